@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+/// @title IPurchaseRegistrar
+/// @notice Purchases as immutable signed commitments, paid from the buyer to the merchant in the same call and refunded
+/// under the funding that the merchant authorized.
+/// @dev A purchase's id is the EIP-712 digest of its `Purchase` struct, so it is bound to this chain and this contract.
+interface IPurchaseRegistrar {
+    /// @notice How a purchase came on chain.
+    enum Route {
+        None,
+        Registrar,
+        Direct
+    }
+
+    /// @notice Whether a purchase still takes payments. Paid, claimed and refunded are read from the figures.
+    enum Status {
+        None,
+        Open,
+        Withdrawn,
+        Expired
+    }
+
+    /// @notice The immutable commitment that the program's commitment signer signs (EIP-712).
+    struct Purchase {
+        /// keccak256 of the program's API id.
+        bytes32 program;
+        /// keccak256 of the purchase's API id.
+        bytes32 purchaseRef;
+        /// The enrolled wallet that is paid and that refunds are collected from.
+        address merchant;
+        /// The only wallet that may pay.
+        address buyer;
+        /// The only wallet that may claim and that receives a refund.
+        address beneficiary;
+        /// The ERC-20 token of every transfer.
+        address token;
+        /// The price in base units of the token; never above type(uint128).max.
+        uint256 amount;
+        /// SHA-256 of the RFC 8785 form of the terms.
+        bytes32 termsHash;
+        /// Last second, in Unix time, at which the purchase may come on chain.
+        uint64 offerDeadline;
+        /// Last second at which it may be paid.
+        uint64 payDeadline;
+        /// Last second at which it may be claimed.
+        uint64 claimDeadline;
+        /// Makes two purchases with equal terms distinct.
+        bytes32 salt;
+    }
+
+    /// @notice What the program's signer lets a merchant's wallet stand for: refunds up to a cap, until a time (EIP-712).
+    struct FundingAuthorization {
+        /// keccak256 of the program's API id.
+        bytes32 program;
+        /// keccak256 of the merchant's API id.
+        bytes32 merchantRef;
+        /// The merchant's wallet, which must enroll itself.
+        address wallet;
+        /// The ERC-20 token that refunds are collected in.
+        address token;
+        /// The most that may ever be collected, in base units of the token.
+        uint256 cap;
+        /// Last second, in Unix time, at which a refund may be collected.
+        uint64 validUntil;
+        /// Makes two authorizations with equal terms distinct.
+        bytes32 salt;
+    }
+
+    /// @notice What a beneficiary signs off chain (EIP-712); its digest is the `claimHash` that `claim` carries.
+    struct Claim {
+        /// The purchase's id.
+        bytes32 commitment;
+        address beneficiary;
+        /// In base units of the token.
+        uint256 requestedAmount;
+        /// keccak256 of the UTF-8 reason.
+        bytes32 reasonHash;
+    }
+
+    /// @notice What the registrar of a program may do at most.
+    struct Bounds {
+        /// The largest amount of one offered purchase.
+        uint256 maxPurchase;
+        /// The most that may be outstanding over all open offers.
+        uint256 openBudget;
+        /// Last second, in Unix time, at which the registrar may act.
+        uint64 validUntil;
+    }
+
+    /// @notice A program as it is stored.
+    struct ProgramState {
+        address admin;
+        address registrar;
+        address commitmentSigner;
+        bool paused;
+        Bounds bounds;
+        /// What is outstanding over all open offers now.
+        uint256 openOffers;
+    }
+
+    /// @notice A purchase as it is stored; the fields that only the id commits to are in `PurchaseOffered` and
+    /// `PurchaseRegistered`.
+    struct PurchaseState {
+        Status status;
+        Route route;
+        /// How many events this purchase has had.
+        uint32 sequence;
+        bytes32 program;
+        bytes32 merchantRef;
+        address merchant;
+        address buyer;
+        address beneficiary;
+        address token;
+        uint256 amount;
+        uint256 paid;
+        uint256 refunded;
+        uint64 payDeadline;
+        uint64 claimDeadline;
+        bytes32 claimHash;
+        bytes32 decisionHash;
+    }
+
+    /// @notice The figures of a purchase at one block, in base units of its token.
+    struct Figures {
+        Status status;
+        uint32 sequence;
+        uint256 amount;
+        /// The buyer's allowance to this contract.
+        uint256 approved;
+        uint256 paid;
+        uint256 outstanding;
+        uint256 refunded;
+        bytes32 claimHash;
+        bytes32 decisionHash;
+    }
+
+    /// @notice A funding at one block, amounts in base units of its token.
+    struct FundingState {
+        address wallet;
+        address token;
+        uint256 cap;
+        uint256 collected;
+        uint64 validUntil;
+        /// 0 while it is not revoked.
+        uint64 revokedAt;
+        /// EIP-712 digest of the authorization that it was enrolled with.
+        bytes32 authorization;
+        /// The wallet's allowance to the funding source.
+        uint256 allowance;
+        /// The wallet's balance.
+        uint256 balance;
+    }
+
+    event ProgramOpened(
+        bytes32 indexed program,
+        address indexed admin,
+        address indexed registrar,
+        address commitmentSigner,
+        Bounds bounds
+    );
+    event BoundsSet(bytes32 indexed program, address indexed registrar, address commitmentSigner, Bounds bounds);
+    event PausedSet(bytes32 indexed program, bool paused);
+    event FundingEnrolled(
+        bytes32 indexed program,
+        bytes32 indexed merchantRef,
+        address indexed wallet,
+        address token,
+        uint256 cap,
+        uint64 validUntil,
+        bytes32 authorization
+    );
+    event FundingRevoked(bytes32 indexed program, bytes32 indexed merchantRef, address indexed wallet, uint64 revokedAt);
+    event PurchaseOffered(
+        bytes32 indexed id,
+        bytes32 indexed program,
+        address indexed registrar,
+        uint32 sequence,
+        bytes32 merchantRef,
+        Purchase purchase
+    );
+    event PurchaseRegistered(
+        bytes32 indexed id,
+        bytes32 indexed program,
+        address indexed merchant,
+        uint32 sequence,
+        bytes32 merchantRef,
+        Purchase purchase
+    );
+    event OfferWithdrawn(bytes32 indexed id, bytes32 indexed program, uint32 sequence, uint256 released);
+    event PurchaseExpired(bytes32 indexed id, bytes32 indexed program, uint32 sequence, uint256 released);
+    event PurchasePaid(
+        bytes32 indexed id,
+        address indexed buyer,
+        address indexed merchant,
+        uint32 sequence,
+        address token,
+        uint256 amount,
+        uint256 paidTotal
+    );
+    event PurchaseClaimed(bytes32 indexed id, address indexed beneficiary, uint32 sequence, bytes32 claimHash);
+    event RefundCollected(
+        bytes32 indexed id,
+        address indexed beneficiary,
+        bytes32 indexed decisionHash,
+        uint32 sequence,
+        bytes32 merchantRef,
+        uint256 award,
+        uint256 collectedTotal
+    );
+
+    /// @notice Opens a program; the caller becomes its admin.
+    function openProgram(bytes32 program, address registrar, address commitmentSigner, Bounds calldata bounds) external;
+
+    /// @notice Replaces registrar, commitment signer and bounds of a program.
+    function setBounds(bytes32 program, address registrar, address commitmentSigner, Bounds calldata bounds) external;
+
+    /// @notice Stops or allows enrollments, offers, registrations and payments of a program; claims and refunds go on.
+    function setPaused(bytes32 program, bool paused) external;
+
+    /// @notice Accepts the funding authorization that the program's signer gave to the calling wallet.
+    function enroll(FundingAuthorization calldata authorization, bytes calldata signature) external;
+
+    /// @notice Ends the caller's funding: no new purchases; purchases already on chain keep their cover until their
+    /// claim deadline.
+    function revokeFunding(bytes32 merchantRef) external;
+
+    /// @notice Offers this exact purchase, as the program's registrar, within its bounds and the merchant's funding.
+    function offer(Purchase calldata purchase, bytes calldata signature) external returns (bytes32 id);
+
+    /// @notice Registers this exact purchase, as its merchant; no registrar and no bounds take part.
+    function register(Purchase calldata purchase, bytes calldata signature) external returns (bytes32 id);
+
+    /// @notice Closes an offer for further payments, as the program's registrar, and releases its unpaid part.
+    function withdrawOffer(bytes32 id) external;
+
+    /// @notice Closes a purchase that was not fully paid in time and releases its unpaid part.
+    function expire(bytes32 id) external;
+
+    /// @notice Pays `amount` base units from the calling buyer to the merchant.
+    function pay(bytes32 id, uint256 amount) external;
+
+    /// @notice Pays several purchases of the calling buyer, all or none.
+    function payBatch(bytes32[] calldata ids, uint256[] calldata amounts) external;
+
+    /// @notice Files the claim whose EIP-712 digest is `claimHash`, as the beneficiary.
+    function claim(bytes32 id, bytes32 claimHash) external;
+
+    /// @notice Collects a refund of `award` base units from the merchant's wallet to the beneficiary.
+    function collectRefund(bytes32 id, uint256 award, bytes32 decisionHash) external;
+
+    function programState(bytes32 program) external view returns (ProgramState memory);
+
+    function purchase(bytes32 id) external view returns (PurchaseState memory);
+
+    function figures(bytes32 id) external view returns (Figures memory);
+
+    function funding(bytes32 program, bytes32 merchantRef) external view returns (FundingState memory);
+
+    /// @notice The merchantRef that a wallet is enrolled as in a program, or zero.
+    function enrolledAs(bytes32 program, address wallet) external view returns (bytes32 merchantRef);
+
+    /// @notice Whether a decision hash was used by a refund.
+    function decisionUsed(bytes32 decisionHash) external view returns (bool);
+
+    /// @notice The spender that merchants approve and that only this contract may draw on.
+    function fundingSource() external view returns (address);
+
+    function hashPurchase(Purchase calldata purchase) external view returns (bytes32);
+
+    function hashClaim(Claim calldata claimData) external view returns (bytes32);
+
+    function hashFunding(FundingAuthorization calldata authorization) external view returns (bytes32);
+}
