@@ -1,0 +1,74 @@
+import {
+  decodeEventLog,
+  encodeAbiParameters,
+  encodeEventTopics,
+  getAbiItem,
+  type Hex,
+  toEventSelector,
+} from "viem";
+import { type Json, toJson } from "../json.ts";
+import type { ExpectedLog } from "./expected-transaction.ts";
+import type { ObservedLog } from "./observed-transaction.ts";
+
+/** A log decoded under one event of an ABI. */
+export interface DecodedLog {
+  event: string;
+  /** The fields by name; integers as decimal strings. */
+  fields: { [name: string]: Json };
+  log: ObservedLog;
+}
+
+/**
+ * Decodes a log as one event, strictly: its topics and data must be the canonical encoding of what they say.
+ *
+ * @returns null for another event, other indexing, extra or missing data.
+ * @example decodeLog(log, { abi: purchaseRegistrarAbi, event: "PurchasePaid" })
+ */
+export function decodeLog(log: ObservedLog, expected: Pick<ExpectedLog, "abi" | "event">): DecodedLog | null {
+  const item = getAbiItem({ abi: expected.abi, name: expected.event });
+  if (item?.type !== "event" || !isEvent(log, expected)) return null;
+  try {
+    const [signature = "0x", ...rest] = log.topics;
+    const { args } = decodeEventLog({
+      abi: [item],
+      topics: [signature, ...rest],
+      data: log.data,
+      strict: true,
+    });
+    const named: Record<string, unknown> = { ...(args ?? {}) };
+    const topics = encodeEventTopics({ abi: [item], eventName: item.name, args: named });
+    const unindexed = item.inputs.filter((input) => input.indexed !== true);
+    const data: Hex = encodeAbiParameters(
+      unindexed,
+      unindexed.map((input) => named[input.name ?? ""]),
+    );
+    const equal = data === log.data && topics.length === log.topics.length;
+    if (!equal || topics.some((topic, index) => topic !== log.topics[index])) return null;
+    const fields: DecodedLog["fields"] = {};
+    for (const [name, value] of Object.entries(named)) fields[name] = toJson(value);
+    return { event: item.name, fields, log };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Tells whether a decoded log carries every expected field.
+ *
+ * @example matchesLog(decoded, { abi, event: "PurchasePaid", fields: { id } })
+ */
+export function matchesLog(decoded: DecodedLog, expected: ExpectedLog): boolean {
+  return Object.entries(expected.fields).every(
+    ([name, value]) => JSON.stringify(decoded.fields[name]) === JSON.stringify(value),
+  );
+}
+
+/**
+ * Tells whether a log's first topic is that of an event.
+ *
+ * @example isEvent(log, { abi: purchaseRegistrarAbi, event: "PurchasePaid" })
+ */
+export function isEvent(log: ObservedLog, expected: Pick<ExpectedLog, "abi" | "event">): boolean {
+  const item = getAbiItem({ abi: expected.abi, name: expected.event });
+  return item?.type === "event" && log.topics[0] === toEventSelector(item);
+}

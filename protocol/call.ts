@@ -1,0 +1,149 @@
+import {
+  type Abi,
+  type Address,
+  decodeFunctionData,
+  encodeFunctionData,
+  type Hex,
+  isHex,
+  toFunctionSelector,
+} from "viem";
+import { purchaseRegistrarAbi, testUsdcAbi } from "./abi.generated.ts";
+import type { Commitment } from "./commitment.ts";
+import type { FundingAuthorization } from "./funding-authorization.ts";
+import { type Json, toJson } from "./json.ts";
+
+/** One contract call as a wallet sends it: recipient, calldata and what it says in words. Never with value. */
+export interface Call {
+  to: Address;
+  data: Hex;
+  function: string;
+  /** The arguments by name; integers as decimal strings. */
+  args: { [name: string]: Json };
+}
+
+/** The merchant's wallet accepts the funding authorization. */
+export function enrollCall(registrar: Address, authorization: FundingAuthorization, signature: Hex): Call {
+  const args = [authorization, signature] as const;
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "enroll", args }),
+  );
+}
+
+/** The bounded registrar offers a purchase. */
+export function offerCall(registrar: Address, purchase: Commitment, signature: Hex): Call {
+  const args = [purchase, signature] as const;
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "offer", args }),
+  );
+}
+
+/** The merchant registers a purchase directly. */
+export function registerCall(registrar: Address, purchase: Commitment, signature: Hex): Call {
+  const args = [purchase, signature] as const;
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "register", args }),
+  );
+}
+
+/** The buyer pays `amount` base units of a purchase. */
+export function payCall(registrar: Address, id: Hex, amount: bigint): Call {
+  const args = [id, amount] as const;
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "pay", args }),
+  );
+}
+
+/** The buyer pays several purchases, all or none. */
+export function payBatchCall(registrar: Address, ids: readonly Hex[], amounts: readonly bigint[]): Call {
+  const args = [ids, amounts] as const;
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "payBatch", args }),
+  );
+}
+
+/** The beneficiary files the claim with this EIP-712 digest. */
+export function claimCall(registrar: Address, id: Hex, claimHash: Hex): Call {
+  const args = [id, claimHash] as const;
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "claim", args }),
+  );
+}
+
+/** The bounded registrar collects a refund of `award` base units under a decision. */
+export function collectRefundCall(registrar: Address, id: Hex, award: bigint, decisionHash: Hex): Call {
+  const args = [id, award, decisionHash] as const;
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "collectRefund", args }),
+  );
+}
+
+/** The merchant ends its funding. */
+export function revokeFundingCall(registrar: Address, merchantRef: Hex): Call {
+  const args = [merchantRef] as const;
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "revokeFunding", args }),
+  );
+}
+
+/** A wallet lets a spender draw up to `amount` base units of a token: the registrar to pay, the funding source to refund. */
+export function approveCall(token: Address, spender: Address, amount: bigint): Call {
+  const args = [spender, amount] as const;
+  return call(token, testUsdcAbi, encodeFunctionData({ abi: testUsdcAbi, functionName: "approve", args }));
+}
+
+/** What calldata says under an ABI, and whether it is the canonical encoding of that. */
+export interface DecodedCall {
+  function: string;
+  args: { [name: string]: Json };
+  /** The arguments in order, as viem decodes them. */
+  values: readonly unknown[];
+  /** False when trailing bytes, dirty padding or unusual offsets say the same in another way. */
+  canonical: boolean;
+}
+
+/**
+ * Decodes calldata of the registrar or of the token.
+ *
+ * @returns null when no function of the ABI has this selector or the arguments do not decode.
+ * @example decodeCall(purchaseRegistrarAbi, input)?.function // "pay"
+ */
+export function decodeCall(abi: Abi, data: Hex): DecodedCall | null {
+  if (!isHex(data)) return null;
+  try {
+    const item = abi.find(
+      (entry) => entry.type === "function" && toFunctionSelector(entry) === data.slice(0, 10),
+    );
+    if (item?.type !== "function") return null;
+    const { functionName, args: values = [] } = decodeFunctionData({ abi: [item], data });
+    const args: DecodedCall["args"] = {};
+    item.inputs.forEach((input, index) => {
+      args[input.name ?? String(index)] = toJson(values[index]);
+    });
+    const canonical = encodeFunctionData({ abi: [item], functionName, args: values }) === data.toLowerCase();
+    return { function: functionName, args, values, canonical };
+  } catch {
+    return null;
+  }
+}
+
+function call(to: Address, abi: Abi, data: Hex): Call {
+  const decoded = decodeCall(abi, data);
+  if (decoded === null) throw new Error("A call that was just encoded must decode.");
+  return { to, data, function: decoded.function, args: decoded.args };
+}

@@ -1,0 +1,49 @@
+import { type Address, type Hex, hashTypedData, keccak256, stringToHex } from "viem";
+import type { RegistrarDomain } from "./domain.ts";
+
+/** EIP-712 type of the claim, in the order of the Solidity struct. */
+export const claimTypes = {
+  Claim: [
+    { name: "commitment", type: "bytes32" },
+    { name: "beneficiary", type: "address" },
+    { name: "requestedAmount", type: "uint256" },
+    { name: "reasonHash", type: "bytes32" },
+  ],
+} as const;
+
+/** What a beneficiary claims; the amount in base units of the token. */
+export interface Claim {
+  /** The purchase's commitment hash. */
+  commitment: Hex;
+  beneficiary: Address;
+  requestedAmount: bigint;
+  /** keccak256 of the UTF-8 reason: see {@link hashReason}. */
+  reasonHash: Hex;
+}
+
+/**
+ * keccak256 of the UTF-8 bytes of a claim's reason.
+ *
+ * @example hashReason("arrived broken")
+ */
+export function hashReason(reason: string): Hex {
+  return keccak256(stringToHex(reason));
+}
+
+/**
+ * The typed data that the beneficiary signs (EIP-712).
+ *
+ * @example await account.signTypedData(claimTypedData(domain, claim))
+ */
+export function claimTypedData(domain: RegistrarDomain, message: Claim) {
+  return { domain, types: claimTypes, primaryType: "Claim", message } as const;
+}
+
+/**
+ * The EIP-712 digest of a claim: the claim hash that the claim transaction carries.
+ *
+ * @example hashClaim(domain, claim) // equals registrar.hashClaim(claim)
+ */
+export function hashClaim(domain: RegistrarDomain, claim: Claim): Hex {
+  return hashTypedData(claimTypedData(domain, claim));
+}

@@ -1,0 +1,43 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { base32 } from "@scure/base";
+import { type Hex, keccak256, stringToHex } from "viem";
+
+/** The prefixes of the identifiers that the service makes. */
+export const idPrefixes = [
+  "crd",
+  "mer",
+  "pur",
+  "clm",
+  "dec",
+  "ref",
+  "op",
+  "evt",
+  "ntf",
+  "rcp",
+  "req",
+] as const;
+
+/** The prefix of an identifier: what kind of thing it names. */
+export type IdPrefix = (typeof idPrefixes)[number];
+
+/**
+ * Derives an identifier: the prefix and 20 lower-case base32 characters (100 bits) of the SHA-256 of its parts.
+ *
+ * Equal parts give equal identifiers, which makes a seeded sandbox repeatable.
+ *
+ * @example deriveId("pur", ["checkout", 1]) // "pur_" + 20 characters
+ */
+export function deriveId(prefix: IdPrefix, parts: readonly (string | number)[]): string {
+  const digest = sha256(utf8ToBytes(JSON.stringify([prefix, ...parts])));
+  return `${prefix}_${base32.encode(digest).toLowerCase().slice(0, 20)}`;
+}
+
+/**
+ * The on-chain form of an identifier: keccak256 of its UTF-8 bytes.
+ *
+ * @example hashId("prg_demo") // the `program` of every purchase of that program
+ */
+export function hashId(id: string): Hex {
+  return keccak256(stringToHex(id));
+}

@@ -1,0 +1,40 @@
+import { base64urlnopad } from "@scure/base";
+import { CompactSign, compactVerify, importJWK } from "jose";
+import type { Hex } from "viem";
+import { canonicalJson } from "./canonical-json.ts";
+import { type Ed25519Key, ed25519Jwk } from "./ed25519.ts";
+
+/** What the receiver attests: it accepted exactly this body of this event. */
+export interface DeliveryReceipt {
+  receipt_id: string;
+  event_id: string;
+  body_sha256: Hex;
+  receiver: string;
+  /** RFC 3339, UTC. */
+  received_at: string;
+}
+
+/**
+ * Signs a delivery receipt as a compact JWS (RFC 7515, EdDSA by RFC 8037, `typ: routing-receipt+jws`).
+ *
+ * @example await signReceipt(receipt, receiptKey) // "eyJ…"
+ */
+export async function signReceipt(receipt: DeliveryReceipt, key: Ed25519Key): Promise<string> {
+  const jwk = { ...ed25519Jwk(key.publicKey), d: base64urlnopad.encode(key.privateKey) };
+  return new CompactSign(new TextEncoder().encode(canonicalJson(receipt)))
+    .setProtectedHeader({ alg: "EdDSA", kid: key.keyId, typ: "routing-receipt+jws" })
+    .sign(await importJWK(jwk, "EdDSA"));
+}
+
+/**
+ * Verifies a receipt's JWS against a public key and answers its payload.
+ *
+ * @throws jose's JWSSignatureVerificationFailed and relatives when it does not verify.
+ * @example await verifyReceipt(jws, receiptKey.publicKey)
+ */
+export async function verifyReceipt(jws: string, publicKey: Uint8Array): Promise<unknown> {
+  const { payload } = await compactVerify(jws, await importJWK(ed25519Jwk(publicKey), "EdDSA"), {
+    algorithms: ["EdDSA"],
+  });
+  return JSON.parse(new TextDecoder().decode(payload));
+}

@@ -1,0 +1,65 @@
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { base64 } from "@scure/base";
+import { Webhook } from "standardwebhooks";
+import { type Ed25519Key, signEd25519, verifyEd25519 } from "./ed25519.ts";
+
+/** The three headers of a signed notification (Standard Webhooks). */
+export interface WebhookHeaders {
+  "webhook-id": string;
+  /** Unix seconds. */
+  "webhook-timestamp": string;
+  /** `v1,<HMAC-SHA256> v1a,<Ed25519>`, both base64. */
+  "webhook-signature": string;
+}
+
+/** How many seconds a notification's timestamp may differ from now. */
+export const webhookTolerance = 300;
+
+/**
+ * Signs a notification body with both schemes of Standard Webhooks: `v1` (HMAC) first, so that stock verifiers find it.
+ *
+ * @param timestamp - Unix seconds.
+ * @example signWebhook({ id: event.id, timestamp, body }, { secret: "whsec_…", key })
+ */
+export function signWebhook(
+  message: { id: string; timestamp: number; body: string },
+  keys: { secret: string; key: Ed25519Key },
+): WebhookHeaders {
+  const { id, timestamp, body } = message;
+  const hmac = new Webhook(keys.secret).sign(id, new Date(timestamp * 1000), body);
+  const signature = signEd25519(keys.key.privateKey, signedContent(id, String(timestamp), utf8ToBytes(body)));
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": `${hmac} v1a,${base64.encode(signature)}`,
+  };
+}
+
+/**
+ * Verifies the Ed25519 signature (`v1a`) of a notification over its raw body; the time is not judged here.
+ *
+ * @returns false when no `v1a` signature of the header verifies.
+ * @example verifyWebhook(headers, rawBody, notifications.publicKey)
+ */
+export function verifyWebhook(headers: WebhookHeaders, body: Uint8Array, publicKey: Uint8Array): boolean {
+  const content = signedContent(headers["webhook-id"], headers["webhook-timestamp"], body);
+  return headers["webhook-signature"].split(" ").some((entry) => {
+    const [version, encoded] = entry.split(",");
+    if (version !== "v1a" || encoded === undefined || !/^[A-Za-z0-9+/]{86}==$/.test(encoded)) return false;
+    const signature = Uint8Array.from(Buffer.from(encoded, "base64"));
+    return base64.encode(signature) === encoded && verifyEd25519(publicKey, content, signature);
+  });
+}
+
+/**
+ * The shared secret of the HMAC scheme in the form that Standard Webhooks libraries take.
+ *
+ * @example webhookSecret(deriveKey("checkout", "notifications/hmac")) // "whsec_…"
+ */
+export function webhookSecret(bytes: Uint8Array): string {
+  return `whsec_${base64.encode(bytes)}`;
+}
+
+function signedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array {
+  return concatBytes(utf8ToBytes(`${id}.${timestamp}.`), body);
+}
