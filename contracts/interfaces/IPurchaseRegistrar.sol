@@ -209,6 +209,97 @@ interface IPurchaseRegistrar {
         uint256 collectedTotal
     );
 
+    /// @notice Only one wallet may take this step, and it is not the caller.
+    error WrongCaller(address actual, address expected);
+
+    /// @notice The program is not open, or is open already.
+    error ProgramNotOpen(bytes32 program);
+    error ProgramAlreadyOpen(bytes32 program, address admin);
+
+    /// @notice The program is paused by its admin.
+    error ProgramPaused(bytes32 program);
+
+    /// @notice A figure, in base units of its token, is below the least or above the most that is allowed.
+    error AmountOutOfRange(uint256 actual, uint256 least, uint256 most);
+
+    /// @notice The offer would take the program's open offers above their budget.
+    error BudgetExceeded(uint256 requested, uint256 available);
+
+    /// @notice The step's last second is over.
+    error DeadlinePassed(uint256 timestamp, uint256 deadline);
+
+    /// @notice The purchase may still be paid, so it cannot expire yet.
+    error DeadlineNotPassed(uint256 timestamp, uint256 deadline);
+
+    /// @notice The deadlines of a purchase are not in the order offer <= pay <= claim.
+    error DeadlinesOutOfOrder(uint64 offerDeadline, uint64 payDeadline, uint64 claimDeadline);
+
+    /// @notice The merchant is its own buyer or beneficiary, so that nothing would move.
+    error SameParty(address account);
+
+    /// @notice A reference or hash is zero, which stands for none.
+    error ZeroValue();
+
+    /// @notice The signer did not sign this digest.
+    error InvalidSignature(address signer, bytes32 digest);
+
+    /// @notice The wallet is enrolled in this program already.
+    error AlreadyEnrolled(bytes32 program, address wallet, bytes32 merchantRef);
+
+    /// @notice The reference was enrolled before: in this program, or by this wallet in another one.
+    error MerchantRefTaken(bytes32 merchantRef, bytes32 authorization);
+
+    /// @notice The wallet has no unrevoked funding in this program.
+    error NotEnrolled(bytes32 program, address wallet);
+
+    /// @notice The wallet never enrolled under this reference.
+    error UnknownFunding(address wallet, bytes32 merchantRef);
+
+    /// @notice The funding was revoked before.
+    error AlreadyRevoked(bytes32 merchantRef, uint64 revokedAt);
+
+    /// @notice The purchase is in another token than the merchant's funding.
+    error TokenMismatch(address actual, address expected);
+
+    /// @notice The funding ends before the purchase's claim deadline.
+    error FundingTooShort(uint64 validUntil, uint64 claimDeadline);
+
+    /// @notice Less than this amount remains under the funding's cap.
+    error FundingInsufficient(uint256 amount, uint256 remaining);
+
+    /// @notice This exact purchase is on chain already.
+    error PurchaseExists(bytes32 id);
+
+    /// @notice No purchase with this id is on chain.
+    error UnknownPurchase(bytes32 id);
+
+    /// @notice The purchase is not in the status that the step starts from.
+    error WrongStatus(bytes32 id, Status actual, Status expected);
+
+    /// @notice The purchase did not come on chain by the route that the step belongs to.
+    error WrongRoute(bytes32 id, Route actual, Route expected);
+
+    /// @notice The purchase is fully paid, so nothing is left to close.
+    error NothingOutstanding(bytes32 id);
+
+    /// @notice Nothing was paid, so nothing can be claimed.
+    error NothingPaid(bytes32 id);
+
+    /// @notice The purchase has its one claim already.
+    error AlreadyClaimed(bytes32 id, bytes32 claimHash);
+
+    /// @notice The purchase has no claim, so nothing can be refunded.
+    error NotClaimed(bytes32 id);
+
+    /// @notice The purchase has its one refund already.
+    error AlreadyRefunded(bytes32 id, bytes32 decisionHash);
+
+    /// @notice The decision was carried out before, for this or for another purchase.
+    error DecisionAlreadyUsed(bytes32 decisionHash);
+
+    /// @notice A batch names more or fewer amounts than purchases, or none at all.
+    error BatchLengths(uint256 ids, uint256 amounts);
+
     /// @notice Opens a program; the caller becomes its admin.
     function openProgram(bytes32 program, address registrar, address commitmentSigner, Bounds calldata bounds) external;
 

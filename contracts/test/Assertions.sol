@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Vm} from "./Vm.sol";
+
+/// @title Assertions
+/// @notice Comparisons that say what was and what was expected, and the cheatcodes that shorten a test.
+abstract contract Assertions {
+    /// @dev Where the test runner puts its cheatcodes.
+    Vm internal constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
+
+    error Unequal(string what, uint256 actual, uint256 expected);
+
+    function eq(uint256 actual, uint256 expected, string memory what) internal pure {
+        if (actual != expected) revert Unequal(what, actual, expected);
+    }
+
+    function eq(address actual, address expected, string memory what) internal pure {
+        eq(uint160(actual), uint160(expected), what);
+    }
+
+    function eq(bytes32 actual, bytes32 expected, string memory what) internal pure {
+        eq(uint256(actual), uint256(expected), what);
+    }
+
+    function eq(bool actual, bool expected, string memory what) internal pure {
+        eq(actual ? 1 : 0, expected ? 1 : 0, what);
+    }
+
+    function eq(string memory actual, string memory expected, string memory what) internal pure {
+        eq(keccak256(bytes(actual)), keccak256(bytes(expected)), what);
+    }
+
+    function account(string memory name) internal returns (address result) {
+        result = vm.addr(uint256(keccak256(bytes(name))) >> 1);
+        vm.label(result, name);
+    }
+
+    /// @dev The next log of `emitter` must have all these topics and this data.
+    function expectLog(address emitter) internal {
+        vm.expectEmit(true, true, true, true, emitter);
+    }
+
+    function clamp(uint256 value, uint256 least, uint256 most) internal pure returns (uint256) {
+        return least + value % (most - least + 1);
+    }
+}

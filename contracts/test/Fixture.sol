@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {FundingSource} from "../FundingSource.sol";
+import {PurchaseRegistrar} from "../PurchaseRegistrar.sol";
+import {TestUSDC} from "../TestUSDC.sol";
+import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
+import {Assertions} from "./Assertions.sol";
+
+/// @title Fixture
+/// @notice One program with one merchant, set up through the functions that users have.
+abstract contract Fixture is Assertions {
+    uint256 internal constant SIGNER_KEY = 0xA11CE;
+    uint64 internal constant START = 1_800_000_000;
+    uint64 internal constant OFFER_DEADLINE = START + 1 hours;
+    uint64 internal constant PAY_DEADLINE = START + 1 days;
+    uint64 internal constant CLAIM_DEADLINE = START + 30 days;
+    uint64 internal constant FUNDING_UNTIL = START + 90 days;
+    uint64 internal constant BOUNDS_UNTIL = START + 120 days;
+    uint256 internal constant AMOUNT = 25_000_000;
+    uint256 internal constant CAP = 60_000_000;
+    uint256 internal constant MAX_PURCHASE = 40_000_000;
+    uint256 internal constant OPEN_BUDGET = 70_000_000;
+
+    bytes32 internal constant PROGRAM = keccak256("prg_demo");
+    bytes32 internal constant MERCHANT_REF = keccak256("mer_demo");
+    bytes32 internal constant CLAIM_HASH = keccak256("claim");
+    bytes32 internal constant DECISION = keccak256("decision");
+
+    address internal admin = account("admin");
+    address internal operator = account("registrar");
+    address internal merchant = account("merchant");
+    address internal buyer = account("buyer");
+    address internal beneficiary = account("beneficiary");
+    address internal stranger = account("stranger");
+    address internal signer = vm.addr(SIGNER_KEY);
+
+    TestUSDC internal usdc;
+    PurchaseRegistrar internal registrar;
+    FundingSource internal source;
+
+    function setUp() public virtual {
+        vm.warp(START);
+        usdc = new TestUSDC("USDC", "USDC", admin, admin, admin, admin);
+        registrar = new PurchaseRegistrar();
+        source = FundingSource(registrar.fundingSource());
+
+        vm.prank(admin);
+        registrar.openProgram(PROGRAM, operator, signer, bounds());
+
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        bytes memory signature = signFunding(authorization);
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+
+        usdc.faucet(buyer, 1_000_000_000);
+        usdc.faucet(merchant, 1_000_000_000);
+        vm.prank(buyer);
+        usdc.approve(address(registrar), 1_000_000_000);
+        vm.prank(merchant);
+        usdc.approve(address(source), 1_000_000_000);
+    }
+
+    // What is agreed
+
+    function bounds() internal pure returns (IPurchaseRegistrar.Bounds memory) {
+        return IPurchaseRegistrar.Bounds({
+            maxPurchase: MAX_PURCHASE,
+            openBudget: OPEN_BUDGET,
+            validUntil: BOUNDS_UNTIL
+        });
+    }
+
+    function fundingAuthorization() internal view returns (IPurchaseRegistrar.FundingAuthorization memory) {
+        return IPurchaseRegistrar.FundingAuthorization({
+            program: PROGRAM,
+            merchantRef: MERCHANT_REF,
+            wallet: merchant,
+            token: address(usdc),
+            cap: CAP,
+            validUntil: FUNDING_UNTIL,
+            salt: keccak256("funding salt")
+        });
+    }
+
+    function commitment() internal view returns (IPurchaseRegistrar.Purchase memory) {
+        return IPurchaseRegistrar.Purchase({
+            program: PROGRAM,
+            purchaseRef: keccak256("pur_1"),
+            merchant: merchant,
+            buyer: buyer,
+            beneficiary: beneficiary,
+            token: address(usdc),
+            amount: AMOUNT,
+            termsHash: keccak256("terms"),
+            offerDeadline: OFFER_DEADLINE,
+            payDeadline: PAY_DEADLINE,
+            claimDeadline: CLAIM_DEADLINE,
+            salt: keccak256("purchase salt")
+        });
+    }
+
+    // Signatures
+
+    function sign(uint256 key, bytes32 digest) internal pure returns (bytes memory) {
+        (uint8 v, bytes32 r, bytes32 s) = vm.sign(key, digest);
+        return abi.encodePacked(r, s, v);
+    }
+
+    function signFunding(IPurchaseRegistrar.FundingAuthorization memory authorization)
+        internal
+        view
+        returns (bytes memory)
+    {
+        return sign(SIGNER_KEY, registrar.hashFunding(authorization));
+    }
+
+    function signPurchase(IPurchaseRegistrar.Purchase memory purchase) internal view returns (bytes memory) {
+        return sign(SIGNER_KEY, registrar.hashPurchase(purchase));
+    }
+
+    // The steps, by whom they belong to
+
+    function offer(IPurchaseRegistrar.Purchase memory purchase) internal returns (bytes32) {
+        bytes memory signature = signPurchase(purchase);
+        vm.prank(operator);
+        return registrar.offer(purchase, signature);
+    }
+
+    function offer() internal returns (bytes32) {
+        return offer(commitment());
+    }
+
+    function register(IPurchaseRegistrar.Purchase memory purchase) internal returns (bytes32) {
+        bytes memory signature = signPurchase(purchase);
+        vm.prank(purchase.merchant);
+        return registrar.register(purchase, signature);
+    }
+
+    function pay(bytes32 id, uint256 amount) internal {
+        vm.prank(buyer);
+        registrar.pay(id, amount);
+    }
+
+    function claim(bytes32 id) internal {
+        vm.prank(beneficiary);
+        registrar.claim(id, CLAIM_HASH);
+    }
+
+    function collectRefund(bytes32 id, uint256 award, bytes32 decision) internal {
+        vm.prank(operator);
+        registrar.collectRefund(id, award, decision);
+    }
+
+    function revoke() internal {
+        vm.prank(merchant);
+        registrar.revokeFunding(MERCHANT_REF);
+    }
+
+    /// @dev An offer, paid in full and claimed.
+    function claimed() internal returns (bytes32 id) {
+        id = offer();
+        pay(id, AMOUNT);
+        claim(id);
+    }
+
+    function openOffers() internal view returns (uint256) {
+        return registrar.programState(PROGRAM).openOffers;
+    }
+}
