@@ -1,0 +1,32 @@
+/** What went wrong with Anvil or with the chain that it keeps. */
+export type AnvilErrorCode =
+  /** Another program listens on the port. */
+  | "port_in_use"
+  /** The native binary is not installed for this platform. */
+  | "binary_missing"
+  /** Anvil ended before it listened, or did not listen in time. */
+  | "start_failed"
+  /** Somebody else's node answered on Anvil's port. */
+  | "not_ours"
+  /** Another running sandbox keeps its chain in the same file. */
+  | "state_in_use"
+  /** Anvil did not end in time after SIGTERM. */
+  | "stop_failed"
+  /** The chain of the last run was not written, so it cannot be resumed. */
+  | "state_lost";
+
+/**
+ * A failure of the local chain's process; the message is a sentence that says what to do.
+ *
+ * @example
+ * if (error instanceof AnvilError && error.code === "port_in_use") tryAnotherPort();
+ */
+export class AnvilError extends Error {
+  override readonly name = "AnvilError";
+  readonly code: AnvilErrorCode;
+
+  constructor(code: AnvilErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,237 @@
+import { rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { createAnvil } from "@viem/anvil";
+import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
+import { AnvilError } from "./anvil-error.ts";
+import { createChainClient } from "./chain-client.ts";
+import { adoptDump, dumpFileOf, recordFileOf, settleStateFile } from "./state-file.ts";
+
+const GUARD = fileURLToPath(new URL("guard.sh", import.meta.url));
+const START_DEADLINE_MS = 15_000;
+const STOP_DEADLINE_MS = 30_000;
+const LOG_CHARACTERS = 4_000;
+
+/** Where a chain comes from and whether it is kept. */
+export interface AnvilOptions {
+  /** EIP-155 chain id; 31337 if not given. */
+  readonly chainId?: number;
+  /** TCP port on 127.0.0.1; 0, the default, lets the kernel choose a free one. */
+  readonly port?: number;
+  /** What a person calls the port, for the message when it is in use; `--rpc-port` if not given. */
+  readonly portOption?: string;
+  /** Unix time of block 0 in seconds, when nothing is loaded; the wall clock if not given. */
+  readonly genesisTimestamp?: number;
+  /** The state that a new chain starts from, as Anvil dumped it; an empty chain if not given. */
+  readonly initialState?: string;
+  /**
+   * An absolute path at which the chain is kept across runs: resumed from when it exists, written when Anvil ends. Without it
+   * nothing is written.
+   */
+  readonly stateFile?: string;
+}
+
+/** How an Anvil process ended. */
+export interface AnvilExit {
+  /** The exit code of its guard, which is Anvil's own, or `undefined` after a signal. */
+  readonly code: number | undefined;
+  /** The last lines that it printed. */
+  readonly log: string;
+}
+
+/** A running Anvil that ends with its parent. */
+export interface AnvilProcess extends AsyncDisposable {
+  /** JSON-RPC over HTTP and WebSocket, as in `http://127.0.0.1:8545`. */
+  readonly url: string;
+  readonly port: number;
+  /** The process id of Anvil itself, not of its guard. */
+  readonly pid: number;
+  /** Whether the chain is one that an earlier run saved. */
+  readonly resumed: boolean;
+  /** Resolves when Anvil has ended, for whatever reason; never rejects. */
+  readonly exited: Promise<AnvilExit>;
+  /**
+   * Ends Anvil and returns when it is gone and its chain, if it is kept, is on disk. Calling it again does nothing.
+   *
+   * @throws AnvilError `stop_failed` after 30 s, `state_lost` when the chain could not be written.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts Anvil and returns when it answers.
+ *
+ * Anvil never outlives the process that started it, even when that one is killed: it is ended with SIGTERM, on which it saves
+ * its chain, so the next start resumes with equal block hashes, receipts and traces.
+ *
+ * @throws AnvilError when the port is in use, the state file belongs to a running sandbox, or Anvil does not start.
+ * @example
+ * await using anvil = await startAnvil({ stateFile: "/data/chain/state.json" });
+ * anvil.url; // "http://127.0.0.1:41234"
+ */
+export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProcess> {
+  const { chainId = 31_337, port: wantedPort = 0, portOption = "--rpc-port", stateFile } = options;
+  const resumed = stateFile !== undefined && (await settleStateFile(stateFile));
+  // A record without a dump would mean a lost chain; this run has nothing to lose yet.
+  if (stateFile !== undefined) await rm(recordFileOf(stateFile), { force: true });
+  const loaded = resumed ? stateFile : options.initialState;
+
+  const anvil = createAnvil({
+    anvilBinary: GUARD,
+    startTimeout: START_DEADLINE_MS,
+    host: "127.0.0.1",
+    port: wantedPort,
+    chainId,
+    accounts: 0,
+    order: "fifo",
+    timestamp: loaded === undefined ? options.genesisTimestamp : undefined,
+    loadState: loaded,
+    dumpState: stateFile === undefined ? undefined : dumpFileOf(stateFile),
+    execArgs: ([guard, anvilArguments]) => [
+      guard,
+      [
+        anvilBinary(),
+        stateFile === undefined ? "" : recordFileOf(stateFile),
+        stateFile === undefined ? "" : dumpFileOf(stateFile),
+        ...anvilArguments,
+        "--preserve-historical-states",
+      ],
+      // A group of its own: Ctrl-C in a terminal must reach the sandbox alone, which ends Anvil last.
+      { detached: true, cleanup: false, buffer: false },
+    ],
+  });
+
+  let log = "";
+  const output = new Set<() => void>();
+  anvil.on("message", (message) => {
+    log = (log + message).slice(-LOG_CHARACTERS);
+    for (const check of output) check();
+  });
+  const printed = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve) => {
+      const check = () => {
+        const found = pattern.exec(log);
+        if (found === null) return;
+        output.delete(check);
+        resolve(found);
+      };
+      output.add(check);
+      check();
+    });
+  const exited = new Promise<AnvilExit>((resolve) => {
+    anvil.on("exit", (code) => resolve({ code, log: log.trim() }));
+  });
+  // The guard's first line would otherwise be cut off by a long start-up banner.
+  const processes = printed(/guard (\d+) anvil (\d+)\n/);
+
+  try {
+    await anvil.start();
+  } catch (cause) {
+    throw startFailure(log, wantedPort, portOption, cause);
+  }
+  const [, guardPid, pid] = (await processes).map(Number);
+  const [, port] = (await printed(/Listening on 127\.0\.0\.1:(\d+)\n/)).map(Number);
+  if (guardPid === undefined || pid === undefined || port === undefined) {
+    throw new AnvilError("start_failed", `Anvil did not say where it listens:\n${log.trim()}`);
+  }
+  const url = `http://127.0.0.1:${port}`;
+
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    signal(guardPid, "SIGTERM");
+    if (!(await endsWithin(exited, STOP_DEADLINE_MS))) {
+      signal(pid, "SIGKILL");
+      throw new AnvilError("stop_failed", `Anvil (process ${pid}) did not end within 30 s and was killed.`);
+    }
+    if (stateFile === undefined || (await adoptDump(stateFile))) return;
+    const { code, log: last } = await exited;
+    throw new AnvilError(
+      "state_lost",
+      `Anvil (process ${pid}) ended with code ${code} and did not save the chain in ${stateFile}:\n${last}`,
+    );
+  };
+  const started: AnvilProcess = {
+    url,
+    port,
+    pid,
+    resumed,
+    exited,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+    async [Symbol.asyncDispose]() {
+      await started.stop();
+    },
+  };
+
+  try {
+    await verifyOurs(url, chainId, printed);
+  } catch (error) {
+    await started.stop();
+    throw error;
+  }
+  return started;
+}
+
+// Whoever answers must be the process that was started: Anvil prints the name of each call that reaches it.
+async function verifyOurs(
+  url: string,
+  chainId: number,
+  printed: (pattern: RegExp) => Promise<RegExpExecArray>,
+) {
+  const client = createChainClient(url);
+  const answers = await Promise.all([
+    client.request({ method: "web3_clientVersion" }),
+    client.getChainId(),
+  ]).catch((cause: unknown) => {
+    throw new AnvilError(
+      "start_failed",
+      `Anvil listens on ${url} but cannot be reached there: ${String(cause)}`,
+      {
+        cause,
+      },
+    );
+  });
+  const expected = [`anvil/v${anvilVersion()}`, chainId];
+  const echoed = await endsWithin(
+    Promise.all([printed(/^web3_clientVersion$/m), printed(/^eth_chainId$/m)]),
+    5_000,
+  );
+  if (!echoed || answers.some((answer, index) => answer !== expected[index])) {
+    throw new AnvilError(
+      "not_ours",
+      `${url} answers as ${answers.join(" on chain ")}, not as the Anvil that was started; stop what else listens there.`,
+    );
+  }
+  await client.setLoggingEnabled(false);
+}
+
+function startFailure(log: string, port: number, portOption: string, cause: unknown): AnvilError {
+  if (/Address already in use/.test(log)) {
+    return new AnvilError(
+      "port_in_use",
+      `Port ${port} on 127.0.0.1 is in use; stop what listens there or choose another with ${portOption} (0 lets the system choose).`,
+      { cause },
+    );
+  }
+  const reason = log.trim().split("\n").slice(-5).join("\n") || String(cause);
+  return new AnvilError("start_failed", `Anvil did not start: ${reason}`, { cause });
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
+
+async function endsWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), milliseconds);
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

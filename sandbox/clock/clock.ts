@@ -1,0 +1,121 @@
+import type { ChainClient } from "../anvil/chain-client.ts";
+import { ClockError } from "./clock-error.ts";
+
+/** Tells the time that API and chain share. */
+export interface Clock {
+  /** The current Unix time in whole seconds. */
+  now(): Promise<number>;
+}
+
+/** `deterministic`: time stands still but for blocks, one second each. `live`: time runs with the wall clock. */
+export type ClockMode = "deterministic" | "live";
+
+/** A clock that can be moved; only ever forward, and chain and API together. */
+export interface SandboxClock extends Clock {
+  readonly mode: ClockMode;
+  /**
+   * Moves `seconds` ahead and mines one block at the new time, which it returns.
+   *
+   * @throws ClockError unless `seconds` is a whole number above zero.
+   */
+  travel(seconds: number): Promise<number>;
+  /**
+   * Moves to a Unix time in seconds and mines one block at it; returns that time.
+   *
+   * @throws ClockError unless `timestamp` is a whole number of seconds after now.
+   */
+  travelTo(timestamp: number): Promise<number>;
+  /** Seconds by which travel moved a live clock ahead of the wall clock; 0 in mode `deterministic`. */
+  offset(): number;
+  /**
+   * Binds the chain to this clock again: the next block comes after the latest one and never before it. Needed after whatever
+   * replaces the chain's state under the clock (a loaded state, a revert); a restore passes the `offset` of its snapshot.
+   */
+  pin(offset?: number): Promise<void>;
+}
+
+/**
+ * Gives a chain its clock and pins it: in mode `deterministic` the time is that of the latest block and each block is one second
+ * later; in mode `live` it is the wall clock plus what travel added. A live chain whose latest block lies ahead of the wall clock
+ * (it travelled in an earlier run) goes on from that block.
+ *
+ * @example
+ * const clock = await createClock(client, "deterministic");
+ * await clock.travel(8 * 86_400);
+ */
+export async function createClock(client: ChainClient, mode: ClockMode): Promise<SandboxClock> {
+  const clock = mode === "deterministic" ? deterministicClock(client) : liveClock(client);
+  await clock.pin();
+  return clock;
+}
+
+function deterministicClock(client: ChainClient): SandboxClock {
+  const now = () => latestTimestamp(client);
+  const travelTo = async (timestamp: number) => {
+    assertAhead(timestamp, await now());
+    await client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
+    await client.mine({ blocks: 1 });
+    return timestamp;
+  };
+  return {
+    mode: "deterministic",
+    now,
+    offset: () => 0,
+    travelTo,
+    async travel(seconds) {
+      return await travelTo((await now()) + wholeSeconds(seconds));
+    },
+    async pin() {
+      // Without it Anvil takes the wall clock for the time of the last block when it has loaded a state.
+      await client.request({ method: "evm_setTime", params: [await now()] });
+      await client.setBlockTimestampInterval({ interval: 1 });
+    },
+  };
+}
+
+function liveClock(client: ChainClient): SandboxClock {
+  let offset = 0;
+  const now = () => Math.floor(Date.now() / 1_000) + offset;
+  const travelTo = async (timestamp: number) => {
+    const ahead = assertAhead(timestamp, now());
+    await client.request({ method: "evm_setTime", params: [timestamp] });
+    offset += ahead;
+    await client.mine({ blocks: 1 });
+    return timestamp;
+  };
+  return {
+    mode: "live",
+    now: async () => now(),
+    offset: () => offset,
+    travelTo,
+    async travel(seconds) {
+      return await travelTo(now() + wholeSeconds(seconds));
+    },
+    async pin(restored = offset) {
+      offset = restored;
+      offset += Math.max(0, (await latestTimestamp(client)) - now());
+      await client.request({ method: "evm_setTime", params: [now()] });
+    },
+  };
+}
+
+async function latestTimestamp(client: ChainClient): Promise<number> {
+  return Number((await client.getBlock({ blockTag: "latest" })).timestamp);
+}
+
+function wholeSeconds(seconds: number): number {
+  if (Number.isSafeInteger(seconds) && seconds > 0) return seconds;
+  throw new ClockError(`Time travels forward by whole seconds, not by ${seconds}.`);
+}
+
+function assertAhead(timestamp: number, now: number): number {
+  if (Number.isSafeInteger(timestamp) && timestamp > now) return timestamp - now;
+  throw new ClockError(
+    `Time travels forward only: it is ${now}${describe(now)} now, which ${timestamp}${describe(timestamp)} does not come after.`,
+  );
+}
+
+function describe(timestamp: number): string {
+  const date = new Date(timestamp * 1_000);
+  return Number.isNaN(date.getTime()) ? "" : ` (${date.toISOString()})`;
+}
