@@ -1,0 +1,88 @@
+import { type Address, type Hex, isAddress, isHex } from "viem";
+import { z } from "zod";
+
+const address = z.custom<Address>((value) => typeof value === "string" && isAddress(value), "not an address");
+const hash = z.custom<Hex>((value) => isHex(value) && value.length === 66, "not 32 bytes in hex");
+const decimal = z.codec(z.string().regex(/^(?:0|[1-9]\d*)$/), z.bigint(), {
+  decode: (text) => BigInt(text),
+  encode: (value) => value.toString(),
+});
+const contract = z.object({
+  address,
+  /** keccak256 of the code at the address. */
+  codeHash: hash,
+});
+const block = z.object({ number: z.int().min(0), hash });
+
+const program = z.object({
+  /** The program's API id, as in `prg_demo`. */
+  id: z.string(),
+  /** The program's id on chain: keccak256 of the characters of `id`. */
+  onchainId: hash,
+  name: z.string(),
+  admin: address,
+  /** The account that the relayer submits from. */
+  registrar: address,
+  commitmentSigner: address,
+  bounds: z.object({
+    /** In base units of the token. */
+    maxPurchase: decimal,
+    /** In base units of the token. */
+    openBudget: decimal,
+    /** Unix time in seconds. */
+    validUntil: z.int(),
+  }),
+});
+
+/** What is deployed on a chain, apart from the run that it serves. */
+const contracts = z.object({
+  chainId: z.int().positive(),
+  token: contract.extend({ symbol: z.string(), decimals: z.int().min(0) }),
+  registrar: contract,
+  fundingSource: contract,
+  programs: z.array(program),
+});
+
+/** What is deployed on a fresh chain, and the block that it ends with. */
+export const genesisDeployment = contracts.extend({ block });
+
+/** What {@link genesisDeployment} describes. */
+export type GenesisDeployment = z.infer<typeof genesisDeployment>;
+
+/** What is deployed on a running chain, and which chain it is. */
+export const deployment = contracts.extend({
+  /**
+   * Names this very chain: equal only for deterministic sandboxes with equal contracts and one seed, never for an old chain and
+   * the fresh one after it.
+   */
+  epoch: hash,
+  /** The first block after the genesis, which the epoch is made of. */
+  epochBlock: block,
+});
+
+/** What {@link deployment} describes; on disk the amounts are decimal strings. */
+export type Deployment = z.infer<typeof deployment>;
+
+/** A test account. */
+export const account = z.object({ address, privateKey: hash });
+
+/** What {@link account} describes. */
+export type Account = z.infer<typeof account>;
+
+/** The keys of everybody who acts on chain: test keys only. */
+export const accounts = z.object({
+  wallets: z.object({
+    deployer: account,
+    merchant: account,
+    buyer: account,
+    beneficiary: account,
+    stranger: account,
+    other_merchant: account,
+    other_buyer: account,
+  }),
+  /** By program id. */
+  programs: z.record(z.string(), z.object({ commitmentSigner: account, registrar: account })),
+});
+
+/** What {@link accounts} describes. */
+export type Accounts = z.infer<typeof accounts>;

@@ -1,0 +1,24 @@
+/** Why a chain cannot be started from what is on disk. */
+export type GenesisErrorCode =
+  /** The contracts are not compiled. */
+  | "not_compiled"
+  /** There is no usable genesis and it could not be built. */
+  | "not_built"
+  /** The chain is not the one that its description tells of. */
+  | "mismatch";
+
+/**
+ * A failure of the prepared chain; the message is a sentence that says what to do.
+ *
+ * @example
+ * if (error instanceof GenesisError && error.code === "mismatch") suggestFresh();
+ */
+export class GenesisError extends Error {
+  override readonly name = "GenesisError";
+  readonly code: GenesisErrorCode;
+
+  constructor(code: GenesisErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

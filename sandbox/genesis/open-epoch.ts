@@ -1,0 +1,63 @@
+import { encodePacked, type Hex, keccak256, slice, stringToHex, zeroAddress } from "viem";
+import type { ChainClient } from "../anvil/chain-client.ts";
+import type { SandboxClock } from "../clock/clock.ts";
+import type { Deployment, GenesisDeployment } from "./deployment.ts";
+import { GenesisError } from "./genesis-error.ts";
+
+/** What makes a fresh chain unlike any other one. */
+export interface EpochOptions {
+  readonly seed: string;
+  /** A random value, without which two chains with one seed and one start time are equal. */
+  readonly random?: Hex;
+  /** Unix time of the epoch block in seconds; the clock's next second (`deterministic`) or now (`live`) if not given. */
+  readonly startTime?: number;
+}
+
+/**
+ * Mines the block that a fresh chain is known by and derives the chain's epoch from it: the seed is the block's coinbase, so one
+ * seed gives one chain, and no old transaction or receipt passes for one of another chain with the same id.
+ *
+ * @throws GenesisError `mismatch` when the chain does not end with the genesis; ClockError for a start time in its past.
+ * @example
+ * const deployment = await openEpoch(client, clock, genesis.deployment, { seed: "checkout" });
+ */
+export async function openEpoch(
+  client: ChainClient,
+  clock: SandboxClock,
+  genesis: GenesisDeployment,
+  { seed, random = "0x", startTime }: EpochOptions,
+): Promise<Deployment> {
+  const entropy = keccak256(
+    encodePacked(["string", "bytes32", "bytes"], ["epoch", keccak256(stringToHex(seed)), random]),
+  );
+  await client.setCoinbase({ address: slice(entropy, 12) });
+  if (startTime === undefined) await client.mine({ blocks: 1 });
+  else await clock.travelTo(startTime);
+  await client.setCoinbase({ address: zeroAddress });
+
+  const { number, hash, parentHash } = await client.getBlock({ blockTag: "latest" });
+  if (parentHash !== genesis.block.hash) {
+    throw new GenesisError(
+      "mismatch",
+      "The chain went on before its epoch began; start with --fresh to begin anew.",
+    );
+  }
+  const { block: _, ...contracts } = genesis;
+  const { token, registrar, fundingSource } = contracts;
+  const epoch = keccak256(
+    encodePacked(
+      ["uint256", "bytes32", "address", "bytes32", "address", "bytes32", "address", "bytes32"],
+      [
+        BigInt(contracts.chainId),
+        hash,
+        registrar.address,
+        registrar.codeHash,
+        token.address,
+        token.codeHash,
+        fundingSource.address,
+        fundingSource.codeHash,
+      ],
+    ),
+  );
+  return { ...contracts, epoch, epochBlock: { number: Number(number), hash } };
+}

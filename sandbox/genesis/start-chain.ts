@@ -1,0 +1,161 @@
+import { existsSync } from "node:fs";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { AnvilError } from "../anvil/anvil-error.ts";
+import { type ChainClient, createChainClient } from "../anvil/chain-client.ts";
+import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
+import { settleStateFile } from "../anvil/state-file.ts";
+import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
+import { type Accounts, accounts, type Deployment, deployment } from "./deployment.ts";
+import { loadGenesis } from "./genesis-cache.ts";
+import { GenesisError } from "./genesis-error.ts";
+import { type EpochOptions, openEpoch } from "./open-epoch.ts";
+import { chainId } from "./roles.ts";
+import { verifyDeployment } from "./verify-deployment.ts";
+
+/** Which chain to start, and whether it is kept. */
+export interface ChainOptions extends EpochOptions {
+  readonly mode: ClockMode;
+  /** TCP port of Anvil on 127.0.0.1; 0, the default, lets the kernel choose a free one. */
+  readonly port?: number;
+  /** The folder that keeps the chain across runs; it belongs to the chain alone. Without it nothing is written. */
+  readonly folder?: string;
+  /** Forget what the folder holds and begin anew. */
+  readonly fresh?: boolean;
+}
+
+/** A running chain with the contracts deployed on it. */
+export interface Chain extends AsyncDisposable {
+  readonly anvil: AnvilProcess;
+  readonly client: ChainClient;
+  readonly clock: SandboxClock;
+  readonly deployment: Deployment;
+  readonly accounts: Accounts;
+  /** Whether the chain goes on where an earlier run stopped. */
+  readonly resumed: boolean;
+  /**
+   * Ends the chain; when it is kept, it is on disk afterwards.
+   *
+   * @throws AnvilError when Anvil does not end or cannot write.
+   */
+  stop(): Promise<void>;
+}
+
+/** What the folder tells about the chain beside its state; on disk the amounts are decimal strings. */
+const chainRecord = z.object({ deployment, accounts });
+type ChainRecord = z.infer<typeof chainRecord>;
+
+/**
+ * Starts the sandbox's chain: a fresh one from the cached genesis, or the one that its folder keeps, checked against what was
+ * written down about it.
+ *
+ * @throws GenesisError when there is no genesis or the kept chain is another one; AnvilError when Anvil does not start.
+ * @example
+ * await using chain = await startChain({ mode: "deterministic", seed: "checkout" });
+ * chain.deployment.registrar.address;
+ */
+export async function startChain(options: ChainOptions): Promise<Chain> {
+  const { folder } = options;
+  if (folder === undefined) return await startFresh(options, undefined);
+  const kept = await findKept(folder, options.fresh ?? false);
+  return kept === undefined ? await startFresh(options, folder) : await resume(options, folder, kept);
+}
+
+async function startFresh(options: ChainOptions, folder: string | undefined): Promise<Chain> {
+  const genesis = await loadGenesis();
+  if (folder !== undefined) {
+    // Whatever is left there belongs to a run that nobody could use yet, or that is to be forgotten.
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  }
+  const initialState = { initialState: genesis.stateFile };
+  return await start(options, folder, initialState, async (client, clock) => {
+    await verifyDeployment(client, genesis.deployment, "remove .genesis and start again");
+    const record = {
+      deployment: await openEpoch(client, clock, genesis.deployment, options),
+      accounts: genesis.accounts,
+    };
+    if (folder !== undefined)
+      await writeWhole(recordFileIn(folder), JSON.stringify(z.encode(chainRecord, record)));
+    return record;
+  });
+}
+
+async function resume(options: ChainOptions, folder: string, record: ChainRecord): Promise<Chain> {
+  return await start(options, folder, {}, async (client) => {
+    await verifyDeployment(
+      client,
+      record.deployment,
+      "restore the data directory, or start with --fresh to begin anew",
+    );
+    return record;
+  });
+}
+
+async function start(
+  { mode, port }: ChainOptions,
+  folder: string | undefined,
+  source: Pick<AnvilOptions, "initialState">,
+  prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
+): Promise<Chain> {
+  const anvil = await startAnvil({
+    chainId,
+    ...source,
+    ...(port === undefined ? {} : { port }),
+    ...(folder === undefined ? {} : { stateFile: stateFileIn(folder) }),
+  });
+  try {
+    const client = createChainClient(anvil.url);
+    const clock = await createClock(client, mode);
+    const record = await prepare(client, clock);
+    const { stop, resumed } = anvil;
+    return { anvil, client, clock, ...record, resumed, stop, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await anvil.stop();
+    throw error;
+  }
+}
+
+// The record of the chain that a folder keeps, or undefined when it keeps none or is to forget it.
+async function findKept(folder: string, fresh: boolean): Promise<ChainRecord | undefined> {
+  let saved = false;
+  try {
+    saved = await settleStateFile(stateFileIn(folder));
+  } catch (error) {
+    if (!(fresh && error instanceof AnvilError && error.code === "state_lost")) throw error;
+  }
+  const file = recordFileIn(folder);
+  if (fresh || !existsSync(file)) return undefined;
+  if (!saved) {
+    throw new AnvilError(
+      "state_lost",
+      `The chain that ${file} describes was never saved (Anvil was killed); start with --fresh to begin anew.`,
+    );
+  }
+  try {
+    return chainRecord.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch (cause) {
+    throw new GenesisError(
+      "mismatch",
+      `${file} cannot be read as the description of a chain; restore it, or start with --fresh to begin anew.`,
+      { cause },
+    );
+  }
+}
+
+function stateFileIn(folder: string): string {
+  return join(folder, "state.json");
+}
+
+function recordFileIn(folder: string): string {
+  return join(folder, "chain.json");
+}
+
+async function writeWhole(target: string, text: string): Promise<void> {
+  const part = `${target}.part`;
+  await using file = await open(part, "w", 0o600);
+  await file.writeFile(text);
+  await file.sync();
+  await rename(part, target);
+}

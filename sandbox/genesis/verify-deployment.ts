@@ -1,0 +1,49 @@
+import { type Address, type Hex, keccak256 } from "viem";
+import type { ChainClient } from "../anvil/chain-client.ts";
+import type { Deployment, GenesisDeployment } from "./deployment.ts";
+import { GenesisError } from "./genesis-error.ts";
+
+/** keccak256 of the code at an address, or `undefined` when there is none. */
+export async function codeHashAt(client: ChainClient, address: Address): Promise<Hex | undefined> {
+  const code = await client.getCode({ address });
+  return code === undefined ? undefined : keccak256(code);
+}
+
+/**
+ * Checks that a chain is the one that its description tells of: its id, the block that it is known by, and the code of the token,
+ * the registrar and the funding source.
+ *
+ * @param remedy - What a person can do about a mismatch, as the end of a sentence.
+ * @throws GenesisError `mismatch` with the first thing that differs.
+ * @example
+ * await verifyDeployment(client, deployment, "start with --fresh to begin anew");
+ */
+export async function verifyDeployment(
+  client: ChainClient,
+  described: Deployment | GenesisDeployment,
+  remedy: string,
+): Promise<void> {
+  const known = "epochBlock" in described ? described.epochBlock : described.block;
+  const contracts = ["token", "registrar", "fundingSource"] as const;
+  const [id, block, ...codeHashes] = await Promise.all([
+    client.getChainId(),
+    client.getBlock({ blockNumber: BigInt(known.number) }).catch(() => undefined),
+    ...contracts.map((name) => codeHashAt(client, described[name].address)),
+  ]);
+  const facts: [what: string, found: number | string | undefined, expected: number | string][] = [
+    ["chain id", id, described.chainId],
+    [`block ${known.number}`, block?.hash, known.hash],
+    ...contracts.map((name, index): [string, string | undefined, string] => [
+      `code of ${name} at ${described[name].address}`,
+      codeHashes[index],
+      described[name].codeHash,
+    ]),
+  ];
+  const difference = facts.find(([, found, expected]) => found !== expected);
+  if (difference === undefined) return;
+  const [what, found, expected] = difference;
+  throw new GenesisError(
+    "mismatch",
+    `The chain is not the one that was saved with this deployment (${what} is ${found ?? "missing"}, not ${expected}); ${remedy}.`,
+  );
+}

@@ -1,0 +1,270 @@
+/**
+ * Deploys the contracts with Hardhat to an Anvil of its own and caches the resulting chain as the genesis of every sandbox; does
+ * nothing when the cache is good. Prints the genesis' key.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import {
+  type Address,
+  createWalletClient,
+  custom,
+  encodeDeployData,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+  isHex,
+  publicActions,
+} from "viem";
+import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
+import { z } from "zod";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../protocol/abi.generated.ts";
+import { hashId } from "../protocol/id.ts";
+import { createChainClient } from "../sandbox/anvil/chain-client.ts";
+import { startAnvil } from "../sandbox/anvil/start-anvil.ts";
+import { createClock } from "../sandbox/clock/clock.ts";
+import type { Account, Accounts, GenesisDeployment } from "../sandbox/genesis/deployment.ts";
+import {
+  findGenesis,
+  genesisDescription,
+  genesisFolder,
+  stateDigest,
+} from "../sandbox/genesis/genesis-cache.ts";
+import { genesisKey } from "../sandbox/genesis/genesis-key.ts";
+import { packageRoot } from "../sandbox/genesis/package-root.ts";
+import {
+  chainId,
+  derivationPath,
+  genesisTimestamp,
+  initialBalances,
+  programBounds,
+  programRoles,
+  testMnemonic,
+  tokenParameters,
+  walletIndexes,
+  walletNames,
+} from "../sandbox/genesis/roles.ts";
+import { codeHashAt } from "../sandbox/genesis/verify-deployment.ts";
+
+/** Per transaction; explicit, so that no estimate has a part in the chain's hashes. */
+const GAS_LIMIT = 12_000_000n;
+/** In wei per gas: twice the base fee of block 0. */
+const MAX_FEE = 2_000_000_000n;
+/** What the folder of a genesis that is being built starts with; its builder's process id follows. */
+const PART_PREFIX = ".part-";
+
+/** Derives the keys of everybody who acts on chain. */
+function deriveAccounts(): Accounts {
+  const parent = mnemonicToAccount(testMnemonic, { path: derivationPath }).getHdKey();
+  const accountAt = (index: number): Account => {
+    const { privateKey } = parent.deriveChild(index);
+    if (privateKey === null || privateKey === undefined)
+      throw new Error(`Account ${index} has no private key.`);
+    const key: Hex = `0x${Buffer.from(privateKey).toString("hex")}`;
+    return { address: privateKeyToAccount(key).address, privateKey: key };
+  };
+  return {
+    wallets: {
+      deployer: accountAt(walletIndexes.deployer),
+      merchant: accountAt(walletIndexes.merchant),
+      buyer: accountAt(walletIndexes.buyer),
+      beneficiary: accountAt(walletIndexes.beneficiary),
+      stranger: accountAt(walletIndexes.stranger),
+      other_merchant: accountAt(walletIndexes.other_merchant),
+      other_buyer: accountAt(walletIndexes.other_buyer),
+    },
+    programs: Object.fromEntries(
+      programRoles.map(({ id, commitmentSignerIndex, registrarIndex }) => [
+        id,
+        { commitmentSigner: accountAt(commitmentSignerIndex), registrar: accountAt(registrarIndex) },
+      ]),
+    ),
+  };
+}
+
+/** Deploys and funds everything through Hardhat's connection to the chain at `url`. */
+async function deploy(url: string, accounts: Accounts): Promise<GenesisDeployment> {
+  const hardhat = await import("hardhat");
+  const connection = await hardhat.network.create({ network: "localhost", override: { url, chainId } });
+  const deployer = privateKeyToAccount(accounts.wallets.deployer.privateKey);
+  const wallet = createWalletClient({
+    account: deployer,
+    chain: foundry,
+    transport: custom(connection.provider),
+    cacheTime: 0,
+  }).extend(publicActions);
+  const chain = createChainClient(url);
+
+  for (const name of walletNames) {
+    await chain.setBalance({ address: accounts.wallets[name].address, value: initialBalances.walletWei });
+  }
+  for (const { registrar } of Object.values(accounts.programs)) {
+    await chain.setBalance({ address: registrar.address, value: initialBalances.registrarWei });
+  }
+
+  let nonce = 0;
+  const send = async (data: Hex, to?: Address) => {
+    const transaction = {
+      type: "eip1559",
+      chainId,
+      nonce,
+      gas: GAS_LIMIT,
+      maxFeePerGas: MAX_FEE,
+      maxPriorityFeePerGas: 0n,
+      data,
+      ...(to === undefined ? {} : { to }),
+    } as const;
+    nonce += 1;
+    const serializedTransaction = await deployer.signTransaction(transaction);
+    const receipt = await wallet.sendRawTransactionSync({ serializedTransaction });
+    if (receipt.status !== "success") throw new Error(`Deployment transaction ${nonce - 1} was reverted.`);
+    return receipt;
+  };
+  const deployed = async (name: string, data: Hex) => {
+    const { contractAddress } = await send(data);
+    if (contractAddress === null || contractAddress === undefined) throw new Error(`${name} got no address.`);
+    return getAddress(contractAddress);
+  };
+  const bytecodeOf = async (name: string) => {
+    const { bytecode } = await hardhat.artifacts.readArtifact(name);
+    if (!isHex(bytecode))
+      throw new Error(`The bytecode of ${name} is not complete; it has unlinked libraries.`);
+    return bytecode;
+  };
+  const described = async (address: Address) => {
+    const codeHash = await codeHashAt(chain, address);
+    if (codeHash === undefined) throw new Error(`There is no code at ${address} after its deployment.`);
+    return { address, codeHash };
+  };
+
+  const { name, symbol, decimals } = tokenParameters;
+  const admin = deployer.address;
+  const token = await deployed(
+    "TestUSDC",
+    encodeDeployData({
+      abi: testUsdcAbi,
+      bytecode: await bytecodeOf("TestUSDC"),
+      args: [name, symbol, admin, admin, admin, admin],
+    }),
+  );
+  const registrar = await deployed("PurchaseRegistrar", await bytecodeOf("PurchaseRegistrar"));
+  const fundingSource = await wallet.readContract({
+    address: registrar,
+    abi: purchaseRegistrarAbi,
+    functionName: "fundingSource",
+  });
+
+  const programs: GenesisDeployment["programs"] = [];
+  for (const role of programRoles) {
+    const keys = accounts.programs[role.id];
+    if (keys === undefined) throw new Error(`Program ${role.id} has no keys.`);
+    const program = {
+      id: role.id,
+      onchainId: hashId(role.id),
+      name: role.name,
+      admin,
+      registrar: keys.registrar.address,
+      commitmentSigner: keys.commitmentSigner.address,
+      bounds: programBounds,
+    };
+    await send(
+      encodeFunctionData({
+        abi: purchaseRegistrarAbi,
+        functionName: "openProgram",
+        args: [
+          program.onchainId,
+          program.registrar,
+          program.commitmentSigner,
+          { ...programBounds, validUntil: BigInt(programBounds.validUntil) },
+        ],
+      }),
+      registrar,
+    );
+    programs.push(program);
+  }
+  for (const name of walletNames.filter((wallet) => wallet !== "deployer")) {
+    const args = [accounts.wallets[name].address, initialBalances.walletUsdc] as const;
+    await send(encodeFunctionData({ abi: testUsdcAbi, functionName: "faucet", args }), token);
+  }
+
+  const { number, hash } = await chain.getBlock({ blockTag: "latest" });
+  const deployment = {
+    chainId,
+    token: { ...(await described(token)), symbol, decimals },
+    registrar: await described(registrar),
+    fundingSource: await described(fundingSource),
+    programs,
+    block: { number: Number(number), hash },
+  };
+  await connection.close();
+  return deployment;
+}
+
+/** Builds the genesis in a folder of its own and moves it into place whole. */
+async function build(key: string): Promise<void> {
+  const target = genesisFolder(key);
+  const part = join(dirname(target), `${PART_PREFIX}${process.pid}-${randomUUID()}`);
+  await mkdir(part, { recursive: true });
+  try {
+    const stateFile = join(part, "state.json");
+    const accounts = deriveAccounts();
+    const anvil = await startAnvil({ chainId, genesisTimestamp, stateFile });
+    let deployment: GenesisDeployment;
+    try {
+      await createClock(createChainClient(anvil.url), "deterministic");
+      deployment = await deploy(anvil.url, accounts);
+    } finally {
+      await anvil.stop();
+    }
+    const description = { key, stateDigest: await stateDigest(stateFile), deployment, accounts };
+    await writeFile(
+      join(part, "genesis.json"),
+      JSON.stringify(z.encode(genesisDescription, description), null, 2),
+    );
+    await moveIntoPlace(part, target, key);
+  } finally {
+    await rm(part, { recursive: true, force: true });
+  }
+}
+
+// Builders of one key may run at once: each builds the same chain, and the first one whose folder is in place has won.
+async function moveIntoPlace(part: string, target: string, key: string): Promise<void> {
+  while ((await findGenesis(key)) === undefined) {
+    const broken = `${part}-broken`;
+    await rename(target, broken).catch(ignoring("ENOENT"));
+    await rm(broken, { recursive: true, force: true });
+    await rename(part, target).catch(ignoring("ENOTEMPTY", "EEXIST", "ENOENT"));
+  }
+}
+
+function ignoring(...codes: readonly string[]) {
+  return (error: NodeJS.ErrnoException) => {
+    if (!codes.includes(error.code ?? "")) throw error;
+  };
+}
+
+async function removeAbandonedParts(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const pid = Number(new RegExp(`^${PART_PREFIX.replace(".", "\\.")}(\\d+)-`).exec(name)?.[1]);
+    if (Number.isInteger(pid) && !isAlive(pid))
+      await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+// Hardhat looks for its configuration where it is started.
+process.chdir(packageRoot());
+const key = await genesisKey();
+if ((await findGenesis(key)) === undefined) {
+  await removeAbandonedParts(dirname(genesisFolder(key)));
+  await build(key);
+}
+console.log(key);
