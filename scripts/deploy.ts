@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
+  type Abi,
   type Address,
   createWalletClient,
   custom,
@@ -13,13 +14,13 @@ import {
   encodeFunctionData,
   getAddress,
   type Hex,
+  isAddress,
   isHex,
   publicActions,
 } from "viem";
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { z } from "zod";
-import { purchaseRegistrarAbi, testUsdcAbi } from "../protocol/abi.generated.ts";
 import { hashId } from "../protocol/id.ts";
 import { createChainClient } from "../sandbox/anvil/chain-client.ts";
 import { startAnvil } from "../sandbox/anvil/start-anvil.ts";
@@ -126,11 +127,11 @@ async function deploy(url: string, accounts: Accounts): Promise<GenesisDeploymen
     if (contractAddress === null || contractAddress === undefined) throw new Error(`${name} got no address.`);
     return getAddress(contractAddress);
   };
-  const bytecodeOf = async (name: string) => {
-    const { bytecode } = await hardhat.artifacts.readArtifact(name);
+  const compiled = async (name: string): Promise<{ abi: Abi; bytecode: Hex }> => {
+    const { abi, bytecode } = await hardhat.artifacts.readArtifact(name);
     if (!isHex(bytecode))
       throw new Error(`The bytecode of ${name} is not complete; it has unlinked libraries.`);
-    return bytecode;
+    return { abi, bytecode };
   };
   const described = async (address: Address) => {
     const codeHash = await codeHashAt(chain, address);
@@ -140,20 +141,21 @@ async function deploy(url: string, accounts: Accounts): Promise<GenesisDeploymen
 
   const { name, symbol, decimals } = tokenParameters;
   const admin = deployer.address;
+  const testUsdc = await compiled("TestUSDC");
+  const purchaseRegistrar = await compiled("PurchaseRegistrar");
   const token = await deployed(
     "TestUSDC",
-    encodeDeployData({
-      abi: testUsdcAbi,
-      bytecode: await bytecodeOf("TestUSDC"),
-      args: [name, symbol, admin, admin, admin, admin],
-    }),
+    encodeDeployData({ ...testUsdc, args: [name, symbol, admin, admin, admin, admin] }),
   );
-  const registrar = await deployed("PurchaseRegistrar", await bytecodeOf("PurchaseRegistrar"));
+  const registrar = await deployed("PurchaseRegistrar", encodeDeployData({ ...purchaseRegistrar, args: [] }));
   const fundingSource = await wallet.readContract({
     address: registrar,
-    abi: purchaseRegistrarAbi,
+    abi: purchaseRegistrar.abi,
     functionName: "fundingSource",
   });
+  if (typeof fundingSource !== "string" || !isAddress(fundingSource)) {
+    throw new Error("The registrar does not name its funding source.");
+  }
 
   const programs: GenesisDeployment["programs"] = [];
   for (const role of programRoles) {
@@ -170,7 +172,7 @@ async function deploy(url: string, accounts: Accounts): Promise<GenesisDeploymen
     };
     await send(
       encodeFunctionData({
-        abi: purchaseRegistrarAbi,
+        abi: purchaseRegistrar.abi,
         functionName: "openProgram",
         args: [
           program.onchainId,
@@ -185,7 +187,7 @@ async function deploy(url: string, accounts: Accounts): Promise<GenesisDeploymen
   }
   for (const name of walletNames.filter((wallet) => wallet !== "deployer")) {
     const args = [accounts.wallets[name].address, initialBalances.walletUsdc] as const;
-    await send(encodeFunctionData({ abi: testUsdcAbi, functionName: "faucet", args }), token);
+    await send(encodeFunctionData({ abi: testUsdc.abi, functionName: "faucet", args }), token);
   }
 
   const { number, hash } = await chain.getBlock({ blockTag: "latest" });
