@@ -94,6 +94,7 @@ export class Setup {
   #started = performance.now();
   #stampFile;
   #lockFile;
+  #child;
 
   constructor(root, log = (line) => process.stderr.write(`${line}\n`)) {
     this.#root = root;
@@ -309,7 +310,13 @@ export class Setup {
     this.#say(what);
     const reminder = setInterval(() => this.#say(`still ${what}`), 10_000);
     return new Promise((resolve, reject) => {
-      const child = spawn(program, args, { cwd: this.#root, stdio: ["ignore", "pipe", "pipe"] });
+      // A process group of its own, so that an interruption reaches the programs that npm starts.
+      const child = spawn(program, args, {
+        cwd: this.#root,
+        stdio: ["ignore", "pipe", "pipe"],
+        detached: true,
+      });
+      if (child.pid !== undefined) this.#child = child;
       let output = "";
       let result = "";
       child.stdout.on("data", (chunk) => {
@@ -329,7 +336,17 @@ export class Setup {
         ),
       );
       child.once("close", (code) => resolve({ code, output, result }));
-    }).finally(() => clearInterval(reminder));
+    }).finally(() => {
+      clearInterval(reminder);
+      this.#child = undefined;
+    });
+  }
+
+  // What runs is ended before the lock is given up: two installs in one checkout would damage each other.
+  #interrupt(signal) {
+    if (this.#child === undefined) process.exit(130);
+    this.#child.once("close", () => process.exit(130));
+    process.kill(-this.#child.pid, signal);
   }
 
   // One set-up per checkout at a time. The lock appears with its owner already in it (link), is touched while it is held, and
@@ -364,7 +381,7 @@ export class Setup {
       if (readText(this.#lockFile) === own) rmSync(this.#lockFile, { force: true });
     };
     process.once("exit", release);
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => this.#interrupt(signal));
     return release;
   }
 
