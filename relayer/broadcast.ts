@@ -1,0 +1,76 @@
+import { bump } from "./bump.ts";
+import { requireEpoch } from "./chain-epoch.ts";
+import type { RelayerContext } from "./context.ts";
+import { RpcRefusedError, RpcUnavailableError } from "./errors.ts";
+import type { FaultPoint } from "./fault.ts";
+import { reach } from "./fault-point.ts";
+import { nodeOf } from "./faulty-transport.ts";
+import { knowsTransaction, sendRaw } from "./node.ts";
+import { note } from "./note.ts";
+import { type OperationRecord, type SignedTransaction, standing } from "./operation.ts";
+import { timestamp } from "./timestamp.ts";
+
+/** Sends the operation's signed bytes; W3: the outcome. */
+export async function broadcast(
+  context: RelayerContext,
+  operation: OperationRecord,
+): Promise<OperationRecord> {
+  const sent = await send(context, await bumpAt(context, "after_signed", operation));
+  const bumped = await bumpAt(context, "after_broadcast", sent);
+  return bumped === sent ? sent : send(context, bumped);
+}
+
+async function send(context: RelayerContext, operation: OperationRecord): Promise<OperationRecord> {
+  await requireEpoch(context, operation);
+  const failure = await sendTransaction(context, operation, standing(operation));
+  await reach(context, "sent", operation);
+  if (failure) return note(context, operation, failure);
+
+  return recordBroadcast(context, operation);
+}
+
+/** W3: the node has the operation's bytes. */
+export async function recordBroadcast(
+  context: RelayerContext,
+  operation: OperationRecord,
+): Promise<OperationRecord> {
+  const sent: OperationRecord = {
+    ...operation,
+    status: "broadcast",
+    status_reason: operation.status_reason === "reorged" ? "reorged" : null,
+    error: null,
+    broadcast_at: operation.broadcast_at ?? (await timestamp(context)),
+    transactions: operation.transactions.map((transaction) =>
+      transaction.hash === operation.hash ? { ...transaction, outcome: "broadcast" } : transaction,
+    ),
+  };
+  await context.journal.write({ operation: sent });
+  await reach(context, "after_broadcast", sent);
+  return sent;
+}
+
+/** Sends signed bytes. @returns why the node does not have them, or null when it has. */
+export async function sendTransaction(
+  context: RelayerContext,
+  operation: OperationRecord,
+  transaction: SignedTransaction,
+): Promise<RpcRefusedError | RpcUnavailableError | null> {
+  const node = nodeOf(context, operation);
+  try {
+    await sendRaw(node, transaction.raw);
+    return null;
+  } catch (error) {
+    if (!(error instanceof RpcRefusedError || error instanceof RpcUnavailableError)) throw error;
+    // The words of a refusal are the same for our own transaction sent twice and for somebody else's: ask for the hash.
+    const known = await knowsTransaction(node, transaction.hash).catch(() => false);
+    return known ? null : error;
+  }
+}
+
+async function bumpAt(
+  context: RelayerContext,
+  point: FaultPoint,
+  operation: OperationRecord,
+): Promise<OperationRecord> {
+  return context.faults.take(point, "replace", operation) ? bump(context, operation) : operation;
+}

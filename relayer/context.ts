@@ -1,0 +1,37 @@
+import type { Address, EIP1193RequestFn, Hex, LocalAccount } from "viem";
+import type { FaultPlan, FaultPoint } from "./fault.ts";
+import type { Journal } from "./journal.ts";
+import type { KeyedMutex } from "./keyed-mutex.ts";
+import type { OperationKind } from "./operation.ts";
+
+/** What the relayer is handed; it reaches nothing else. */
+export interface RelayerPorts {
+  journal: Journal;
+  /** The node. Faults act around it. */
+  request: EIP1193RequestFn;
+  chain: { identity(): Promise<{ chainId: number; epoch: Hex }> };
+  /** The wallets that it can sign for, each with one nonce sequence. */
+  signers: readonly LocalAccount[];
+  /** Unix seconds, in chain time. */
+  clock: { now(): Promise<number> };
+  /** Lets time pass between two looks for a receipt. */
+  wait: (milliseconds: number) => Promise<void>;
+  /** Blocks that must confirm a transaction, its own included. */
+  confirmations: number;
+  /** What each program may spend. */
+  gasBudgetWei: bigint;
+  /** The same for every transaction, so that equal operations are equal bytes. */
+  fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+  gasLimits: Readonly<Record<OperationKind, bigint>>;
+  /** How long an answer may wait for a receipt, in milliseconds of `wait`. */
+  patienceMs: number;
+  /** Ends the process at a point of the journal. It must not return; needed only by the fault `crash`. */
+  crash?: (point: FaultPoint) => Promise<never>;
+}
+
+/** The ports and the little that lives in memory: who is at work, and which faults are set. */
+export interface RelayerContext extends RelayerPorts {
+  accounts: ReadonlyMap<Address, LocalAccount>;
+  locks: KeyedMutex;
+  faults: FaultPlan;
+}

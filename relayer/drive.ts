@@ -1,0 +1,150 @@
+import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
+import { requireEpoch } from "./chain-epoch.ts";
+import type { RelayerContext } from "./context.ts";
+import { OperationUnknownError, RpcRefusedError, RpcUnavailableError } from "./errors.ts";
+import { HeldError, reach } from "./fault-point.ts";
+import { knowsTransaction, readNonce } from "./node.ts";
+import { note } from "./note.ts";
+import { awaitReceipt, findReceipt, type Sighting, sight } from "./observe.ts";
+import { type OperationRecord, standing } from "./operation.ts";
+import { confirm, settle, takeBack } from "./settle.ts";
+import { type Claim, claimNonce, needsAttention } from "./sign.ts";
+import { simulate } from "./simulate.ts";
+
+/** When to wait for a receipt: whenever there is none, only after something was sent, or not at all. */
+export type Patience = "always" | "after_sending" | "never";
+
+/** Reads an operation and drives it while nobody else does. */
+export function driveAlone(
+  context: RelayerContext,
+  operationId: string,
+  patience: Patience,
+): Promise<OperationRecord> {
+  return context.locks.run(`operation:${operationId}`, async () => {
+    const operation = await context.journal.read(operationId);
+    if (!operation) throw new OperationUnknownError(operationId);
+    return drive(context, operation, patience);
+  });
+}
+
+/**
+ * Brings a journaled operation as far as it goes now, from wherever it is. Must run alone for its operation.
+ *
+ * A node that refuses or does not answer leaves the operation where it is, with the reason in it.
+ *
+ * @throws ChainMismatchError when the node is in another life of the chain.
+ */
+export async function drive(
+  context: RelayerContext,
+  operation: OperationRecord,
+  patience: Patience,
+): Promise<OperationRecord> {
+  try {
+    const chainId = await requireEpoch(context, operation);
+    return operation.status === "accepted"
+      ? await begin(context, operation, chainId, patience)
+      : await goOn(context, operation, patience);
+  } catch (error) {
+    const current = (await context.journal.read(operation.operation_id)) ?? operation;
+    if (error instanceof HeldError) return current;
+    if (error instanceof RpcRefusedError || error instanceof RpcUnavailableError)
+      return note(context, current, error);
+    throw error;
+  }
+}
+
+async function begin(
+  context: RelayerContext,
+  operation: OperationRecord,
+  chainId: number,
+  patience: Patience,
+): Promise<OperationRecord> {
+  const simulated = await simulate(context, operation);
+  if (simulated.status === "failed") return simulated;
+  const claim = await claimNonce(context, simulated, chainId);
+  if (claim === null) return needsAttention(context, simulated, "foreign_nonce");
+  return finish(context, await sendInTurn(context, claim), patience);
+}
+
+async function sendInTurn(context: RelayerContext, claim: Claim): Promise<OperationRecord> {
+  try {
+    await claim.durable;
+    await reach(context, "after_signed", claim.operation);
+    await claim.turn;
+    return await broadcast(context, claim.operation);
+  } finally {
+    const endTurn = await claim.turn;
+    endTurn();
+  }
+}
+
+async function goOn(
+  context: RelayerContext,
+  operation: OperationRecord,
+  patience: Patience,
+): Promise<OperationRecord> {
+  if (operation.nonce === null) return operation;
+  const receipt = await findReceipt(context, operation);
+  if (receipt) return confirm(context, await settle(context, operation, receipt));
+
+  const unmined = operation.block_hash === null ? operation : await takeBack(context, operation);
+  const sighting = await sight(context, unmined);
+  if (sighting !== "waiting") return conclude(context, unmined, sighting);
+  if (unmined.status === "needs_attention") return unmined;
+
+  const unblocked = await sendPredecessors(context, unmined);
+  if (!(await knowsTransaction(context.request, standing(unmined).hash)))
+    return finish(context, await broadcast(context, unmined), patience);
+  const known = isRecorded(unmined) ? unmined : await recordBroadcast(context, unmined);
+  return patience === "always" || unblocked ? finish(context, known, patience) : known;
+}
+
+/** Waits for the receipt of what was sent. */
+async function finish(
+  context: RelayerContext,
+  operation: OperationRecord,
+  patience: Patience,
+): Promise<OperationRecord> {
+  const hopeless = operation.status_reason === "rpc_refused";
+  const receipt = await awaitReceipt(
+    context,
+    operation,
+    patience === "never" || hopeless ? 0 : context.patienceMs,
+  );
+  return conclude(context, operation, receipt ?? (await sight(context, operation)));
+}
+
+async function conclude(
+  context: RelayerContext,
+  operation: OperationRecord,
+  sighting: Sighting,
+): Promise<OperationRecord> {
+  if (sighting === "waiting") return operation;
+  if (sighting !== "nonce_taken") return confirm(context, await settle(context, operation, sighting));
+  if (operation.status === "needs_attention") return operation;
+  return needsAttention(context, operation, "nonce_taken");
+}
+
+// A process may have died between the node's answer and W3, or the node's answer may have been lost.
+function isRecorded(operation: OperationRecord): boolean {
+  const { status, status_reason } = operation;
+  return status === "broadcast" && (status_reason === null || status_reason === "reorged");
+}
+
+/**
+ * Sends again what the node lacks of the signer's lower nonces: without them this operation can never be mined. Their own
+ * records catch up when they are looked at.
+ */
+async function sendPredecessors(context: RelayerContext, operation: OperationRecord): Promise<boolean> {
+  const { from, epoch, nonce } = operation;
+  const chainNonce = await readNonce(context.request, from);
+  if (nonce === null || nonce <= chainNonce) return false;
+  let sent = false;
+  for (const other of await context.journal.claimed(from, chainNonce, epoch)) {
+    if (other.nonce === null || other.nonce >= nonce) continue;
+    const transaction = standing(other);
+    if (await knowsTransaction(context.request, transaction.hash)) continue;
+    sent = (await sendTransaction(context, other, transaction)) === null || sent;
+  }
+  return sent;
+}

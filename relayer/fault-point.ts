@@ -1,0 +1,68 @@
+import type { Address } from "viem";
+import { z } from "zod";
+import type { RelayerContext } from "./context.ts";
+import { FaultInvalidError, SignerUnknownError } from "./errors.ts";
+import type { FaultPoint, FaultSubject } from "./fault.ts";
+import { ask, readNonce, readReceipt, sendRaw } from "./node.ts";
+
+/** A fault holds the operation here; it stays as the journal has it. */
+export class HeldError extends Error {}
+
+/** Lets the faults act that are set at a point of the path. */
+export async function reach(
+  context: RelayerContext,
+  point: FaultPoint,
+  subject: FaultSubject,
+): Promise<void> {
+  const { faults } = context;
+  if (faults.take(point, "pause_mining", subject)) await pauseMining(context);
+  const reorg = faults.take(point, "reorg", subject);
+  if (reorg) await ask(context.request, "anvil_reorg", [reorg.depth, []], z.unknown());
+  if (faults.take(point, "crash", subject)) {
+    if (!context.crash) throw new FaultInvalidError("This relayer was not given a way to crash.");
+    await context.crash(point);
+  }
+  if (faults.take(point, "hold", subject))
+    throw new HeldError(`${subject.operation_id} is held at ${point}.`);
+}
+
+/** Another program with the signer's key sends a transaction of its own, and it is mined. */
+export async function useForeignNonce(context: RelayerContext, signer: Address): Promise<void> {
+  const { request } = context;
+  const account = context.accounts.get(signer);
+  if (!account) throw new SignerUnknownError(signer);
+  const { chainId } = await context.chain.identity();
+  const nonce = await readNonce(request, signer);
+  const { maxFeePerGas, maxPriorityFeePerGas } = context.fees;
+  const raw = await account.signTransaction({
+    type: "eip1559",
+    chainId,
+    nonce,
+    to: signer,
+    value: 0n,
+    gas: 21_000n,
+    maxFeePerGas: maxFeePerGas * 2n,
+    maxPriorityFeePerGas: maxPriorityFeePerGas * 2n,
+  });
+  const hash = await sendRaw(request, raw);
+  // Whatever the mining mode: foreign use counts once it is mined.
+  if ((await readReceipt(request, hash)) === null) await ask(request, "evm_mine", [], z.unknown());
+}
+
+async function pauseMining(context: RelayerContext): Promise<void> {
+  const { request, faults } = context;
+  const automine = await ask(request, "anvil_getAutomine", [], z.boolean());
+  const interval = await ask(request, "anvil_getIntervalMining", [], z.number().nullable());
+  faults.rememberMining({ automine, interval });
+  await ask(request, "evm_setAutomine", [false], z.unknown());
+  await ask(request, "evm_setIntervalMining", [0], z.unknown());
+}
+
+/** Takes every fault away and lets the node mine as it did. */
+export async function clearFaults(context: RelayerContext): Promise<void> {
+  const mining = context.faults.clear();
+  if (!mining) return;
+  if (mining.interval !== null)
+    await ask(context.request, "evm_setIntervalMining", [mining.interval], z.unknown());
+  await ask(context.request, "evm_setAutomine", [mining.automine], z.unknown());
+}

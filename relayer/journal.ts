@@ -1,0 +1,47 @@
+import type { Address, Hex } from "viem";
+import type { OperationRecord, OperationStatus } from "./operation.ts";
+
+/** A program's gas budget; `limit = available + reserved + spent`, in wei as decimal strings. */
+export interface BudgetRecord {
+  program: string;
+  limit_wei: string;
+  reserved_wei: string;
+  spent_wei: string;
+  /** The sequence number of the program's next operation. */
+  next_sequence: number;
+}
+
+/** One step of the journal: what it leaves behind, all of it or nothing. */
+export interface JournalStep {
+  operation: OperationRecord;
+  budget?: BudgetRecord;
+}
+
+/** Which operations of a program to list. */
+export interface OperationPage {
+  /** The operation after which the page begins. */
+  after?: string;
+  limit: number;
+  status?: OperationStatus;
+}
+
+/**
+ * Where operations are kept. The relayer keeps nothing of its own.
+ *
+ * Reads see every write that was called before them, durable or not yet. Writes become durable in the order in which
+ * they were called: when one resolves, all earlier ones are durable too. The order of nonces rests on that.
+ */
+export interface Journal {
+  read(operationId: string): Promise<OperationRecord | undefined>;
+  /** Every operation that is not confirmed, reverted or failed, of all programs, in sequence order. */
+  unsettled(): Promise<OperationRecord[]>;
+  /** Operations of a program by sequence. */
+  list(program: string, page: OperationPage): Promise<OperationRecord[]>;
+  budget(program: string): Promise<BudgetRecord | undefined>;
+  /** The highest nonce ever claimed for a signer in an epoch. */
+  lastNonce(signer: Address, epoch: Hex): Promise<number | undefined>;
+  /** Every operation that claimed this nonce or a higher one for a signer in an epoch, settled or not, by nonce. */
+  claimed(signer: Address, fromNonce: number, epoch: Hex): Promise<OperationRecord[]>;
+  /** Atomic, and durable when it resolves. */
+  write(step: JournalStep): Promise<void>;
+}

@@ -1,0 +1,27 @@
+import { Mutex } from "async-mutex";
+
+/** One lock per key, in the order in which they are asked for; a key that nobody holds costs nothing. */
+export class KeyedMutex {
+  readonly #mutexes = new Map<string, Mutex>();
+
+  /** Runs a step while no other step with this key runs. */
+  async run<Result>(key: string, step: () => Promise<Result>): Promise<Result> {
+    const release = await this.acquire(key);
+    try {
+      return await step();
+    } finally {
+      release();
+    }
+  }
+
+  /** Takes a place in the line for a key; the place is taken before this returns. */
+  async acquire(key: string): Promise<() => void> {
+    const mutex = this.#mutexes.get(key) ?? new Mutex();
+    this.#mutexes.set(key, mutex);
+    const release = await mutex.acquire();
+    return () => {
+      release();
+      if (!mutex.isLocked()) this.#mutexes.delete(key);
+    };
+  }
+}

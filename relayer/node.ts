@@ -1,0 +1,117 @@
+import {
+  type Address,
+  type EIP1193RequestFn,
+  type Hex,
+  hexToBigInt,
+  hexToNumber,
+  isHex,
+  numberToHex,
+} from "viem";
+import { z } from "zod";
+import { RpcRefusedError, RpcUnavailableError } from "./errors.ts";
+
+const hex = z.custom<Hex>((value) => isHex(value));
+
+const quantity = hex.transform((value) => hexToNumber(value));
+
+const receiptSchema = z.object({
+  transactionHash: hex,
+  status: z.enum(["0x0", "0x1"]),
+  blockNumber: quantity,
+  blockHash: hex,
+  gasUsed: hex.transform((value) => hexToBigInt(value)),
+  effectiveGasPrice: hex.transform((value) => hexToBigInt(value)),
+});
+
+/** What the relayer needs of a receipt. */
+export type Receipt = z.infer<typeof receiptSchema>;
+
+const traceSchema = z.object({ output: hex.optional(), error: z.string().optional() });
+
+/** How many nonces of a wallet the chain has used: its next nonce. */
+export function readNonce(request: EIP1193RequestFn, signer: Address): Promise<number> {
+  return ask(request, "eth_getTransactionCount", [signer, "latest"], quantity);
+}
+
+/**
+ * Runs a call on the newest block without sending it.
+ *
+ * @throws RpcRefusedError with the revert data.
+ */
+export async function simulateCall(
+  request: EIP1193RequestFn,
+  call: { from: Address; to: Address; data: Hex; gas: bigint },
+): Promise<void> {
+  await ask(request, "eth_call", [{ ...call, gas: numberToHex(call.gas) }, "latest"], hex);
+}
+
+/** Hands signed bytes to the node. */
+export function sendRaw(request: EIP1193RequestFn, raw: Hex): Promise<Hex> {
+  return ask(request, "eth_sendRawTransaction", [raw], hex);
+}
+
+/** The receipt of a mined transaction that is on the chain now. */
+export function readReceipt(request: EIP1193RequestFn, hash: Hex): Promise<Receipt | null> {
+  return ask(request, "eth_getTransactionReceipt", [hash], receiptSchema.nullable());
+}
+
+/** Whether the node has a transaction, waiting or mined. */
+export async function knowsTransaction(request: EIP1193RequestFn, hash: Hex): Promise<boolean> {
+  return (await ask(request, "eth_getTransactionByHash", [hash], z.unknown())) !== null;
+}
+
+/** The number of the newest block. */
+export function readHead(request: EIP1193RequestFn): Promise<number> {
+  return ask(request, "eth_blockNumber", [], quantity);
+}
+
+/** What a mined transaction returned when it reverted, found by running it again where it was mined. */
+export async function traceRevert(
+  request: EIP1193RequestFn,
+  hash: Hex,
+): Promise<{ data: Hex; message: string }> {
+  const trace = await ask(request, "debug_traceTransaction", [hash, { tracer: "callTracer" }], traceSchema);
+  return { data: trace.output ?? "0x", message: trace.error ?? "execution reverted" };
+}
+
+/**
+ * Asks the node.
+ *
+ * @throws RpcRefusedError when it answers with an error, RpcUnavailableError when it does not answer, or not in the form that was
+ * asked for.
+ */
+export async function ask<Answer extends z.ZodType>(
+  request: EIP1193RequestFn,
+  method: string,
+  params: unknown,
+  answer: Answer,
+): Promise<z.infer<Answer>> {
+  let result: unknown;
+  try {
+    result = await request({ method, params });
+  } catch (error) {
+    throw refusal(method, error) ?? new RpcUnavailableError(method, error);
+  }
+  const parsed = answer.safeParse(result);
+  if (!parsed.success) throw new RpcUnavailableError(method, parsed.error);
+  return parsed.data;
+}
+
+// viem wraps the node's error object in errors of its own and marks those without an answer with code -1.
+const refusalSchema = z.object({ code: z.number().int(), message: z.string(), data: z.unknown().optional() });
+
+function refusal(method: string, error: unknown): RpcRefusedError | null {
+  let innermost: { code: number; message: string } | null = null;
+  let data: Hex | null = null;
+  for (let cause = error; cause !== null && typeof cause === "object"; cause = causeOf(cause)) {
+    const parsed = refusalSchema.safeParse(cause);
+    if (!parsed.success || parsed.data.code === -1) continue;
+    innermost = parsed.data;
+    if (isHex(parsed.data.data)) data = parsed.data.data;
+  }
+  return innermost && new RpcRefusedError(method, innermost.code, innermost.message, data, error);
+}
+
+function causeOf(error: object): unknown {
+  return "cause" in error ? error.cause : null;
+}

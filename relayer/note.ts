@@ -1,0 +1,24 @@
+import type { RelayerContext } from "./context.ts";
+import { RpcRefusedError, type RpcUnavailableError } from "./errors.ts";
+import type { OperationRecord } from "./operation.ts";
+
+/** Journals why an operation that is under way does not move on. */
+export async function note(
+  context: RelayerContext,
+  operation: OperationRecord,
+  failure: RpcRefusedError | RpcUnavailableError,
+): Promise<OperationRecord> {
+  // What is mined, or waits for a person, already says more than this.
+  if (operation.block_hash !== null || operation.status === "needs_attention") return operation;
+  const noted: OperationRecord = {
+    ...operation,
+    status_reason: failure.code,
+    error: {
+      message: failure.message,
+      rpc_code: failure instanceof RpcRefusedError ? failure.rpcCode : null,
+      revert: null,
+    },
+  };
+  await context.journal.write({ operation: noted });
+  return noted;
+}

@@ -1,0 +1,16 @@
+import type { Address, Hex } from "viem";
+import type { Call } from "../protocol/call.ts";
+import type { OperationKind } from "./operation.ts";
+
+/** One call that a program wants on chain, once. */
+export interface RelayIntent {
+  program: string;
+  kind: OperationKind;
+  /** What the API shows the operation under. */
+  subject: { type: "purchase" | "refund"; id: string };
+  /** What must happen once: the commitment hash of an offer, the decision hash of a refund. */
+  businessKey: Hex;
+  call: Call;
+  /** The program's registrar wallet; the relayer must hold its key. */
+  signer: Address;
+}

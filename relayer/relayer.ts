@@ -1,0 +1,127 @@
+import { accept } from "./accept.ts";
+import { type GasBudget, readBudget, toGasBudget } from "./budget.ts";
+import { readIdentity } from "./chain-epoch.ts";
+import type { RelayerContext, RelayerPorts } from "./context.ts";
+import { drive, driveAlone } from "./drive.ts";
+import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./fault.ts";
+import { clearFaults, HeldError } from "./fault-point.ts";
+import type { OperationPage } from "./journal.ts";
+import { KeyedMutex } from "./keyed-mutex.ts";
+import { type Operation, type OperationRecord, operationId, toPublicOperation } from "./operation.ts";
+import { recover } from "./recover.ts";
+import type { RelayIntent } from "./relay-intent.ts";
+import { resume } from "./resume.ts";
+
+export type { GasBudget } from "./budget.ts";
+export type { RelayerPorts } from "./context.ts";
+export * from "./errors.ts";
+export * from "./fault.ts";
+export type { BudgetRecord, Journal, JournalStep, OperationPage } from "./journal.ts";
+export * from "./operation.ts";
+export type { RelayIntent } from "./relay-intent.ts";
+
+/** Signs and submits for the registrars of programs: one operation, one transaction, whatever dies in between. */
+export interface Relayer {
+  /**
+   * Relays an intent, or goes on with the operation that it already has, and answers with however far that came.
+   *
+   * Once the intent is journaled, what the node refuses is told in the operation and not thrown.
+   *
+   * @throws GasBudgetExceededError, SignerUnknownError, RpcUnavailableError before any effect.
+   */
+  submit(intent: RelayIntent): Promise<Operation>;
+  /**
+   * Looks again: receipts of all hashes, confirmations, reorgs; sends the same bytes again where the node lacks them.
+   *
+   * @throws OperationUnknownError, ChainMismatchError
+   */
+  advance(operationId: string): Promise<Operation>;
+  /**
+   * Lets an operation go on that needs attention, once a person has looked.
+   *
+   * @throws OperationNotResumableError, OperationUnknownError
+   */
+  resume(operationId: string): Promise<Operation>;
+  /** The operation as the journal has it; asks the chain nothing. */
+  read(operationId: string): Promise<Operation | undefined>;
+  /** Operations of a program by sequence. */
+  list(program: string, page: OperationPage): Promise<Operation[]>;
+  budget(program: string): Promise<GasBudget>;
+  /** Takes up what an earlier process left; to be awaited before the first submit. */
+  recover(): Promise<void>;
+  /** Resolves when nothing is in flight. */
+  drain(): Promise<void>;
+  /** Sets a fault. @throws FaultInvalidError */
+  fault(request: FaultRequest): Fault;
+  faults(): Fault[];
+  /** Takes all faults away; the node mines again as it did before a fault paused it. */
+  clearFaults(): Promise<void>;
+  /** All state that is not in the journal. */
+  snapshotFaults(): FaultState;
+  restoreFaults(state: FaultState): void;
+}
+
+/**
+ * Makes a relayer on a journal and a node.
+ *
+ * @example
+ * const relayer = createRelayer({ journal, request: client.request, chain, signers: [registrar], ... });
+ * await relayer.recover();
+ * const operation = await relayer.submit(intent);
+ */
+export function createRelayer(ports: RelayerPorts): Relayer {
+  const context: RelayerContext = {
+    ...ports,
+    accounts: new Map(ports.signers.map((account) => [account.address, account])),
+    locks: new KeyedMutex(),
+    faults: new FaultPlan(),
+  };
+  const inFlight = new Set<Promise<unknown>>();
+
+  async function track<Result>(work: Promise<Result>): Promise<Result> {
+    inFlight.add(work);
+    try {
+      return await work;
+    } finally {
+      inFlight.delete(work);
+    }
+  }
+
+  return {
+    submit: async (intent) => toPublicOperation(await track(submit(context, intent))),
+    advance: async (id) => toPublicOperation(await track(driveAlone(context, id, "after_sending"))),
+    resume: async (id) => toPublicOperation(await track(resume(context, id))),
+    recover: () => track(recover(context)),
+    async read(id) {
+      const record = await context.journal.read(id);
+      return record && toPublicOperation(record);
+    },
+    async list(program, page) {
+      return (await context.journal.list(program, page)).map(toPublicOperation);
+    },
+    budget: async (program) => toGasBudget(await readBudget(context, program)),
+    async drain() {
+      while (inFlight.size > 0) await Promise.allSettled(inFlight);
+    },
+    fault: (request) => context.faults.add(request),
+    faults: () => context.faults.list(),
+    clearFaults: () => clearFaults(context),
+    snapshotFaults: () => context.faults.snapshot(),
+    restoreFaults: (state) => context.faults.restore(state),
+  };
+}
+
+async function submit(context: RelayerContext, intent: RelayIntent): Promise<OperationRecord> {
+  const { epoch } = await readIdentity(context);
+  const id = operationId(epoch, intent);
+  return context.locks.run(`operation:${id}`, async () => {
+    try {
+      return await drive(context, await accept(context, intent, id, epoch), "always");
+    } catch (error) {
+      // Held right after the intent was journaled.
+      const accepted = error instanceof HeldError ? await context.journal.read(id) : undefined;
+      if (accepted) return accepted;
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,28 @@
+import type { RelayerContext } from "./context.ts";
+import { drive } from "./drive.ts";
+import { OperationNotResumableError, OperationUnknownError } from "./errors.ts";
+import { readNonce } from "./node.ts";
+import type { OperationRecord } from "./operation.ts";
+
+/**
+ * A person has looked at foreign use of the signer and lets the operation go on.
+ *
+ * Without a nonce it claims the next one that the chain has free. With a nonce it keeps that nonce and is looked at
+ * again: if the chain still gives the nonce to another transaction, it still needs attention.
+ */
+export async function resume(context: RelayerContext, operationId: string): Promise<OperationRecord> {
+  return context.locks.run(`operation:${operationId}`, async () => {
+    const operation = await context.journal.read(operationId);
+    if (!operation) throw new OperationUnknownError(operationId);
+    if (operation.status !== "needs_attention")
+      throw new OperationNotResumableError(operationId, operation.status);
+    const resumed: OperationRecord = {
+      ...operation,
+      status: operation.nonce === null ? "accepted" : "signed",
+      status_reason: null,
+      nonce_floor: await readNonce(context.request, operation.from),
+    };
+    await context.journal.write({ operation: resumed });
+    return drive(context, resumed, "after_sending");
+  });
+}

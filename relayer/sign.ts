@@ -1,0 +1,114 @@
+import { keccak256, type LocalAccount } from "viem";
+import { writeWithBudget } from "./budget.ts";
+import type { RelayerContext } from "./context.ts";
+import { SignerUnknownError } from "./errors.ts";
+import { reach } from "./fault-point.ts";
+import { nodeOf } from "./faulty-transport.ts";
+import { readNonce } from "./node.ts";
+import type { OperationRecord, SignedTransaction, TransactionPurpose } from "./operation.ts";
+import { timestamp } from "./timestamp.ts";
+
+/** An operation whose nonce is claimed, and its place in the line of its signer's broadcasts. */
+export interface Claim {
+  operation: OperationRecord;
+  /** Resolves when the claim is durable; nothing may be sent before. */
+  durable: Promise<void>;
+  /** Resolves when every lower nonce has had its turn to be sent; gives the function that ends this turn. */
+  turn: Promise<() => void>;
+}
+
+/**
+ * W2: claims the signer's next nonce, signs, and begins to write both.
+ *
+ * Claims of one signer run one after the other and in the order of their nonces; writing them to the end and sending
+ * them do not hold up the next claim.
+ *
+ * @returns null when the signer's nonce on chain is above every nonce in the journal: somebody else uses its key.
+ */
+export async function claimNonce(
+  context: RelayerContext,
+  operation: OperationRecord,
+  chainId: number,
+): Promise<Claim | null> {
+  const account = accountOf(context, operation);
+  // Read before the line is joined: nonces that the journal learns meanwhile only move its own count up.
+  const chainNonce = await readNonce(nodeOf(context, operation), operation.from);
+  const signedAt = await timestamp(context);
+
+  return context.locks.run(`claim:${operation.from}`, async () => {
+    const last = await context.journal.lastNonce(operation.from, operation.epoch);
+    const expected = Math.max(last === undefined ? chainNonce : last + 1, operation.nonce_floor);
+    if (chainNonce > expected) return null;
+
+    await reach(context, "before_signed", operation);
+    const transaction = await signTransaction(account, operation, {
+      chainId,
+      nonce: expected,
+      purpose: "original",
+      ...context.fees,
+    });
+    const signed: OperationRecord = {
+      ...operation,
+      status: "signed",
+      status_reason: null,
+      error: null,
+      nonce: expected,
+      hash: transaction.hash,
+      transactions: [transaction],
+      signed_at: signedAt,
+    };
+    const turn = context.locks.acquire(`broadcast:${operation.from}`);
+    return { operation: signed, durable: context.journal.write({ operation: signed }), turn };
+  });
+}
+
+/** Foreign use of the signer before a nonce was claimed: only a person can tell whether to go on. */
+export function needsAttention(
+  context: RelayerContext,
+  operation: OperationRecord,
+  reason: "foreign_nonce" | "nonce_taken",
+): Promise<OperationRecord> {
+  return writeWithBudget(context, operation, operation.program, () => ({
+    ...operation,
+    status: "needs_attention",
+    status_reason: reason,
+  }));
+}
+
+/** Signs the operation's call with this nonce and these fees: equal input, equal bytes. */
+export async function signTransaction(
+  account: LocalAccount,
+  operation: OperationRecord,
+  envelope: {
+    chainId: number;
+    nonce: number;
+    purpose: TransactionPurpose;
+    maxFeePerGas: bigint;
+    maxPriorityFeePerGas: bigint;
+  },
+): Promise<SignedTransaction> {
+  const { purpose, ...fields } = envelope;
+  const raw = await account.signTransaction({
+    type: "eip1559",
+    to: operation.to,
+    data: operation.calldata,
+    value: 0n,
+    gas: BigInt(operation.gas_limit),
+    ...fields,
+  });
+  return {
+    hash: keccak256(raw),
+    purpose,
+    outcome: "signed",
+    raw,
+    max_fee_per_gas: fields.maxFeePerGas.toString(),
+    max_priority_fee_per_gas: fields.maxPriorityFeePerGas.toString(),
+  };
+}
+
+/** The wallet that signs for an operation. */
+export function accountOf(context: RelayerContext, operation: OperationRecord): LocalAccount {
+  const account = context.accounts.get(operation.from);
+  if (!account) throw new SignerUnknownError(operation.from);
+  return account;
+}
