@@ -187,15 +187,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         _fundingOf[program][merchantRef] = number;
         _fundingBy[msg.sender][merchantRef] = number;
         _active[program][msg.sender] = number;
-        emit FundingEnrolled(
-            program,
-            merchantRef,
-            msg.sender,
-            authorization.token,
-            authorization.cap,
-            authorization.validUntil,
-            digest
-        );
+        _emitEnrolled(authorization, digest);
     }
 
     /// @inheritdoc IPurchaseRegistrar
@@ -268,17 +260,16 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         _requireRange(award, 1, record.paid);
         // A revocation leaves each open purchase its cover, but no longer than until its own deadline.
         _requireWithin(source.revokedAt == 0 ? source.validUntil : record.claimDeadline);
-        uint256 collected = source.collected;
         _requireRemaining(source, award);
 
         _claimOf[decisionHash] = claimHash;
         record.claimOrDecision = decisionHash;
         record.refunded = uint128(award);
-        uint32 sequence = ++record.sequence;
-        uint256 collectedTotal = collected + award;
-        source.collected = uint128(collectedTotal);
+        source.collected += uint128(award);
         address beneficiary = record.beneficiary;
-        emit RefundCollected(id, beneficiary, decisionHash, sequence, source.merchantRef, award, collectedTotal);
+        emit RefundCollected(
+            id, beneficiary, decisionHash, ++record.sequence, source.merchantRef, award, source.collected
+        );
         _fundingSource.draw(source.token, source.wallet, beneficiary, award);
     }
 
@@ -442,6 +433,18 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         record.commitmentSigner = commitmentSigner;
         record.maxPurchase = uint128(bounds.maxPurchase);
         record.openBudget = uint128(bounds.openBudget);
+    }
+
+    function _emitEnrolled(FundingAuthorization calldata authorization, bytes32 digest) private {
+        emit FundingEnrolled(
+            authorization.program,
+            authorization.merchantRef,
+            authorization.wallet,
+            authorization.token,
+            authorization.cap,
+            authorization.validUntil,
+            digest
+        );
     }
 
     /// @dev What both routes ask of a purchase, and its storage.

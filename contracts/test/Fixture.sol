@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {CanonicalCalldata} from "../CanonicalCalldata.sol";
 import {FundingSource} from "../FundingSource.sol";
 import {PurchaseRegistrar} from "../PurchaseRegistrar.sol";
 import {TestUSDC} from "../TestUSDC.sol";
@@ -11,6 +12,7 @@ import {Assertions} from "./Assertions.sol";
 /// @notice One program with one merchant, set up through the functions that users have.
 abstract contract Fixture is Assertions {
     uint256 internal constant SIGNER_KEY = 0xA11CE;
+    uint256 internal constant CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141;
     uint64 internal constant START = 1_800_000_000;
     uint64 internal constant OFFER_DEADLINE = START + 1 hours;
     uint64 internal constant PAY_DEADLINE = START + 1 days;
@@ -107,6 +109,12 @@ abstract contract Fixture is Assertions {
         return abi.encodePacked(r, s, v);
     }
 
+    /// @dev The signer's other, malleable signature: s above half the order, the other v.
+    function malleate(bytes32 digest) internal pure returns (bytes memory) {
+        (uint8 v, bytes32 r, bytes32 s) = vm.sign(SIGNER_KEY, digest);
+        return abi.encodePacked(r, bytes32(CURVE_ORDER - uint256(s)), v == 27 ? uint8(28) : uint8(27));
+    }
+
     function signFunding(IPurchaseRegistrar.FundingAuthorization memory authorization)
         internal
         view
@@ -166,5 +174,78 @@ abstract contract Fixture is Assertions {
 
     function openOffers() internal view returns (uint256) {
         return registrar.programState(PROGRAM).openOffers;
+    }
+
+    // What a step must refuse with
+
+    function refuses(bytes memory data) internal {
+        vm.expectRevert(data);
+    }
+
+    function refusesCaller(address actual, address expected) internal {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.WrongCaller.selector, actual, expected));
+    }
+
+    function refusesTime(uint256 deadline) internal {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.DeadlinePassed.selector, deadline + 1, deadline));
+    }
+
+    function refusesAmount(uint256 actual, uint256 least, uint256 most) internal {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, actual, least, most));
+    }
+
+    function refusesUnknown(bytes32 id) internal {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.UnknownPurchase.selector, id));
+    }
+
+    function refusesPaused() internal {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.ProgramPaused.selector, PROGRAM));
+    }
+
+    function refusesZero() internal {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.ZeroValue.selector));
+    }
+
+    function pause() internal {
+        vm.prank(admin);
+        registrar.setPaused(PROGRAM, true);
+    }
+
+    /// @dev One more byte, and one more word, behind calldata that would succeed.
+    function refusesTrailing(address sender, bytes memory canonicalCall) internal {
+        uint256 length = canonicalCall.length;
+        bytes memory longer = abi.encodePacked(canonicalCall, bytes1(0));
+        refusesRaw(
+            sender, longer, abi.encodeWithSelector(CanonicalCalldata.NonCanonicalLength.selector, length + 1, length)
+        );
+        longer = abi.encodePacked(canonicalCall, bytes32(0));
+        refusesRaw(
+            sender, longer, abi.encodeWithSelector(CanonicalCalldata.NonCanonicalLength.selector, length + 32, length)
+        );
+        succeedsRaw(sender, canonicalCall);
+    }
+
+    /// @dev As above, for a function with dynamic arguments.
+    function refusesOtherEncoding(address sender, bytes memory other, bytes memory canonicalCall) internal {
+        refusesRaw(
+            sender,
+            other,
+            abi.encodeWithSelector(
+                CanonicalCalldata.NonCanonicalEncoding.selector, keccak256(other), keccak256(canonicalCall)
+            )
+        );
+    }
+
+    function refusesRaw(address sender, bytes memory data, bytes memory reason) internal {
+        vm.prank(sender);
+        (bool success, bytes memory returned) = address(registrar).call(data);
+        eq(success, false, "the call is refused");
+        eq(keccak256(returned), keccak256(reason), "the reason");
+    }
+
+    function succeedsRaw(address sender, bytes memory data) internal {
+        vm.prank(sender);
+        (bool success,) = address(registrar).call(data);
+        eq(success, true, "the canonical call is accepted");
     }
 }

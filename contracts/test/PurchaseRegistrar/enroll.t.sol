@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
+import {Fixture} from "../Fixture.sol";
+
+import {ContractSigner} from "../../adversaries/ContractSigner.sol";
+
+contract EnrollTest is Fixture {
+    address internal other = account("other merchant");
+
+    function enroll(IPurchaseRegistrar.FundingAuthorization memory authorization) internal {
+        bytes memory signature = signFunding(authorization);
+        vm.prank(authorization.wallet);
+        registrar.enroll(authorization, signature);
+    }
+
+    /// @dev What another merchant could enroll with.
+    function another() internal view returns (IPurchaseRegistrar.FundingAuthorization memory authorization) {
+        authorization = fundingAuthorization();
+        authorization.wallet = other;
+        authorization.merchantRef = keccak256("mer_other");
+    }
+
+    function test_theWalletEnrolls() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes memory signature = signFunding(authorization);
+        bytes32 digest = registrar.hashFunding(authorization);
+        expectLog(address(registrar));
+        emit IPurchaseRegistrar.FundingEnrolled(
+            PROGRAM, authorization.merchantRef, other, address(usdc), CAP, FUNDING_UNTIL, digest
+        );
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+
+        IPurchaseRegistrar.FundingState memory state = registrar.funding(PROGRAM, authorization.merchantRef);
+        eq(state.wallet, other, "wallet");
+        eq(state.token, address(usdc), "token");
+        eq(state.cap, CAP, "cap");
+        eq(state.collected, 0, "collected");
+        eq(state.validUntil, FUNDING_UNTIL, "valid until");
+        eq(state.revokedAt, 0, "revoked at");
+        eq(state.authorization, digest, "authorization");
+        eq(registrar.enrolledAs(PROGRAM, other), authorization.merchantRef, "enrolled as");
+    }
+
+    function test_onlyTheExactWalletEnrolls() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes memory signature = signFunding(authorization);
+        refusesCaller(stranger, other);
+        vm.prank(stranger);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_theProgramMustBeOpen() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        authorization.program = keccak256("prg_other");
+        bytes memory signature = signFunding(authorization);
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.ProgramNotOpen.selector, authorization.program));
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_aPauseStopsEnrollments() public {
+        pause();
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes memory signature = signFunding(authorization);
+        refusesPaused();
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_theLastSecondOfAnAuthorizationStillEnrolls() public {
+        vm.warp(FUNDING_UNTIL);
+        enroll(another());
+        eq(registrar.enrolledAs(PROGRAM, other), keccak256("mer_other"), "enrolled as");
+    }
+
+    function test_anAuthorizationThatIsOverDoesNotEnroll() public {
+        vm.warp(FUNDING_UNTIL + 1);
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes memory signature = signFunding(authorization);
+        refusesTime(FUNDING_UNTIL);
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_theLeastAndTheMostCap() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        authorization.cap = 1;
+        enroll(authorization);
+        authorization.wallet = account("third merchant");
+        authorization.merchantRef = keccak256("mer_third");
+        authorization.cap = type(uint128).max;
+        enroll(authorization);
+        eq(registrar.funding(PROGRAM, keccak256("mer_other")).cap, 1, "least");
+        eq(registrar.funding(PROGRAM, keccak256("mer_third")).cap, type(uint128).max, "most");
+    }
+
+    function test_noCapIsRefused() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        authorization.cap = 0;
+        bytes memory signature = signFunding(authorization);
+        refusesAmount(0, 1, type(uint128).max);
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_aCapBeyondHalfASlotIsRefused() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        authorization.cap = uint256(type(uint128).max) + 1;
+        bytes memory signature = signFunding(authorization);
+        refusesAmount(authorization.cap, 1, type(uint128).max);
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_zeroIsNoMerchantRef() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        authorization.merchantRef = 0;
+        bytes memory signature = signFunding(authorization);
+        refusesZero();
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_anotherWalletCannotTakeAMerchantRefOfTheProgram() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        authorization.merchantRef = MERCHANT_REF;
+        bytes memory signature = signFunding(authorization);
+        refuses(
+            abi.encodeWithSelector(
+                IPurchaseRegistrar.MerchantRefTaken.selector,
+                MERCHANT_REF,
+                registrar.hashFunding(fundingAuthorization())
+            )
+        );
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_aWalletUsesAMerchantRefInOneProgramOnly() public {
+        bytes32 program = keccak256("prg_other");
+        registrar.openProgram(program, operator, signer, bounds());
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.program = program;
+        bytes memory signature = signFunding(authorization);
+        refuses(
+            abi.encodeWithSelector(
+                IPurchaseRegistrar.MerchantRefTaken.selector,
+                MERCHANT_REF,
+                registrar.hashFunding(fundingAuthorization())
+            )
+        );
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_aWalletMayEnrollInTwoProgramsUnderTwoRefs() public {
+        bytes32 program = keccak256("prg_other");
+        registrar.openProgram(program, operator, signer, bounds());
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.program = program;
+        authorization.merchantRef = keccak256("mer_other");
+        enroll(authorization);
+        eq(registrar.enrolledAs(program, merchant), keccak256("mer_other"), "in the other program");
+        eq(registrar.enrolledAs(PROGRAM, merchant), MERCHANT_REF, "in the first program");
+    }
+
+    function test_aWalletHasOneActiveEnrollmentPerProgram() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.merchantRef = keccak256("mer_other");
+        bytes memory signature = signFunding(authorization);
+        refuses(
+            abi.encodeWithSelector(
+                IPurchaseRegistrar.AlreadyEnrolled.selector, PROGRAM, merchant, MERCHANT_REF
+            )
+        );
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_afterARevocationTheWalletEnrollsUnderAnotherRef() public {
+        revoke();
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.merchantRef = keccak256("mer_other");
+        enroll(authorization);
+        eq(registrar.enrolledAs(PROGRAM, merchant), keccak256("mer_other"), "enrolled as");
+        eq(registrar.funding(PROGRAM, MERCHANT_REF).revokedAt, START, "the former funding stays revoked");
+    }
+
+    function test_anAuthorizationIsUsedOnce() public {
+        revoke();
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        bytes memory signature = signFunding(authorization);
+        refuses(
+            abi.encodeWithSelector(
+                IPurchaseRegistrar.MerchantRefTaken.selector, MERCHANT_REF, registrar.hashFunding(authorization)
+            )
+        );
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_onlyTheProgramsSignerAuthorizes() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes32 digest = registrar.hashFunding(authorization);
+        bytes memory signature = sign(SIGNER_KEY + 1, digest);
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.InvalidSignature.selector, signer, digest));
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_aSignatureForOtherTermsIsRefused() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes memory signature = signFunding(authorization);
+        authorization.cap += 1;
+        refuses(
+            abi.encodeWithSelector(
+                IPurchaseRegistrar.InvalidSignature.selector, signer, registrar.hashFunding(authorization)
+            )
+        );
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_aHighSIsRefused() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes32 digest = registrar.hashFunding(authorization);
+        bytes memory signature = malleate(digest);
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.InvalidSignature.selector, signer, digest));
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_aSignerWithCodeIsAsked() public {
+        ContractSigner wallet = new ContractSigner(signer);
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, address(wallet), bounds());
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        enroll(authorization);
+        eq(registrar.enrolledAs(PROGRAM, other), authorization.merchantRef, "enrolled as");
+    }
+
+    function test_anyOtherEncodingIsRefused() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes memory canonicalCall = abi.encodeCall(registrar.enroll, (authorization, signFunding(authorization)));
+        refusesOtherEncoding(other, abi.encodePacked(canonicalCall, bytes1(0)), canonicalCall);
+        refusesOtherEncoding(other, abi.encodePacked(canonicalCall, bytes32(0)), canonicalCall);
+        bytes memory dirty = abi.encodePacked(canonicalCall);
+        dirty[dirty.length - 1] = 0x01;
+        refusesOtherEncoding(other, dirty, canonicalCall);
+        succeedsRaw(other, canonicalCall);
+    }
+
+    function test_dirtyBitsAreRefused() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes memory data = abi.encodeCall(registrar.enroll, (authorization, signFunding(authorization)));
+        data[4 + 2 * 32] = 0x01;
+        refusesRaw(other, data, "");
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
+import {Fixture} from "../Fixture.sol";
+
+contract PayBatchTest is Fixture {
+    function three() private returns (bytes32[] memory ids, uint256[] memory amounts) {
+        ids = new bytes32[](3);
+        amounts = new uint256[](3);
+        for (uint256 i = 0; i < 3; ++i) {
+            IPurchaseRegistrar.Purchase memory purchase = commitment();
+            purchase.amount = 100 + i;
+            purchase.salt = bytes32(i);
+            ids[i] = offer(purchase);
+            amounts[i] = 100 + i;
+        }
+    }
+
+    function test_theBuyerPaysSeveral() public {
+        (bytes32[] memory ids, uint256[] memory amounts) = three();
+        amounts[1] = 50;
+        for (uint256 i = 0; i < 3; ++i) {
+            expectLog(address(registrar));
+            emit IPurchaseRegistrar.PurchasePaid(
+                ids[i], buyer, merchant, 2, address(usdc), amounts[i], amounts[i]
+            );
+        }
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+        eq(usdc.balanceOf(merchant), 1_000_000_000 + 252, "the merchant's balance");
+        for (uint256 i = 0; i < 3; ++i) {
+            eq(registrar.purchase(ids[i]).paid, amounts[i], "paid");
+        }
+        eq(openOffers(), 51, "open offers");
+    }
+
+    function test_onePurchaseMayOccurTwice() public {
+        (bytes32[] memory ids, uint256[] memory amounts) = three();
+        ids[2] = ids[0];
+        amounts[0] = 60;
+        amounts[2] = 40;
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+        eq(registrar.purchase(ids[0]).paid, 100, "paid");
+        eq(registrar.purchase(ids[0]).sequence, 3, "sequence");
+    }
+
+    function test_allOrNone() public {
+        (bytes32[] memory ids, uint256[] memory amounts) = three();
+        amounts[2] += 1;
+        refusesAmount(103, 1, 102);
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+        eq(registrar.purchase(ids[0]).paid, 0, "paid");
+    }
+
+    function test_onlyTheBuyerOfEachPays() public {
+        (bytes32[] memory ids, uint256[] memory amounts) = three();
+        refusesCaller(stranger, buyer);
+        vm.prank(stranger);
+        registrar.payBatch(ids, amounts);
+    }
+
+    function test_aPauseStopsPayments() public {
+        (bytes32[] memory ids, uint256[] memory amounts) = three();
+        pause();
+        refusesPaused();
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+    }
+
+    function test_everyPurchaseHasItsAmount() public {
+        (bytes32[] memory ids,) = three();
+        uint256[] memory amounts = new uint256[](2);
+        amounts[0] = 1;
+        amounts[1] = 1;
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.BatchLengths.selector, 3, 2));
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+    }
+
+    function test_moreAmountsThanPurchasesAreRefused() public {
+        (, uint256[] memory amounts) = three();
+        bytes32[] memory ids = new bytes32[](1);
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.BatchLengths.selector, 1, 3));
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+    }
+
+    function test_anEmptyBatchIsRefused() public {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.BatchLengths.selector, 0, 0));
+        vm.prank(buyer);
+        registrar.payBatch(new bytes32[](0), new uint256[](0));
+    }
+
+    function test_anyOtherEncodingIsRefused() public {
+        (bytes32[] memory ids, uint256[] memory amounts) = three();
+        bytes memory canonicalCall = abi.encodeCall(registrar.payBatch, (ids, amounts));
+        refusesOtherEncoding(buyer, abi.encodePacked(canonicalCall, bytes1(0)), canonicalCall);
+        refusesOtherEncoding(buyer, abi.encodePacked(canonicalCall, bytes32(0)), canonicalCall);
+        // The arrays in the other order, each found by its offset.
+        bytes memory swapped = abi.encodePacked(
+            registrar.payBatch.selector,
+            abi.encode(0xc0, 0x40),
+            abi.encode(uint256(3), amounts[0], amounts[1], amounts[2]),
+            abi.encode(uint256(3), ids[0], ids[1], ids[2])
+        );
+        refusesOtherEncoding(buyer, swapped, canonicalCall);
+        succeedsRaw(buyer, canonicalCall);
+    }
+
+    function test_oneArrayForBothArgumentsIsRefused() public {
+        bytes32[] memory ids = new bytes32[](1);
+        ids[0] = bytes32(uint256(7));
+        uint256[] memory amounts = new uint256[](1);
+        amounts[0] = 7;
+        bytes memory shared = abi.encodePacked(registrar.payBatch.selector, abi.encode(0x40, 0x40, 1, 7));
+        refusesOtherEncoding(buyer, shared, abi.encodeCall(registrar.payBatch, (ids, amounts)));
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
+import {Fixture} from "../Fixture.sol";
+
+import {CommitmentRules} from "./CommitmentRules.sol";
+
+contract RegisterTest is CommitmentRules {
+    function sender() internal view override returns (address) {
+        return merchant;
+    }
+
+    function call(IPurchaseRegistrar.Purchase memory purchase, bytes memory signature)
+        internal
+        view
+        override
+        returns (bytes memory)
+    {
+        return abi.encodeCall(registrar.register, (purchase, signature));
+    }
+
+    function mostAmount() internal pure override returns (uint256) {
+        return type(uint128).max;
+    }
+
+    function test_theMerchantRegisters() public {
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        bytes memory signature = signPurchase(purchase);
+        bytes32 id = registrar.hashPurchase(purchase);
+        expectLog(address(registrar));
+        emit IPurchaseRegistrar.PurchaseRegistered(id, PROGRAM, merchant, 1, MERCHANT_REF, purchase);
+        vm.prank(merchant);
+        eq(registrar.register(purchase, signature), id, "the answer is the id");
+        eq(uint8(registrar.purchase(id).route), uint8(IPurchaseRegistrar.Route.Direct), "route");
+        eq(openOffers(), 0, "no budget is taken");
+    }
+
+    function test_onlyTheMerchantRegisters() public {
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        bytes memory signature = signPurchase(purchase);
+        refusesCaller(operator, merchant);
+        vm.prank(operator);
+        registrar.register(purchase, signature);
+    }
+
+    function test_noBoundsTakePart() public {
+        IPurchaseRegistrar.Bounds memory none;
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, address(0), signer, none);
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.amount = CAP;
+        accepts(purchase);
+        eq(openOffers(), 0, "open offers");
+    }
+
+    function test_anUnenrolledMerchantDoesNotRegister() public {
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.merchant = stranger;
+        bytes memory signature = signPurchase(purchase);
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.NotEnrolled.selector, PROGRAM, stranger));
+        vm.prank(stranger);
+        registrar.register(purchase, signature);
+    }
+
+    function test_onePurchaseTakesOneRoute() public {
+        bytes32 id = register(commitment());
+        bytes memory signature = signPurchase(commitment());
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.PurchaseExists.selector, id));
+        vm.prank(operator);
+        registrar.offer(commitment(), signature);
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
+import {Fixture} from "../Fixture.sol";
+
+contract RevokeFundingTest is Fixture {
+    function test_theMerchantRevokes() public {
+        vm.warp(START + 5);
+        expectLog(address(registrar));
+        emit IPurchaseRegistrar.FundingRevoked(PROGRAM, MERCHANT_REF, merchant, START + 5);
+        vm.prank(merchant);
+        registrar.revokeFunding(MERCHANT_REF);
+        eq(registrar.funding(PROGRAM, MERCHANT_REF).revokedAt, START + 5, "revoked at");
+        eq(registrar.enrolledAs(PROGRAM, merchant), bytes32(0), "enrolled as nobody");
+    }
+
+    function test_nobodyRevokesForTheMerchant() public {
+        refuses(
+            abi.encodeWithSelector(IPurchaseRegistrar.UnknownFunding.selector, admin, MERCHANT_REF)
+        );
+        vm.prank(admin);
+        registrar.revokeFunding(MERCHANT_REF);
+    }
+
+    function test_aFundingIsRevokedOnce() public {
+        revoke();
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AlreadyRevoked.selector, MERCHANT_REF, START));
+        vm.prank(merchant);
+        registrar.revokeFunding(MERCHANT_REF);
+    }
+
+    function test_noNewPurchasesAfterwards() public {
+        revoke();
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        bytes memory signature = signPurchase(purchase);
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.NotEnrolled.selector, PROGRAM, merchant));
+        vm.prank(operator);
+        registrar.offer(purchase, signature);
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.NotEnrolled.selector, PROGRAM, merchant));
+        vm.prank(merchant);
+        registrar.register(purchase, signature);
+    }
+
+    function test_aPurchaseOnChainKeepsItsCoverUntilItsClaimDeadline() public {
+        bytes32 id = offer();
+        revoke();
+        pay(id, AMOUNT);
+        vm.warp(CLAIM_DEADLINE);
+        claim(id);
+        collectRefund(id, AMOUNT, DECISION);
+        eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
+    }
+
+    function test_theCoverEndsWithTheClaimDeadline() public {
+        bytes32 id = claimed();
+        revoke();
+        vm.warp(CLAIM_DEADLINE + 1);
+        refusesTime(CLAIM_DEADLINE);
+        vm.prank(operator);
+        registrar.collectRefund(id, 1, DECISION);
+    }
+
+    function test_trailingCalldataIsRefused() public {
+        refusesTrailing(merchant, abi.encodeCall(registrar.revokeFunding, (MERCHANT_REF)));
+    }
+
+    function test_theOtherProgramsEnrollmentStays() public {
+        bytes32 program = keccak256("prg_other");
+        registrar.openProgram(program, operator, signer, bounds());
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.program = program;
+        authorization.merchantRef = keccak256("mer_other");
+        bytes memory signature = signFunding(authorization);
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+        revoke();
+        eq(registrar.enrolledAs(program, merchant), keccak256("mer_other"), "still enrolled");
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
+import {Fixture} from "../Fixture.sol";
+
+contract SetBoundsTest is Fixture {
+    function test_theAdminReplacesRegistrarSignerAndBounds() public {
+        IPurchaseRegistrar.Bounds memory next =
+            IPurchaseRegistrar.Bounds({maxPurchase: 1, openBudget: 2, validUntil: 3});
+        expectLog(address(registrar));
+        emit IPurchaseRegistrar.BoundsSet(PROGRAM, stranger, buyer, next);
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, stranger, buyer, next);
+
+        IPurchaseRegistrar.ProgramState memory state = registrar.programState(PROGRAM);
+        eq(state.admin, admin, "the admin stays");
+        eq(state.registrar, stranger, "registrar");
+        eq(state.commitmentSigner, buyer, "signer");
+        eq(state.bounds.maxPurchase, 1, "largest purchase");
+        eq(state.bounds.openBudget, 2, "budget");
+        eq(state.bounds.validUntil, 3, "valid until");
+    }
+
+    function test_whatIsOutstandingStays() public {
+        offer();
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, signer, bounds());
+        eq(openOffers(), AMOUNT, "open offers");
+    }
+
+    function test_onlyTheAdminSetsBounds() public {
+        refusesCaller(operator, admin);
+        vm.prank(operator);
+        registrar.setBounds(PROGRAM, operator, signer, bounds());
+    }
+
+    function test_theProgramMustBeOpen() public {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.ProgramNotOpen.selector, keccak256("prg_other")));
+        vm.prank(admin);
+        registrar.setBounds(keccak256("prg_other"), operator, signer, bounds());
+    }
+
+    function test_trailingCalldataIsRefused() public {
+        refusesTrailing(admin, abi.encodeCall(registrar.setBounds, (PROGRAM, operator, signer, bounds())));
+    }
+
+    function test_theFormerRegistrarAndSignerNoLongerCount() public {
+        bytes32 id = offer();
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, stranger, merchant, bounds());
+        refusesCaller(operator, stranger);
+        vm.prank(operator);
+        registrar.withdrawOffer(id);
+
+        IPurchaseRegistrar.Purchase memory next = commitment();
+        next.salt = keccak256("next");
+        bytes memory signature = signPurchase(next);
+        refuses(
+            abi.encodeWithSelector(
+                IPurchaseRegistrar.InvalidSignature.selector, merchant, registrar.hashPurchase(next)
+            )
+        );
+        vm.prank(stranger);
+        registrar.offer(next, signature);
+    }
+}
