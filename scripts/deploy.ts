@@ -232,12 +232,22 @@ async function build(key: string): Promise<void> {
 
 // Builders of one key may run at once: each builds the same chain, and the first one whose folder is in place has won.
 async function moveIntoPlace(part: string, target: string, key: string): Promise<void> {
-  while ((await findGenesis(key)) === undefined) {
+  while (!(await tryRename(part, target)) && (await findGenesis(key)) === undefined) {
+    // What is in place is broken.
     const broken = `${part}-broken`;
     await rename(target, broken).catch(ignoring("ENOENT"));
     await rm(broken, { recursive: true, force: true });
-    await rename(part, target).catch(ignoring("ENOTEMPTY", "EEXIST", "ENOENT"));
   }
+}
+
+async function tryRename(from: string, to: string): Promise<boolean> {
+  return await rename(from, to).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      ignoring("ENOTEMPTY", "EEXIST")(error);
+      return false;
+    },
+  );
 }
 
 function ignoring(...codes: readonly string[]) {

@@ -8,7 +8,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -30,7 +29,7 @@ const LOCK_STALE_MS = 60_000;
 const LOCK_DEADLINE_MS = 15 * 60_000;
 
 /** A failure that a person can act on: its message is one sentence that says what to do. */
-export class SetupError extends Error {
+class SetupError extends Error {
   name = "SetupError";
 }
 
@@ -46,7 +45,7 @@ const readJson = (file) => {
 };
 
 /** Throws unless this Node and this machine can run the set-up at all. */
-export function checkMachine({
+function checkMachine({
   version = process.versions.node,
   platform = process.platform,
   arch = process.arch,
@@ -64,7 +63,7 @@ export function checkMachine({
 }
 
 /** Says in one sentence why npm failed and what to do about it, from what npm printed. */
-export function explainInstallFailure(output) {
+function explainInstallFailure(output) {
   if (/ENOSPC/.test(output)) return "The disk is full; free about 1 GB and run the command again.";
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network request to/.test(output)) {
     return "The package registry cannot be reached; check the network (and npm's registry and proxy settings), then run the command again.";
@@ -88,7 +87,7 @@ export function explainInstallFailure(output) {
 }
 
 /** Runs the set-up in one checkout; a second run of a finished set-up only compares hashes. */
-export class Setup {
+class Setup {
   #root;
   #log;
   #started = performance.now();
@@ -458,13 +457,9 @@ const isAlive = (pid) => {
   }
 };
 
-if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  try {
-    await new Setup(join(dirname(fileURLToPath(import.meta.url)), "..")).run();
-  } catch (error) {
-    process.stderr.write(
-      `set-up: ${error instanceof SetupError ? error.message : `${error?.stack ?? error}`}\n`,
-    );
-    process.exitCode = 1;
-  }
+try {
+  await new Setup(join(dirname(fileURLToPath(import.meta.url)), "..")).run();
+} catch (error) {
+  process.stderr.write(`set-up: ${error instanceof SetupError ? error.message : (error?.stack ?? error)}\n`);
+  process.exitCode = 1;
 }

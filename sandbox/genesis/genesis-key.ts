@@ -6,7 +6,18 @@ import { z } from "zod";
 import { anvilVersion } from "../anvil/anvil-binary.ts";
 import { GenesisError } from "./genesis-error.ts";
 import { packageRoot } from "./package-root.ts";
-import * as roles from "./roles.ts";
+import {
+  chainId,
+  derivationPath,
+  genesisRevision,
+  genesisTimestamp,
+  initialBalances,
+  programBounds,
+  programRoles,
+  testMnemonic,
+  tokenParameters,
+  walletIndexes,
+} from "./roles.ts";
 
 /** The contracts that the genesis deploys; no other one has a part in its key. */
 export const genesisContracts = ["TestUSDC", "PurchaseRegistrar", "FundingSource"] as const;
@@ -23,7 +34,20 @@ const artifact = z.object({ bytecode: z.custom<string>(isHex), deployedBytecode:
  */
 export async function genesisKey(): Promise<string> {
   const artifacts = await Promise.all(genesisContracts.map(readArtifact));
-  const inputs = { anvil: anvilVersion(), artifacts, ...roles };
+  const inputs = {
+    anvil: anvilVersion(),
+    artifacts,
+    chainId,
+    derivationPath,
+    genesisRevision,
+    genesisTimestamp,
+    initialBalances,
+    programBounds,
+    programRoles,
+    testMnemonic,
+    tokenParameters,
+    walletIndexes,
+  };
   const text = JSON.stringify(inputs, (_, value: unknown) =>
     typeof value === "bigint" ? `${value}n` : value,
   );

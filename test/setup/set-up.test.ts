@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../anvil/temporary-folder.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const SYSTEM_PATH = "/usr/bin:/bin";
+
+/** A checkout with nothing installed, beside a folder of programs that stand before those of the machine. */
+async function bareCheckout() {
+  const folder = await temporaryFolder();
+  const checkout = join(folder, "checkout");
+  const programs = join(folder, "programs");
+  await mkdir(join(checkout, "scripts"), { recursive: true });
+  await mkdir(programs);
+  for (const file of ["package.json", "package-lock.json", "scripts/setup.mjs"]) {
+    await cp(join(ROOT, file), join(checkout, file));
+  }
+  return { checkout, programs, home: folder };
+}
+
+async function writeProgram(folder: string, name: string, script: string) {
+  await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
+  await chmod(join(folder, name), 0o755);
+}
+
+function setUp(checkout: string, environment: Record<string, string>) {
+  const child = spawn(process.execPath, [join(checkout, "scripts", "setup.mjs")], {
+    env: { PATH: SYSTEM_PATH, ...environment },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  return { child, result: finished(child) };
+}
+
+async function finished(child: ChildProcess) {
+  const [output, [code]] = await Promise.all([
+    child.stderr === null ? "" : text(child.stderr),
+    once(child, "exit"),
+  ]);
+  return { code, output };
+}
+
+describe("a set-up that cannot go on", () => {
+  test("says so when the registry cannot be reached", async () => {
+    const { checkout, programs, home } = await bareCheckout();
+    const { result } = setUp(checkout, {
+      PATH: `${programs}:${SYSTEM_PATH}`,
+      HOME: home,
+      npm_config_registry: "http://127.0.0.1:9",
+      npm_config_fetch_retries: "0",
+    });
+    const { code, output } = await result;
+    expect(output).toMatch(/^\[set-up +\d+\.\d s\] installing packages/m);
+    expect(output).toMatch(/^set-up: The package registry cannot be reached; check the network.*again\.$/m);
+    expect(code).toBe(1);
+    expect((await readdir(checkout)).sort()).toEqual(["package-lock.json", "package.json", "scripts"]);
+  }, 60_000);
+
+  test("says so when npm is not there", async () => {
+    const { checkout, programs, home } = await bareCheckout();
+    const { code, output } = await setUp(checkout, { PATH: programs, HOME: home }).result;
+    expect(output).toMatch(/^set-up: npm \(with npx\) was not found; install it with Node/m);
+    expect(code).toBe(1);
+  });
+
+  test("says so when npm leaves something out", async () => {
+    const { checkout, programs, home } = await bareCheckout();
+    await writeProgram(programs, "npx", "mkdir -p node_modules");
+    const { code, output } = await setUp(checkout, { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home }).result;
+    expect(output).toMatch(/^set-up: npm finished, but the pinned Node is missing; remove node_modules/m);
+    expect(code).toBe(1);
+  });
+
+  test("says so when the checkout is not complete", async () => {
+    const { checkout, home } = await bareCheckout();
+    await rm(join(checkout, "package-lock.json"));
+    const { code, output } = await setUp(checkout, { HOME: home }).result;
+    expect(output).toMatch(/^set-up: package-lock\.json is missing; run the command in a complete checkout/m);
+    expect(code).toBe(1);
+  });
+
+  test.for([
+    ["npm error code ENOSPC", /disk is full/],
+    ["npm error code ENOTFOUND", /registry cannot be reached/],
+    ["npm error code E401", /refused access/],
+    ["npm error code ETARGET", /lacks a pinned version/],
+    ["npm error code EACCES", /cannot be written/],
+    ["npm error code EINTEGRITY", /damaged; run npm cache clean/],
+    ["npm error code SELF_SIGNED_CERT_IN_CHAIN", /certificate is not trusted/],
+    ["npm error something else", /remove node_modules/],
+  ] as const)("explains what npm means by %s", async ([complaint, sentence]) => {
+    const { checkout, programs, home } = await bareCheckout();
+    await writeProgram(programs, "npx", `echo "${complaint}" >&2; exit 1`);
+    const { output } = await setUp(checkout, { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home }).result;
+    const [shown, last] = output.trim().split("\n").slice(-2);
+    expect(shown).toBe(complaint);
+    expect(last).toMatch(sentence);
+    expect(last).toMatch(/^set-up: .*[^.]\.$/);
+  });
+
+  test.for([
+    ["an old Node", "versions", { node: "18.20.0" }, /This is Node 18\.20\.0; install Node 20 or newer/],
+    ["a platform without Anvil", "platform", "win32", /There is no Anvil for win32-.*WSL/],
+  ] as const)("names %s", async ([, property, value, sentence]) => {
+    const { checkout, home } = await bareCheckout();
+    const pretend = `Object.defineProperty(process, "${property}", { value: ${JSON.stringify(value)} })`;
+    const options = `--import=data:text/javascript,${encodeURIComponent(pretend)}`;
+    const { code, output } = await setUp(checkout, { HOME: home, NODE_OPTIONS: options }).result;
+    expect(output).toMatch(sentence);
+    expect(code).toBe(1);
+  });
+});
+
+describe("set-ups in one checkout", () => {
+  const INSTALL = 'echo begin >> "$HOME/log"; sleep 0.1; echo end >> "$HOME/log"; exit 1';
+
+  test("install one after the other", async () => {
+    const { checkout, programs, home } = await bareCheckout();
+    await writeProgram(programs, "npx", INSTALL);
+    const environment = { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home };
+    const runs = [1, 2, 3].map(() => setUp(checkout, environment).result);
+    expect((await Promise.all(runs)).map(({ code }) => code)).toEqual([1, 1, 1]);
+    expect(await readFile(join(home, "log"), "utf8")).toBe("begin\nend\n".repeat(3));
+  });
+
+  test("are not held up by one that was killed", async () => {
+    const { checkout, programs, home } = await bareCheckout();
+    await writeProgram(programs, "npx", "sleep 60");
+    const environment = { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home };
+    const { child, result } = setUp(checkout, environment);
+    await vi.waitFor(async () =>
+      expect(await readFile(join(checkout, ".set-up.lock"), "utf8")).toContain(`${child.pid}`),
+    );
+    child.kill("SIGKILL");
+    await result;
+    await writeProgram(programs, "npx", "exit 1");
+    expect((await setUp(checkout, environment).result).output).toContain(
+      "npm could not install the packages",
+    );
+  });
+
+  test("end what they run when they are interrupted, and give up the lock", async () => {
+    const { checkout, programs, home } = await bareCheckout();
+    await writeProgram(programs, "npx", 'echo begin > "$HOME/log"; sleep 60');
+    const { child, result } = setUp(checkout, { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home });
+    await vi.waitFor(async () => expect(await readFile(join(home, "log"), "utf8")).toBe("begin\n"));
+    child.kill("SIGINT");
+    expect((await result).code).toBe(130);
+    expect(await readdir(checkout)).not.toContain(".set-up.lock");
+  });
+});
+
+test("a set-up that has nothing to do is silent and takes under 100 ms beyond Node's own start", async () => {
+  await setUp(ROOT, { HOME: process.env["HOME"] ?? "" }).result;
+  const bare: number[] = [];
+  const setUps: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const started = performance.now();
+    await once(spawn(process.execPath, ["--eval", "0"]), "exit");
+    bare.push(performance.now() - started);
+    expect(await setUp(ROOT, {}).result).toEqual({ code: 0, output: "" });
+    setUps.push(performance.now() - started - (bare.at(-1) ?? 0));
+  }
+  expect(median(setUps) - median(bare)).toBeLessThan(100);
+}, 60_000);
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
