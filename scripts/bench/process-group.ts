@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** A program and all that it started. */
+export interface ProcessGroup extends AsyncDisposable {
+  /** Resolves with the first match of `pattern` in what the program prints. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Calls `attempt` until it succeeds; throws what the program printed if that ends first. */
+  until<Value>(attempt: () => Promise<Value>): Promise<Value>;
+}
+
+/**
+ * Starts a program as the leader of a process group, which is interrupted as by Ctrl-C when it is disposed.
+ *
+ * @example
+ * await using node = startGroup("anvil", ["--port", "0"]);
+ * const [, port] = await node.printed(/Listening on .*:(\d+)/);
+ */
+export function startGroup(program: string, args: readonly string[]): ProcessGroup {
+  const child: ChildProcess = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const exited = once(child, "exit");
+  let output = "";
+  const ended = exited.then((): never => {
+    throw new Error(`${program} ${args.join(" ")} ended:\n${output.trim()}`);
+  });
+  ended.catch(() => undefined);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk) => {
+      output += chunk;
+      child.emit("printed");
+    });
+  }
+  return {
+    async printed(pattern) {
+      for (;;) {
+        const found = pattern.exec(output);
+        if (found !== null) return found;
+        await Promise.race([once(child, "printed"), ended]);
+      }
+    },
+    async until(attempt) {
+      let over = false;
+      ended.catch(() => {
+        over = true;
+      });
+      for (;;) {
+        try {
+          return await attempt();
+        } catch {
+          if (over) return await ended;
+          await pause(2);
+        }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGINT");
+      await exited;
+    },
+  };
+}

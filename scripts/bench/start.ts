@@ -1,0 +1,55 @@
+/** From the command to the moment when everything answers: `npm start` beside a bare Anvil and `hardhat node`. */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { anvilBinary } from "../../sandbox/anvil/anvil-binary.ts";
+import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+import type { Benchmark } from "./benchmark.ts";
+import { startGroup } from "./process-group.ts";
+
+const BLOCK_NUMBER = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] });
+const description = z.object({ urls: z.record(z.string(), z.string()) });
+
+/** The benchmark `start`. */
+export const benchmark: Benchmark = {
+  title: "From the command to the first answer of everything that it starts",
+  baseline: "bare Anvil",
+  rounds: 7,
+  subjects: {
+    "bare Anvil": () => untilRpcAnswers(anvilBinary(), ["--port", "0"], /Listening on (\S+)/),
+    "hardhat node": () =>
+      untilRpcAnswers(
+        process.execPath,
+        [join(packageRoot(), "node_modules", "hardhat", "dist", "src", "cli.js"), "node", "--port", "0"],
+        /JSON-RPC server at http:\/\/([^\s/]+)/,
+      ),
+    "npm start": untilSandboxAnswers,
+  },
+};
+
+async function untilRpcAnswers(program: string, args: readonly string[], address: RegExp): Promise<number> {
+  const started = performance.now();
+  await using group = startGroup(program, args);
+  const [, host] = await group.printed(address);
+  await group.until(async () => {
+    const headers = { "content-type": "application/json" };
+    await (await fetch(`http://${host}`, { method: "POST", headers, body: BLOCK_NUMBER })).json();
+  });
+  return performance.now() - started;
+}
+
+async function untilSandboxAnswers(): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));
+  try {
+    const started = performance.now();
+    await using group = startGroup("npm", ["start", "--prefix", packageRoot(), "--", "--data-dir", folder]);
+    await group.until(async () => {
+      const { urls } = description.parse(JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8")));
+      await Promise.all(Object.values(urls).map((url) => fetch(url)));
+    });
+    return performance.now() - started;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
