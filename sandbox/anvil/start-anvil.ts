@@ -31,7 +31,7 @@ export interface AnvilOptions {
 }
 
 /** How an Anvil process ended. */
-export interface AnvilExit {
+interface AnvilExit {
   /** The exit code of its guard, which is Anvil's own, or `undefined` after a signal. */
   readonly code: number | undefined;
   /** The last lines that it printed. */

@@ -1,18 +1,14 @@
 import type { ChainClient } from "../anvil/chain-client.ts";
 import { ClockError } from "./clock-error.ts";
 
-/** Tells the time that API and chain share. */
-export interface Clock {
-  /** The current Unix time in whole seconds. */
-  now(): Promise<number>;
-}
-
 /** `deterministic`: time stands still but for blocks, one second each. `live`: time runs with the wall clock. */
 export type ClockMode = "deterministic" | "live";
 
 /** A clock that can be moved; only ever forward, and chain and API together. */
-export interface SandboxClock extends Clock {
+export interface SandboxClock {
   readonly mode: ClockMode;
+  /** The current Unix time in whole seconds, for API and chain alike. */
+  now(): Promise<number>;
   /**
    * Moves `seconds` ahead and mines one block at the new time, which it returns.
    *

@@ -63,10 +63,9 @@ export const deployment = contracts.extend({
 /** What {@link deployment} describes; on disk the amounts are decimal strings. */
 export type Deployment = z.infer<typeof deployment>;
 
-/** A test account. */
-export const account = z.object({ address, privateKey: hash });
+const account = z.object({ address, privateKey: hash });
 
-/** What {@link account} describes. */
+/** A test account: its address and its key. */
 export type Account = z.infer<typeof account>;
 
 /** The keys of everybody who acts on chain: test keys only. */

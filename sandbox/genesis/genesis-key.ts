@@ -20,7 +20,7 @@ import {
 } from "./roles.ts";
 
 /** The contracts that the genesis deploys; no other one has a part in its key. */
-export const genesisContracts = ["TestUSDC", "PurchaseRegistrar", "FundingSource"] as const;
+const genesisContracts = ["TestUSDC", "PurchaseRegistrar", "FundingSource"] as const;
 
 const artifact = z.object({ bytecode: z.custom<string>(isHex), deployedBytecode: z.custom<string>(isHex) });
 
