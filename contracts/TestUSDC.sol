@@ -187,6 +187,7 @@ contract TestUSDC is IERC20Metadata {
 
     /// @notice Mints any amount to anyone, for anyone.
     function faucet(address to, uint256 amount) external whenNotPaused notBlacklisted(to) {
+        require(to != address(0), "FiatToken: mint to the zero address");
         _mint(to, amount);
     }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {TestUSDC} from "../../TestUSDC.sol";
+import {TokenFixture} from "./TokenFixture.sol";
+
+contract BlacklistTest is TokenFixture {
+    function test_theBlocklisterBlocksAndUnblocks() public {
+        expectLog(address(usdc));
+        emit TestUSDC.Blacklisted(alice);
+        vm.prank(blacklister);
+        usdc.blacklist(alice);
+        eq(usdc.isBlacklisted(alice), true, "blocked");
+        eq(usdc.balanceOf(alice), 1_000, "the balance stays");
+        expectLog(address(usdc));
+        emit TestUSDC.UnBlacklisted(alice);
+        vm.prank(blacklister);
+        usdc.unBlacklist(alice);
+        eq(usdc.isBlacklisted(alice), false, "unblocked");
+        eq(usdc.balanceOf(alice), 1_000, "the balance stays");
+    }
+
+    function test_itIsIdempotent() public {
+        block_(alice);
+        block_(alice);
+        eq(usdc.isBlacklisted(alice), true, "blocked");
+        vm.prank(blacklister);
+        usdc.unBlacklist(bob);
+        eq(usdc.isBlacklisted(bob), false, "unblocked");
+    }
+
+    function test_onlyTheBlocklisterDoes() public {
+        refuses("Blacklistable: caller is not the blacklister");
+        vm.prank(owner);
+        usdc.blacklist(alice);
+        refuses("Blacklistable: caller is not the blacklister");
+        vm.prank(owner);
+        usdc.unBlacklist(alice);
+    }
+}
