@@ -6,6 +6,7 @@ import {
   type Hex,
   toEventSelector,
 } from "viem";
+import { canonicalJson } from "../canonical-json.ts";
 import { type Json, toJson } from "../json.ts";
 import type { ExpectedLog } from "./expected-transaction.ts";
 import type { ObservedLog } from "./observed-transaction.ts";
@@ -59,7 +60,7 @@ export function decodeLog(log: ObservedLog, expected: Pick<ExpectedLog, "abi" | 
  */
 export function matchesLog(decoded: DecodedLog, expected: ExpectedLog): boolean {
   return Object.entries(expected.fields).every(
-    ([name, value]) => JSON.stringify(decoded.fields[name]) === JSON.stringify(value),
+    ([name, value]) => name in decoded.fields && canonicalJson(decoded.fields[name]) === canonicalJson(value),
   );
 }
 

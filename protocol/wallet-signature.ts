@@ -1,0 +1,18 @@
+import { type Address, type Hex, recoverAddress } from "viem";
+
+/** Half of the order of secp256k1: signatures with a higher s are malleable twins (EIP-2). */
+const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+/**
+ * Recovers the account that made an ECDSA signature over a digest, accepting one form only: 65 bytes r, s, v with a low
+ * s (EIP-2) and v of 27 or 28.
+ *
+ * @returns null for the compact form, a high s, another v or anything that does not recover.
+ * @example (await recoverSigner(hashMessage(message), signature)) === wallet
+ */
+export async function recoverSigner(digest: Hex, signature: Hex): Promise<Address | null> {
+  if (!/^0x[0-9a-fA-F]{128}(1b|1c)$/i.test(signature)) return null;
+  const s = BigInt(`0x${signature.slice(66, 130)}`);
+  if (s === 0n || s > halfOrder) return null;
+  return await recoverAddress({ hash: digest, signature }).catch(() => null);
+}

@@ -1,0 +1,81 @@
+import type { Hex } from "viem";
+import {
+  type BindingReport,
+  type CheckName,
+  checkBinding,
+  countConfirmations,
+} from "../../protocol/binding/check-binding.ts";
+import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import type { Json } from "../../protocol/json.ts";
+import type { ErrorCode } from "../errors/catalogue.ts";
+import { Problem } from "../errors/problem.ts";
+import type { Services } from "../services.ts";
+import type { Expectation } from "./expectations.ts";
+
+/** A step that a transaction can serve, and for what; a hash serves one of them once. */
+export interface Use {
+  /** The key under which the use is recorded: the hash, with the log index for payments. */
+  key: string;
+  step: string;
+  subject: string;
+}
+
+/**
+ * Accepts a transaction only when it is exactly the expected one.
+ *
+ * @param use - what it would serve; a use of the same step and subject is not a second use.
+ * @throws Problem transaction_not_found, transaction_unconfirmed, transaction_reverted, transaction_already_used,
+ * deadline_passed, claim_window_closed, binding_mismatch: each with every check.
+ */
+export async function requireBound(hash: Hex, expected: Expectation, use: Use, services: Services): Promise<ObservedTransaction> {
+  const observed = await services.chain.observe(hash);
+  assertBound(observed, expected, await usedBy(use, services), use.step);
+  return observed;
+}
+
+/** What already uses a transaction, in words, or null. */
+export async function usedBy(use: Use, services: Services): Promise<string | null> {
+  const used = (await services.store.get("used_transactions", use.key))?.value;
+  if (used === undefined || (used.step === use.step && used.subject === use.subject)) return null;
+  return `${used.step} of ${used.subject}`;
+}
+
+/** The check behind {@link requireBound}, on what was already read. */
+export function assertBound(
+  observed: ObservedTransaction,
+  expected: Expectation,
+  used: string | null,
+  step: string,
+): void {
+  const report = checkBinding(observed, { ...expected, usedBy: used });
+  if (report.accepted) return;
+  throw refusal(observed, report, step);
+}
+
+function refusal(observed: ObservedTransaction, report: BindingReport, step: string): Problem {
+  const failed = report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  const members = { transaction_hash: observed.hash, binding: viewReport(report) };
+  if (observed.envelope === null)
+    return new Problem("transaction_not_found", `The chain knows no transaction ${observed.hash}.`, { members });
+  if (observed.receipt === null || failed.every((name) => name === "confirmations"))
+    return new Problem("transaction_unconfirmed", "The transaction is not confirmed yet.", {
+      members: { ...members, confirmations: countConfirmations(observed) },
+      headers: { "Retry-After": "1" },
+    });
+  const code = soleCause(failed, step);
+  const causes = failed.join(", ");
+  return new Problem(code, `The transaction is not the one this step is bound to; failed: ${causes}.`, { members });
+}
+
+/** A code of its own for the cases in which the transaction is the right one, but not now or not again. */
+function soleCause(failed: readonly CheckName[], step: string): ErrorCode {
+  const only = (...names: CheckName[]) => failed.every((name) => names.includes(name));
+  if (failed.includes("status") && only("status", "log", "purchase", "confirmations")) return "transaction_reverted";
+  if (only("unused")) return "transaction_already_used";
+  if (only("timely")) return step === "claim" ? "claim_window_closed" : "deadline_passed";
+  return "binding_mismatch";
+}
+
+function viewReport(report: BindingReport): Json {
+  return { accepted: report.accepted, checks: report.checks.map((check) => ({ ...check })) };
+}

@@ -1,0 +1,71 @@
+import type { Address, Hex } from "viem";
+import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import type { DecodedLog } from "../../protocol/binding/match-log.ts";
+
+/** One block, as the point that reads are made at. */
+export interface BlockPoint {
+  number: number;
+  hash: Hex;
+  /** Unix seconds. */
+  timestamp: number;
+}
+
+/** A purchase as the chain holds it, with its payments, all read at one block. */
+export interface ChainPurchase {
+  asOf: BlockPoint;
+  /** False while the commitment is not on chain; the figures are then zero. */
+  exists: boolean;
+  /** The buyer's allowance to the registrar, in base units. */
+  approved: bigint;
+  paid: bigint;
+  refunded: bigint;
+  /** Every payment on the canonical chain, oldest first. */
+  payments: DecodedLog[];
+}
+
+/** A merchant's funding as the chain holds it, read at one block; amounts in base units. */
+export interface ChainFunding {
+  asOf: BlockPoint;
+  /** Digest of the authorization that was enrolled, or null. */
+  authorization: Hex | null;
+  collected: bigint;
+  /** Unix seconds, 0 while it is not revoked. */
+  revokedAt: number;
+  /** The wallet's allowance to the funding source. */
+  allowance: bigint;
+  balance: bigint;
+}
+
+/** What a registrar may still offer; amounts in base units. */
+export interface ChainProgram {
+  asOf: BlockPoint;
+  registrar: Address;
+  paused: boolean;
+  maxPurchase: bigint;
+  openBudget: bigint;
+  openOffers: bigint;
+  validUntil: number;
+}
+
+/** The chain, as the API reads it. Nothing here sends a transaction. */
+export interface Chain {
+  /** The chain's id and epoch as they are now. */
+  identity(): Promise<{ chainId: number; epoch: Hex }>;
+  /** Everything about one transaction hash, recomputed where a node's word is not needed. */
+  observe(hash: Hex): Promise<ObservedTransaction>;
+  purchase(query: { id: Hex; buyer: Address }): Promise<ChainPurchase>;
+  funding(query: { program: Hex; merchantRef: Hex; wallet: Address }): Promise<ChainFunding>;
+  program(program: Hex): Promise<ChainProgram>;
+  /** Whether a wallet signed a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
+  verifySignature(query: { wallet: Address; digest: Hex; signature: Hex }): Promise<boolean>;
+}
+
+/** The node could not be reached or failed; whether anything happened is not known. */
+export class ChainUnavailableError extends Error {
+  override name = "ChainUnavailableError";
+}
+
+/** The node serves another chain than the one that the service was started on. */
+export class ChainMismatchError extends Error {
+  override name = "ChainMismatchError";
+}

@@ -1,0 +1,212 @@
+import {
+  type Address,
+  createPublicClient,
+  custom,
+  BlockNotFoundError,
+  BaseError,
+  ContractFunctionExecutionError,
+  type EIP1193RequestFn,
+  getAbiItem,
+  type Hex,
+  keccak256,
+  type Log,
+  parseAbi,
+  type PublicClient,
+  type TransactionReceipt,
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+} from "viem";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { decodeLog } from "../../protocol/binding/match-log.ts";
+import type { ObservedLog, ObservedReceipt, ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
+import { recoverSigner } from "../../protocol/wallet-signature.ts";
+import type { Deployment } from "../deployment.ts";
+import { type BlockPoint, type Chain, ChainMismatchError, ChainUnavailableError } from "./chain.ts";
+
+/**
+ * Reads a chain through a node's JSON-RPC.
+ *
+ * Every answer of several parts is read at one block, by its hash.
+ *
+ * @example nodeChain(request, deployment)
+ */
+export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Chain {
+  const client = createPublicClient({ transport: custom({ request }, { retryCount: 0 }), cacheTime: 0 });
+  const registrar = { address: deployment.registrar.address, abi: purchaseRegistrarAbi } as const;
+  const token = { address: deployment.token.address, abi: testUsdcAbi } as const;
+
+  const chain: Chain = {
+    async identity() {
+      const chainId = await client.getChainId();
+      const epochBlock = await client.getBlock({ blockNumber: BigInt(deployment.epochBlock.number) }).catch(absent);
+      if (chainId !== deployment.chainId || epochBlock?.hash !== deployment.epochBlock.hash)
+        throw new ChainMismatchError(
+          `The node serves chain ${chainId} with block ${deployment.epochBlock.number} ${epochBlock?.hash ?? "missing"}; expected ` +
+            `chain ${deployment.chainId} with ${deployment.epochBlock.hash}.`,
+        );
+      return { chainId, epoch: deployment.epoch };
+    },
+
+    async observe(hash) {
+      const [identity, transaction, receipt, latest] = await Promise.all([
+        chain.identity(),
+        client.getTransaction({ hash }).catch(absent),
+        client.getTransactionReceipt({ hash }).catch(absent),
+        headBlock(client),
+      ]);
+      const envelope = transaction === undefined ? null : await recomputeEnvelope(transaction);
+      const observed: ObservedTransaction = {
+        hash,
+        chain: identity,
+        head: { number: BigInt(latest.number), hash: latest.hash },
+        envelope,
+        receipt: null,
+        block: null,
+        codeHash: null,
+      };
+      if (receipt === undefined) return observed;
+      const [block, code] = await Promise.all([
+        client.getBlock({ blockNumber: receipt.blockNumber }).catch(absent),
+        envelope?.to ? client.getCode({ address: envelope.to, blockNumber: receipt.blockNumber }) : undefined,
+      ]);
+      observed.receipt = toReceipt(receipt);
+      observed.codeHash = code === undefined ? null : keccak256(code);
+      if (block?.hash) observed.block = { number: block.number, hash: block.hash, timestamp: Number(block.timestamp) };
+      return observed;
+    },
+
+    async purchase({ id, buyer }) {
+      const asOf = await headBlock(client);
+      const at = { blockHash: asOf.hash } as const;
+      const [figures, approved, logs] = await Promise.all([
+        client.readContract({ ...registrar, functionName: "figures", args: [id], ...at }),
+        client.readContract({ ...token, functionName: "allowance", args: [buyer, registrar.address], ...at }),
+        client.getLogs({
+          address: registrar.address,
+          event: paymentEvent,
+          args: { id },
+          fromBlock: 0n,
+          toBlock: BigInt(asOf.number),
+        }),
+      ]);
+      const payments = logs
+        .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event: "PurchasePaid" }))
+        .filter((log) => log !== null);
+      const exists = figures.status !== 0;
+      return { asOf, exists, approved, paid: figures.paid, refunded: figures.refunded, payments };
+    },
+
+    async funding({ program, merchantRef, wallet }) {
+      const asOf = await headBlock(client);
+      const at = { blockHash: asOf.hash } as const;
+      const spender = deployment.fundingSource.address;
+      const [state, allowance, balance] = await Promise.all([
+        client.readContract({ ...registrar, functionName: "funding", args: [program, merchantRef], ...at }),
+        client.readContract({ ...token, functionName: "allowance", args: [wallet, spender], ...at }),
+        client.readContract({ ...token, functionName: "balanceOf", args: [wallet], ...at }),
+      ]);
+      const authorization = BigInt(state.authorization) === 0n ? null : state.authorization;
+      return {
+        asOf,
+        authorization,
+        collected: state.collected,
+        revokedAt: Number(state.revokedAt),
+        allowance,
+        balance,
+      };
+    },
+
+    async program(program) {
+      const asOf = await headBlock(client);
+      const state = await client.readContract({
+        ...registrar,
+        functionName: "programState",
+        args: [program],
+        blockHash: asOf.hash,
+      });
+      return {
+        asOf,
+        registrar: state.registrar,
+        paused: state.paused,
+        maxPurchase: state.bounds.maxPurchase,
+        openBudget: state.bounds.openBudget,
+        openOffers: state.openOffers,
+        validUntil: Number(state.bounds.validUntil),
+      };
+    },
+
+    async verifySignature({ wallet, digest, signature }) {
+      const code = await client.getCode({ address: wallet });
+      if (code === undefined || code === "0x") return (await recoverSigner(digest, signature)) === wallet;
+      return await isValidByContract(client, wallet, digest, signature);
+    },
+  };
+  return guarded(chain);
+}
+
+const paymentEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
+const magicValue = "0x1626ba7e";
+
+async function headBlock(client: PublicClient): Promise<BlockPoint> {
+  const block = await client.getBlock({ blockTag: "latest" });
+  return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) };
+}
+
+async function isValidByContract(client: PublicClient, wallet: Address, digest: Hex, signature: Hex): Promise<boolean> {
+  const abi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
+  try {
+    const answer = await client.readContract({
+      address: wallet,
+      abi,
+      functionName: "isValidSignature",
+      args: [digest, signature],
+    });
+    return answer === magicValue;
+  } catch (error) {
+    if (error instanceof ContractFunctionExecutionError) return false;
+    throw error;
+  }
+}
+
+function toReceipt(receipt: TransactionReceipt): ObservedReceipt {
+  const { status, transactionHash, blockNumber, blockHash, gasUsed, effectiveGasPrice } = receipt;
+  const logs = receipt.logs.map(toObservedLog);
+  return { status, transactionHash, blockNumber, blockHash, gasUsed, effectiveGasPrice, logs };
+}
+
+function toObservedLog(log: Log<bigint, number, false>): ObservedLog {
+  const { address, topics, data, logIndex, blockNumber, blockHash, transactionHash, removed } = log;
+  return { address, topics, data, logIndex, blockNumber, blockHash, transactionHash, removed };
+}
+
+/** Answers undefined for what the node does not have; every other failure stays one. */
+function absent(error: unknown): undefined {
+  const missing =
+    error instanceof TransactionNotFoundError ||
+    error instanceof TransactionReceiptNotFoundError ||
+    error instanceof BlockNotFoundError;
+  if (!missing) throw error;
+}
+
+/** Turns every failure to talk to the node into one error. */
+function guarded(chain: Chain): Chain {
+  const guard =
+    <A extends unknown[], R>(read: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      try {
+        return await read(...args);
+      } catch (cause) {
+        if (cause instanceof BaseError) throw new ChainUnavailableError(cause.shortMessage, { cause });
+        throw cause;
+      }
+    };
+  return {
+    identity: guard(chain.identity),
+    observe: guard(chain.observe),
+    purchase: guard(chain.purchase),
+    funding: guard(chain.funding),
+    program: guard(chain.program),
+    verifySignature: guard(chain.verifySignature),
+  };
+}

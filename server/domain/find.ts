@@ -1,0 +1,34 @@
+import { Problem } from "../errors/problem.ts";
+import type { ClaimRecord, DecisionRecord, MerchantRecord, PurchaseRecord, RefundRecord } from "../store/records.ts";
+import type { Store, Stored } from "../store/store.ts";
+
+/** Finds a merchant of a program; a foreign one is as absent as none. */
+export async function findMerchant(store: Store, program: string, id: string): Promise<Stored<MerchantRecord>> {
+  const found = await store.get("merchants", id);
+  if (found?.value.program !== program) throw new Problem("not_found", `There is no merchant ${id} in ${program}.`);
+  return found;
+}
+
+/** Finds a purchase of a program; a foreign one is as absent as none. */
+export async function findPurchase(store: Store, program: string, id: string): Promise<Stored<PurchaseRecord>> {
+  const found = await store.get("purchases", id);
+  if (found?.value.program !== program) throw new Problem("not_found", `There is no purchase ${id} in ${program}.`);
+  return found;
+}
+
+/** What belongs to a purchase, where it has come that far. */
+export interface PurchaseParts {
+  claim: ClaimRecord | null;
+  decision: DecisionRecord | null;
+  refund: RefundRecord | null;
+}
+
+/** Reads the claim, the decision and the refund of a purchase. */
+export async function findParts(store: Store, purchase: PurchaseRecord): Promise<PurchaseParts> {
+  const [claim, decision, refund] = await Promise.all([
+    purchase.claim_id === null ? undefined : store.get("claims", purchase.claim_id),
+    purchase.decision_id === null ? undefined : store.get("decisions", purchase.decision_id),
+    purchase.refund_id === null ? undefined : store.get("refunds", purchase.refund_id),
+  ]);
+  return { claim: claim?.value ?? null, decision: decision?.value ?? null, refund: refund?.value ?? null };
+}

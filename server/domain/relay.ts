@@ -1,0 +1,45 @@
+import type { Hex } from "viem";
+import { toJson } from "../../protocol/json.ts";
+import { GasBudgetExceededError, type Operation, RelayerError, type RelayIntent } from "../../relayer/relayer.ts";
+import { ChainMismatchError, ChainUnavailableError } from "../chain/chain.ts";
+import { Problem } from "../errors/problem.ts";
+import type { Services } from "../services.ts";
+
+/** How far a relayed operation came: confirmed with its transaction, or still on its way. */
+export type Relayed = { confirmed: true; operation: Operation; hash: Hex } | { confirmed: false; operation: Operation };
+
+/**
+ * Relays an intent, or goes on with the operation that it already has.
+ *
+ * @throws Problem gas_budget_exceeded before any effect; transaction_reverted when it failed for good.
+ */
+export async function relay(intent: RelayIntent, services: Services): Promise<Relayed> {
+  const operation = await services.relayer.submit(intent).catch((error: unknown) => {
+    throw asRefusal(error);
+  });
+  if (operation.status === "confirmed" && operation.hash !== null)
+    return { confirmed: true, operation, hash: operation.hash };
+  if (operation.status === "reverted" || operation.status === "failed") throw refusalOf(operation);
+  return { confirmed: false, operation };
+}
+
+function refusalOf(operation: Operation): Problem {
+  const revert = operation.error?.revert ?? null;
+  const members = { operation: toJson(operation), revert: toJson(revert) };
+  const reason = revert?.name ?? operation.error?.message ?? operation.status_reason ?? operation.status;
+  if (revert?.name === "BudgetExceeded")
+    return new Problem("registrar_bound_exceeded", `The registrar's budget of open offers is used up: ${reason}.`, { members });
+  return new Problem("transaction_reverted", `The relayed ${operation.kind} failed: ${reason}.`, { members });
+}
+
+function asRefusal(error: unknown): unknown {
+  if (error instanceof GasBudgetExceededError)
+    return new Problem("gas_budget_exceeded", error.message, {
+      members: { required_wei: error.requiredWei.toString(), available_wei: error.availableWei.toString() },
+    });
+  if (!(error instanceof RelayerError)) return error;
+  if (error.code === "chain_mismatch") return new ChainMismatchError(error.message, { cause: error });
+  if (error.code === "rpc_unavailable" || error.code === "rpc_refused")
+    return new ChainUnavailableError(error.message, { cause: error });
+  return error;
+}

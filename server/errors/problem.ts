@@ -1,0 +1,38 @@
+import type { Json } from "../../protocol/json.ts";
+import { type ErrorCode, errorCatalogue } from "./catalogue.ts";
+
+/** One finding inside a problem, at a JSON pointer (RFC 6901) of the request. */
+export interface Finding {
+  pointer: string;
+  code: string;
+  detail: string;
+}
+
+/** A refusal with a code of the catalogue; thrown by operations, answered as application/problem+json (RFC 9457). */
+export class Problem extends Error {
+  override name = "Problem";
+  readonly code: ErrorCode;
+  readonly status: number;
+  /** Members beside the standard ones, such as `current_state` or `binding`. */
+  readonly members: { [name: string]: Json };
+  readonly errors: readonly Finding[];
+  readonly headers: { [name: string]: string };
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    more: {
+      members?: { [name: string]: Json };
+      errors?: readonly Finding[];
+      headers?: { [name: string]: string };
+      cause?: unknown;
+    } = {},
+  ) {
+    super(detail, "cause" in more ? { cause: more.cause } : {});
+    this.code = code;
+    this.status = errorCatalogue[code].status;
+    this.members = more.members ?? {};
+    this.errors = more.errors ?? [];
+    this.headers = more.headers ?? {};
+  }
+}

@@ -1,0 +1,46 @@
+import type { Response } from "express";
+import type { Json } from "../../protocol/json.ts";
+import { errorCatalogue } from "../errors/catalogue.ts";
+import type { Problem } from "../errors/problem.ts";
+
+/** An answer whose body is fixed to the byte. */
+export interface Answer {
+  status: number;
+  body: string;
+  headers: { [name: string]: string };
+}
+
+/** Builds a JSON answer. */
+export function jsonAnswer(status: number, body: Json, headers: { [name: string]: string } = {}): Answer {
+  return { status, body: JSON.stringify(body), headers: { "Content-Type": "application/json; charset=utf-8", ...headers } };
+}
+
+/** Builds the answer of a refusal: application/problem+json (RFC 9457). */
+export function problemAnswer(
+  problem: Problem,
+  where: { docsUrl: string; instance: string; requestId: string },
+): Answer {
+  const { title, retryable } = errorCatalogue[problem.code];
+  const body: Json = {
+    type: `${where.docsUrl}/errors/${problem.code}`,
+    title,
+    status: problem.status,
+    code: problem.code,
+    detail: problem.message,
+    instance: where.instance,
+    request_id: where.requestId,
+    retryable,
+    ...(problem.errors.length > 0 ? { errors: problem.errors.map((finding) => ({ ...finding })) } : {}),
+    ...problem.members,
+  };
+  return {
+    status: problem.status,
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/problem+json; charset=utf-8", ...problem.headers },
+  };
+}
+
+/** Sends an answer as it is. */
+export function send(response: Response, answer: Answer): void {
+  response.status(answer.status).set(answer.headers).end(answer.body);
+}

@@ -1,0 +1,91 @@
+import { timingSafeEqual } from "node:crypto";
+import { sha256Hex } from "../../protocol/canonical-json.ts";
+import { Problem } from "../errors/problem.ts";
+import type { Scope } from "../scopes.ts";
+import type { Account, Services } from "../services.ts";
+import type { CredentialRecord } from "../store/records.ts";
+import type { Caller, Operation } from "./operation.ts";
+
+const realm = 'Bearer realm="routing-sandbox"';
+
+/**
+ * Proves who calls, by the bearer token that the operation's authorization asks for (RFC 6750).
+ *
+ * @throws Problem credential_missing, credential_malformed, credential_invalid, credential_expired, credential_revoked.
+ */
+export async function authenticate(
+  operation: Operation,
+  authorization: readonly string[] | undefined,
+  now: number,
+  services: Services,
+): Promise<Caller> {
+  switch (operation.authorization.kind) {
+    case "account":
+      return { kind: "account", account: findAccount(bearerToken(authorization), services) };
+    case "scope":
+      return { kind: "credential", credential: await findCredential(bearerToken(authorization), now, services) };
+    default:
+      return { kind: "anyone" };
+  }
+}
+
+/**
+ * Checks that a credential is for the program in the path and holds the operation's scope.
+ *
+ * @throws Problem program_mismatch, scope_missing.
+ */
+export function authorize(operation: Operation, caller: Caller, program: string | undefined): void {
+  if (operation.authorization.kind !== "scope" || caller.kind !== "credential") return;
+  const { scope } = operation.authorization;
+  const { credential } = caller;
+  if (!credential.scopes.includes(scope)) throw scopeMissing(scope, credential.scopes);
+  if (program !== undefined && credential.program !== program)
+    throw new Problem("program_mismatch", `The credential is for ${credential.program}, the path names another program.`);
+}
+
+function scopeMissing(scope: Scope, held: readonly string[]): Problem {
+  return new Problem("scope_missing", `This operation needs the scope ${scope}.`, {
+    members: { required_scope: scope, held_scopes: [...held] },
+    headers: { "WWW-Authenticate": `${realm}, error="insufficient_scope", scope="${scope}"` },
+  });
+}
+
+function bearerToken(authorization: readonly string[] | undefined): string {
+  const [header, ...more] = authorization ?? [];
+  if (header === undefined)
+    throw new Problem("credential_missing", "The Authorization header is missing.", {
+      headers: { "WWW-Authenticate": realm },
+    });
+  const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1];
+  if (token === undefined || more.length > 0)
+    throw new Problem("credential_malformed", "The Authorization header must be `Bearer <credential>`, sent once.", {
+      headers: { "WWW-Authenticate": `${realm}, error="invalid_request"` },
+    });
+  return token;
+}
+
+function findAccount(token: string, services: Services): Account {
+  const digest = Buffer.from(digestOf(token));
+  const account = services.settings.accounts.find(({ key_sha256 }) => timingSafeEqual(Buffer.from(key_sha256), digest));
+  if (account === undefined) throw invalidToken("credential_invalid", "No account has this key.");
+  return account;
+}
+
+async function findCredential(token: string, now: number, services: Services): Promise<CredentialRecord> {
+  const [found] = await services.store.list("credentials", { token_sha256: digestOf(token) }, { limit: 1 });
+  const credential = found?.value;
+  if (credential === undefined) throw invalidToken("credential_invalid", "No credential has this value.");
+  if (credential.revoked_at !== null) throw invalidToken("credential_revoked", "A newer credential revoked this one.");
+  if (now >= credential.expires_at) throw invalidToken("credential_expired", "The credential's seven days are over.");
+  return credential;
+}
+
+function invalidToken(code: "credential_invalid" | "credential_expired" | "credential_revoked", detail: string): Problem {
+  return new Problem(code, detail, {
+    headers: { "WWW-Authenticate": `${realm}, error="invalid_token", error_description="${detail}"` },
+  });
+}
+
+function digestOf(token: string) {
+  return sha256Hex(new TextEncoder().encode(token));
+}

@@ -1,0 +1,58 @@
+import type { Hex } from "viem";
+import { hashJson } from "../../protocol/canonical-json.ts";
+import { Problem } from "../errors/problem.ts";
+import { limits } from "../limits.ts";
+import type { Operation } from "./operation.ts";
+
+/** What an Idempotency-Key stands for: where it counts and which request it was first sent with. */
+export interface IdempotencyClaim {
+  /** The record's key in the store. */
+  key: string;
+  fingerprint: Hex;
+}
+
+/**
+ * Reads the Idempotency-Key of a request.
+ *
+ * @throws Problem idempotency_key_missing, idempotency_key_invalid.
+ */
+export function readIdempotencyKey(values: readonly string[] | undefined): string {
+  const [key, ...more] = values ?? [];
+  if (key === undefined) throw new Problem("idempotency_key_missing", "The Idempotency-Key header is missing.");
+  const { idempotency_key_min: least, idempotency_key_max: most } = limits;
+  if (more.length > 0) throw new Problem("idempotency_key_invalid", "The Idempotency-Key header was sent more than once.");
+  if (key.length < least || key.length > most || !/^[\x21-\x7e]+$/.test(key))
+    throw new Problem(
+      "idempotency_key_invalid",
+      `The Idempotency-Key has ${key.length} characters; ${least} to ${most} visible ASCII characters are allowed.`,
+    );
+  return key;
+}
+
+/**
+ * Says what a key stands for: program and key (wallet routes: program, object and key), and a fingerprint over method,
+ * concrete path and parsed body.
+ */
+export function claimKey(
+  operation: Operation,
+  request: { key: string; path: string; body: unknown; program: string },
+): IdempotencyClaim {
+  const { key, path, body, program } = request;
+  const scope = operation.authorization.kind === "wallet" ? path : program;
+  return { key: `${scope}\n${key}`, fingerprint: hashJson([operation.method.toUpperCase(), path, body]) };
+}
+
+/** The refusal of a key that stands for another request. */
+export function keyReused(): Problem {
+  return new Problem(
+    "idempotency_key_reused",
+    "This Idempotency-Key was sent before with another method, path or body.",
+  );
+}
+
+/** The refusal of a repeat that came while the first request is under way. */
+export function inFlight(): Problem {
+  return new Problem("idempotency_in_flight", "The request with this Idempotency-Key is still under way.", {
+    headers: { "Retry-After": "1" },
+  });
+}

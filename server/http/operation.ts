@@ -1,0 +1,92 @@
+import type { z } from "zod";
+import type { Json } from "../../protocol/json.ts";
+import type { ProgramDeployment } from "../deployment.ts";
+import type { ErrorCode } from "../errors/catalogue.ts";
+import type { EventType } from "../outbox/event-types.ts";
+import type { Scope } from "../scopes.ts";
+import type { Account, Services } from "../services.ts";
+import type { CredentialRecord } from "../store/records.ts";
+import type { Change } from "../store/store.ts";
+
+/** Who may call an operation. */
+export type Authorization =
+  | { kind: "public" }
+  | { kind: "account" }
+  | { kind: "scope"; scope: Scope }
+  | { kind: "signed_event" }
+  | { kind: "wallet" };
+
+/** Who calls, as far as it was proven before the handler runs. */
+export type Caller =
+  | { kind: "anyone" }
+  | { kind: "account"; account: Account }
+  | { kind: "credential"; credential: CredentialRecord };
+
+/** What a handler is given. */
+export interface OperationContext<B = unknown, Q = unknown> {
+  services: Services;
+  /** The whole table, for operations that describe it. */
+  operations: readonly Operation[];
+  caller: Caller;
+  /** The program in the path. */
+  program: ProgramDeployment;
+  /** The identifier in the path; empty where the path has none. */
+  id: string;
+  /** All path parameters. */
+  params: { [name: string]: string };
+  query: Q;
+  body: B;
+  /** The body's exact bytes. */
+  rawBody: Buffer;
+  /** Header values that were sent exactly once, by lower-case name. */
+  header: (name: string) => string | undefined;
+  /** Sandbox time when the request began, in Unix seconds. */
+  now: number;
+}
+
+/** What a handler decided. Nothing is written until the pipeline commits it. */
+export type Outcome =
+  | { kind: "read"; status: number; body: Json; headers?: { [name: string]: string } }
+  | {
+      kind: "write";
+      status: number;
+      /** The event that this write causes, in the same commit. */
+      event?: { type: EventType; data: { [name: string]: Json } };
+      /** Builds the changes and the answer; pure, and called once the event's id is known. */
+      write: (eventId: string) => { changes: Change[]; body: Json };
+      /** False for 202: the identical request resumes the operation later. */
+      final?: boolean;
+    };
+
+/** One operation, described once: the router, the checks, the description and the documentation come from it. */
+export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType = z.ZodType> {
+  /** The operation's number in the specification; null for wallet routes. */
+  number: number | null;
+  id: string;
+  method: "get" | "post";
+  /** With parameters in braces, as in the specification. */
+  path: string;
+  summary: string;
+  description: string;
+  authorization: Authorization;
+  /** Whether it needs an Idempotency-Key. */
+  idempotent: boolean;
+  /** Whether it has an effect outside the store, so that a crash must find it in progress. */
+  effect: boolean;
+  body?: B;
+  query?: Q;
+  responses: { [status: number]: { description: string; schema: z.ZodType } };
+  /** The codes that it answers with beside those of its authorization and body. */
+  errors: readonly ErrorCode[];
+  events: readonly EventType[];
+  handle(context: OperationContext<z.output<B>, z.output<Q>>): Promise<Outcome>;
+}
+
+/**
+ * Defines an operation; the types of body and query follow from their schemas.
+ *
+ * @example export const readProgram = defineOperation({ number: 3, method: "get", … })
+ */
+export function defineOperation<B extends z.ZodType, Q extends z.ZodType>(operation: Operation<B, Q>): Operation<B, Q> {
+  return operation;
+}

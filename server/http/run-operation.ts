@@ -1,0 +1,127 @@
+import { Problem } from "../errors/problem.ts";
+import { eventId, freezeEvent, outboxCounter } from "../outbox/freeze-event.ts";
+import type { Services } from "../services.ts";
+import { type Change, StoreConflictError } from "../store/store.ts";
+import { type Answer, jsonAnswer } from "./answer.ts";
+import { type IdempotencyClaim, inFlight, keyReused } from "./idempotency.ts";
+import type { Operation, OperationContext } from "./operation.ts";
+
+/** How often a handler starts over when another request changed what it had read. */
+const conflictRetries = 8;
+
+/** Runs operations: each effect once per idempotency key, each write in one commit. */
+export class OperationRunner {
+  readonly #services: Services;
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /** Runs an operation that takes no idempotency key. */
+  async run(operation: Operation, context: OperationContext): Promise<Answer> {
+    return await this.#attempt(operation, context, null);
+  }
+
+  /**
+   * Runs an operation under an idempotency key: the first request does it, identical ones wait and get the same bytes.
+   *
+   * @throws Problem idempotency_key_reused, idempotency_in_flight.
+   */
+  async runOnce(operation: Operation, context: OperationContext, claim: IdempotencyClaim): Promise<Answer> {
+    for (;;) {
+      const running = this.#underWay.get(claim.key);
+      if (running === undefined) break;
+      const patience = this.#services.wait(this.#services.settings.patienceMs).then(() => "late" as const);
+      if ((await Promise.race([running, patience])) === "late") throw inFlight();
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#underWay.set(claim.key, promise);
+    try {
+      return await this.#claimAndRun(operation, context, claim);
+    } finally {
+      this.#underWay.delete(claim.key);
+      resolve();
+    }
+  }
+
+  async #claimAndRun(operation: Operation, context: OperationContext, claim: IdempotencyClaim): Promise<Answer> {
+    const { store } = this.#services;
+    const before = (await store.get("idempotency", claim.key))?.value;
+    if (before !== undefined && before.fingerprint !== claim.fingerprint) throw keyReused();
+    if (before?.response)
+      return {
+        status: before.response.status,
+        body: before.response.body,
+        headers: { "Content-Type": "application/json; charset=utf-8", "Idempotent-Replayed": "true" },
+      };
+    if (before === undefined && operation.effect) {
+      const value = { fingerprint: claim.fingerprint, state: "in_progress", response: null } as const;
+      await store.commit([], () => [{ kind: "insert", collection: "idempotency", key: claim.key, value }]);
+    }
+    try {
+      return await this.#attempt(operation, context, claim);
+    } catch (error) {
+      if (operation.effect && freesKey(error))
+        await store.commit([], () => [{ kind: "delete", collection: "idempotency", key: claim.key }]);
+      throw error;
+    }
+  }
+
+  /** Runs the handler and commits what it decided; starts over when what it read has changed meanwhile. */
+  async #attempt(operation: Operation, context: OperationContext, claim: IdempotencyClaim | null): Promise<Answer> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.#handleAndCommit(operation, context, claim);
+      } catch (error) {
+        if (!(error instanceof StoreConflictError) || tries >= conflictRetries) throw error;
+      }
+    }
+  }
+
+  async #handleAndCommit(
+    operation: Operation,
+    context: OperationContext,
+    claim: IdempotencyClaim | null,
+  ): Promise<Answer> {
+    const { store, settings, clock } = this.#services;
+    const outcome = await operation.handle(context);
+    if (outcome.kind === "read") return jsonAnswer(outcome.status, outcome.body, outcome.headers);
+    const { event } = outcome;
+    const program = context.program.id;
+    const now = await clock.now();
+    let answer: Answer | undefined;
+    await store.commit(event ? [outboxCounter(program)] : [], ([sequence = 0]) => {
+      const id = event ? eventId(settings.seed, program, sequence) : "";
+      const { changes, body } = outcome.write(id);
+      answer = jsonAnswer(outcome.status, body);
+      const all: Change[] = [...changes];
+      if (event)
+        all.push({
+          kind: "insert",
+          collection: "events",
+          key: id,
+          value: freezeEvent({ id, program, sequence, type: event.type, data: event.data, now }),
+        });
+      if (claim && outcome.final !== false)
+        all.push({
+          kind: "put",
+          collection: "idempotency",
+          key: claim.key,
+          value: {
+            fingerprint: claim.fingerprint,
+            state: "done",
+            response: { status: outcome.status, body: answer.body },
+          },
+        });
+      return all;
+    });
+    if (answer === undefined) throw new Error("A commit that resolved must have been built.");
+    return answer;
+  }
+}
+
+/** A refusal without effect frees the key; what may have had an effect keeps it, so that a repeat resumes it. */
+function freesKey(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500 && error.code !== "outcome_unknown";
+}

@@ -1,0 +1,87 @@
+import { hashMessage } from "viem";
+import { hashId } from "../../protocol/id.ts";
+import { expectEnrollment } from "../binding/expectations.ts";
+import { requireBound } from "../binding/require-bound.ts";
+import { findMerchant } from "../domain/find.ts";
+import { requireSignature } from "../domain/require-signature.ts";
+import { submitted } from "../domain/submitted.ts";
+import { Problem } from "../errors/problem.ts";
+import { defineOperation } from "../http/operation.ts";
+import { confirmEnrollmentBody, merchantSchema } from "../schemas/merchant.ts";
+import type { MerchantRecord } from "../store/records.ts";
+import { enrollmentMessageOf, viewMerchant } from "../views/merchant.ts";
+
+/** Operation 5: the exact wallet enrollment and the personal signature. */
+export const confirmEnrollment = defineOperation({
+  number: 5,
+  id: "confirmEnrollment",
+  method: "post",
+  path: "/v1/routing/programs/{program}/merchants/{id}/enrollment",
+  summary: "Confirm a merchant's enrollment",
+  description:
+    "Confirms the wallet's enroll transaction by the binding check and its personal signature (EIP-191) over the enrollment message. " +
+    "Each may have been submitted over the wallet route instead.",
+  authorization: { kind: "scope", scope: "merchants:write" },
+  idempotent: true,
+  effect: false,
+  body: confirmEnrollmentBody,
+  responses: { 200: { description: "The enrolled merchant.", schema: merchantSchema } },
+  errors: [
+    "not_found",
+    "state_conflict",
+    "signature_invalid",
+    "signer_mismatch",
+    "transaction_not_found",
+    "transaction_unconfirmed",
+    "transaction_reverted",
+    "transaction_already_used",
+    "binding_mismatch",
+    "deadline_passed",
+    "rpc_unavailable",
+    "chain_mismatch",
+    "storage_unavailable",
+  ],
+  events: ["merchant.enrolled"],
+  async handle({ services, program, id, body, now }) {
+    const { store, chain } = services;
+    const stored = await findMerchant(store, program.id, id);
+    const merchant = stored.value;
+    if (merchant.status !== "pending")
+      throw new Problem("state_conflict", "The merchant is enrolled already.", {
+        members: { current_state: merchant.status, allowed: [] },
+      });
+    const submission = await submitted(store, program.id, id, "enroll");
+    const transactionHash = submission.transactionHash(body.transaction_hash);
+    const signature = submission.signature(body.signature);
+    const funding = await chain.funding({
+      program: hashId(program.id),
+      merchantRef: hashId(id),
+      wallet: merchant.wallet,
+    });
+    const use = { key: transactionHash, step: "enrollment", subject: id };
+    await requireBound(transactionHash, expectEnrollment(merchant, funding.authorization, services), use, services);
+    const digest = hashMessage(enrollmentMessageOf(merchant, services));
+    await requireSignature({ wallet: merchant.wallet, digest, signature }, services);
+    return {
+      kind: "write",
+      status: 200,
+      event: { type: "merchant.enrolled", data: { merchant_id: id, transaction_hash: transactionHash } },
+      write: (event_id) => {
+        const enrollment = { transaction_hash: transactionHash, signature, confirmed_at: now };
+        const enrolled: MerchantRecord = { ...merchant, status: "enrolled", enrollment, event_id };
+        return {
+          changes: [
+            { ...stored, kind: "update", collection: "merchants", value: enrolled },
+            {
+              kind: "insert",
+              collection: "used_transactions",
+              key: use.key,
+              value: { step: use.step, subject: use.subject },
+            },
+          ],
+          body: viewMerchant(enrolled, funding, services),
+        };
+      },
+    };
+  },
+});

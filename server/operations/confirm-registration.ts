@@ -1,0 +1,63 @@
+import { expectRegistration } from "../binding/expectations.ts";
+import { requireBound } from "../binding/require-bound.ts";
+import { findPurchase } from "../domain/find.ts";
+import { assertStep } from "../domain/purchase-steps.ts";
+import { submitted } from "../domain/submitted.ts";
+import { defineOperation } from "../http/operation.ts";
+import { confirmRegistrationBody, purchaseSchema } from "../schemas/purchase.ts";
+import type { PurchaseRecord } from "../store/records.ts";
+import { viewPurchase } from "../views/purchase.ts";
+
+/** Operation 9: the merchant's own registration. */
+export const confirmRegistration = defineOperation({
+  number: 9,
+  id: "confirmRegistration",
+  method: "post",
+  path: "/v1/routing/programs/{program}/purchases/{id}/registration",
+  summary: "Confirm a direct registration",
+  description: "Confirms, by the binding check, that the merchant's own wallet registered exactly this purchase on chain.",
+  authorization: { kind: "scope", scope: "purchases:write" },
+  idempotent: true,
+  effect: false,
+  body: confirmRegistrationBody,
+  responses: { 200: { description: "The purchase is active.", schema: purchaseSchema } },
+  errors: [
+    "not_found",
+    "state_conflict",
+    "transaction_not_found",
+    "transaction_unconfirmed",
+    "transaction_reverted",
+    "transaction_already_used",
+    "binding_mismatch",
+    "deadline_passed",
+    "rpc_unavailable",
+    "chain_mismatch",
+    "storage_unavailable",
+  ],
+  events: ["purchase.registered"],
+  async handle({ services, program, id, body }) {
+    const { store, chain } = services;
+    const stored = await findPurchase(store, program.id, id);
+    const purchase = stored.value;
+    assertStep(purchase.status, "registration");
+    const hash = (await submitted(store, program.id, id, "register")).transactionHash(body.transaction_hash);
+    const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+    const use = { key: hash, step: "registration", subject: id };
+    await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);
+    return {
+      kind: "write",
+      status: 200,
+      event: { type: "purchase.registered", data: { purchase_id: id, transaction_hash: hash } },
+      write: (event_id) => {
+        const active: PurchaseRecord = { ...purchase, status: "active", route: "merchant_direct", event_id };
+        return {
+          changes: [
+            { ...stored, kind: "update", collection: "purchases", value: active },
+            { kind: "insert", collection: "used_transactions", key: use.key, value: { step: use.step, subject: id } },
+          ],
+          body: viewPurchase(active, { claim: null, decision: null, refund: null }, onChain, services),
+        };
+      },
+    };
+  },
+});

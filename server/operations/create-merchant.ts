@@ -1,0 +1,72 @@
+import { toHex } from "viem";
+import { fundingAuthorizationTypedData, hashFundingAuthorization } from "../../protocol/funding-authorization.ts";
+import { deriveId, hashId } from "../../protocol/id.ts";
+import { deriveKey } from "../../protocol/key-derivation.ts";
+import { authorizationOf, domainOf } from "../domain/commitment-of.ts";
+import { commitmentSigner } from "../domain/commitment-signer.ts";
+import { Problem } from "../errors/problem.ts";
+import { defineOperation } from "../http/operation.ts";
+import { createMerchantBody, merchantSchema } from "../schemas/merchant.ts";
+import type { MerchantRecord } from "../store/records.ts";
+import { viewMerchant } from "../views/merchant.ts";
+
+const defaultValiditySeconds = 365 * 86_400;
+
+/** Operation 4: a merchant with a signed funding authorization and a wallet link. */
+export const createMerchant = defineOperation({
+  number: 4,
+  id: "createMerchant",
+  method: "post",
+  path: "/v1/routing/programs/{program}/merchants",
+  summary: "Create a merchant",
+  description:
+    "Creates a merchant: the program's signer authorizes its wallet to fund refunds up to a cap, and the wallet link lets the wallet enroll.",
+  authorization: { kind: "scope", scope: "merchants:write" },
+  idempotent: true,
+  effect: false,
+  body: createMerchantBody,
+  responses: { 201: { description: "The merchant, pending its enrollment.", schema: merchantSchema } },
+  errors: ["rpc_unavailable", "chain_mismatch", "storage_unavailable"],
+  events: ["merchant.created"],
+  async handle({ services, program, body, now }) {
+    const { store, chain, settings, deployment } = services;
+    const validUntil = body.funding_valid_until ?? now + defaultValiditySeconds;
+    if (validUntil <= now)
+      throw new Problem("validation_failed", "funding_valid_until is not after now.", {
+        errors: [{ pointer: "/funding_valid_until", code: "not_in_future", detail: `must be after ${now}` }],
+      });
+    const number = await store.next("mer");
+    const id = deriveId("mer", [settings.seed, number]);
+    const salt = toHex(deriveKey(settings.seed, `salt/${id}`));
+    const terms = { cap: body.funding_cap, valid_until: validUntil, salt };
+    const authorization = authorizationOf({ id, program: program.id, wallet: body.wallet, funding: terms }, deployment);
+    const domain = domainOf(deployment);
+    const signature = await commitmentSigner(program.id, services).signTypedData(
+      fundingAuthorizationTypedData(domain, authorization),
+    );
+    const funding = await chain.funding({ program: hashId(program.id), merchantRef: hashId(id), wallet: body.wallet });
+    return {
+      kind: "write",
+      status: 201,
+      event: { type: "merchant.created", data: { merchant_id: id, wallet: body.wallet, funding_cap: body.funding_cap } },
+      write: (event_id) => {
+        const merchant: MerchantRecord = {
+          id,
+          program: program.id,
+          name: body.name,
+          wallet: body.wallet,
+          reference: body.reference ?? null,
+          status: "pending",
+          funding: { ...terms, hash: hashFundingAuthorization(domain, authorization), signature },
+          enrollment: null,
+          created_at: now,
+          event_id,
+        };
+        return {
+          changes: [{ kind: "insert", collection: "merchants", key: id, value: merchant }],
+          body: viewMerchant(merchant, funding, services),
+        };
+      },
+    };
+  },
+});

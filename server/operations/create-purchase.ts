@@ -1,0 +1,114 @@
+import { isAddressEqual, toHex } from "viem";
+import { hashJson } from "../../protocol/canonical-json.ts";
+import { commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
+import { deriveId } from "../../protocol/id.ts";
+import { deriveKey } from "../../protocol/key-derivation.ts";
+import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
+import { commitmentSigner } from "../domain/commitment-signer.ts";
+import { findMerchant } from "../domain/find.ts";
+import { type Finding, Problem } from "../errors/problem.ts";
+import { defineOperation } from "../http/operation.ts";
+import { createPurchaseBody, purchaseSchema } from "../schemas/purchase.ts";
+import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
+import { viewPurchase } from "../views/purchase.ts";
+
+const day = 86_400;
+
+/** Operation 6: a signed, immutable purchase commitment with a buyer wallet link. */
+export const createPurchase = defineOperation({
+  number: 6,
+  id: "createPurchase",
+  method: "post",
+  path: "/v1/routing/programs/{program}/purchases",
+  summary: "Create a purchase",
+  description:
+    "Creates a purchase: the program's signer signs its commitment (EIP-712), which never changes again, and the wallet link lets the buyer pay. " +
+    "Deadlines default to 1, 7 and 30 days from now.",
+  authorization: { kind: "scope", scope: "purchases:write" },
+  idempotent: true,
+  effect: false,
+  body: createPurchaseBody,
+  responses: { 201: { description: "The purchase.", schema: purchaseSchema } },
+  errors: ["not_found", "merchant_not_enrolled", "rpc_unavailable", "chain_mismatch", "storage_unavailable"],
+  events: ["purchase.created"],
+  async handle({ services, program, body, now }) {
+    const { store, chain, settings, deployment } = services;
+    const merchant = (await findMerchant(store, program.id, body.merchant_id)).value;
+    if (merchant.status !== "enrolled")
+      throw new Problem("merchant_not_enrolled", `${merchant.id} is ${merchant.status}; its wallet has to enroll first.`);
+    const deadlines = {
+      offer_deadline: body.offer_deadline ?? now + day,
+      pay_deadline: body.pay_deadline ?? Math.max(now + 7 * day, body.offer_deadline ?? 0),
+      claim_deadline: body.claim_deadline ?? Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
+    };
+    assertTerms({ ...deadlines, buyer: body.buyer, amount: BigInt(body.amount) }, merchant, now);
+    const number = await store.next("pur");
+    const id = deriveId("pur", [settings.seed, number]);
+    const draft = {
+      id,
+      program: program.id,
+      merchant_id: merchant.id,
+      status: "created",
+      route: null,
+      salt: toHex(deriveKey(settings.seed, `salt/${id}`)),
+      terms: body.terms,
+      terms_hash: hashJson(body.terms),
+      amount: body.amount,
+      merchant: merchant.wallet,
+      buyer: body.buyer,
+      beneficiary: body.beneficiary ?? body.buyer,
+      ...deadlines,
+      reference: body.reference ?? null,
+      receipts: [],
+      claim_id: null,
+      decision_id: null,
+      refund_id: null,
+      created_at: now,
+    } as const;
+    const commitment = commitmentOf({ ...draft, receipts: [] }, deployment);
+    const domain = domainOf(deployment);
+    const commitment_hash = hashCommitment(domain, commitment);
+    const signer = commitmentSigner(program.id, services);
+    const commitment_signature = await signer.signTypedData(commitmentTypedData(domain, commitment));
+    const onChain = await chain.purchase({ id: commitment_hash, buyer: body.buyer });
+    return {
+      kind: "write",
+      status: 201,
+      event: { type: "purchase.created", data: { purchase_id: id, merchant_id: merchant.id, commitment_hash, amount: body.amount } },
+      write: (event_id) => {
+        const purchase: PurchaseRecord = { ...draft, receipts: [], commitment_hash, commitment_signature, event_id };
+        return {
+          changes: [{ kind: "insert", collection: "purchases", key: id, value: purchase }],
+          body: viewPurchase(purchase, { claim: null, decision: null, refund: null }, onChain, services),
+        };
+      },
+    };
+  },
+});
+
+/** What the contract would refuse is refused here, with every finding at once. */
+function assertTerms(
+  terms: {
+    offer_deadline: number;
+    pay_deadline: number;
+    claim_deadline: number;
+    buyer: PurchaseRecord["buyer"];
+    amount: bigint;
+  },
+  merchant: MerchantRecord,
+  now: number,
+): void {
+  const { offer_deadline: offer, pay_deadline: pay, claim_deadline: claim } = terms;
+  const errors: Finding[] = [];
+  const find = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail });
+  if (offer <= now) find("/offer_deadline", "not_in_future", `must be after now (${now})`);
+  if (pay < offer) find("/pay_deadline", "out_of_order", `must not be before offer_deadline (${offer})`);
+  if (claim < pay) find("/claim_deadline", "out_of_order", `must not be before pay_deadline (${pay})`);
+  if (claim > merchant.funding.valid_until)
+    find("/claim_deadline", "after_funding", `must not be after the merchant's funding ends (${merchant.funding.valid_until})`);
+  if (isAddressEqual(terms.buyer, merchant.wallet)) find("/buyer", "same_party", "must not be the merchant's wallet");
+  if (terms.amount > BigInt(merchant.funding.cap))
+    find("/amount", "above_funding_cap", `must not be above the merchant's funding cap (${merchant.funding.cap})`);
+  const [first] = errors;
+  if (first) throw new Problem("validation_failed", `${first.pointer} ${first.detail}`, { errors });
+}

@@ -1,0 +1,50 @@
+import { Problem } from "../errors/problem.ts";
+import { defineOperation } from "../http/operation.ts";
+import { deliverEvent } from "../outbox/deliver-event.ts";
+import { deliverNotificationBody, notificationDeliverySchema } from "../schemas/notification.ts";
+import type { Services } from "../services.ts";
+import type { EventRecord } from "../store/records.ts";
+import { viewNotification, viewReceipt } from "../views/notification.ts";
+
+/** Operation 14: up to five signed deliveries of one event. */
+export const deliverNotification = defineOperation({
+  number: 14,
+  id: "deliverNotification",
+  method: "post",
+  path: "/v1/routing/programs/{program}/notifications",
+  summary: "Deliver a notification",
+  description:
+    "Attempts up to five signed HTTP deliveries of an outbox event (the oldest undelivered one by default) to the pinned receiver. " +
+    "No request names another destination.",
+  authorization: { kind: "scope", scope: "purchases:write" },
+  idempotent: true,
+  effect: true,
+  body: deliverNotificationBody,
+  responses: { 200: { description: "The notification with every attempt.", schema: notificationDeliverySchema } },
+  errors: ["not_found", "delivery_exhausted", "storage_unavailable"],
+  events: [],
+  async handle({ services, program, body }) {
+    const event = await findEvent(program.id, body.event_id, services);
+    if (event.delivery === "exhausted")
+      throw new Problem("delivery_exhausted", `${event.id} has had its five attempts.`);
+    const notification = await deliverEvent(event, services);
+    const receipt = (await services.store.get("receipts", event.id))?.value;
+    const answer = {
+      notification: viewNotification(notification),
+      receipt: receipt === undefined ? null : viewReceipt(receipt),
+    };
+    return { kind: "write", status: 200, write: () => ({ changes: [], body: answer }) };
+  },
+});
+
+async function findEvent(program: string, id: string | undefined, services: Services): Promise<EventRecord> {
+  const { store } = services;
+  if (id !== undefined) {
+    const event = (await store.get("events", id))?.value;
+    if (event?.program !== program) throw new Problem("not_found", `There is no event ${id} in ${program}.`);
+    return event;
+  }
+  const [oldest] = await store.list("events", { program, delivery: "undelivered" }, { limit: 1 });
+  if (oldest === undefined) throw new Problem("not_found", "Every event of this program was delivered or exhausted.");
+  return oldest.value;
+}

@@ -1,0 +1,84 @@
+import { base64urlnopad } from "@scure/base";
+import { sha256Hex } from "../../protocol/canonical-json.ts";
+import { deriveId } from "../../protocol/id.ts";
+import { deriveKey } from "../../protocol/key-derivation.ts";
+import { toTimestamp } from "../../protocol/time.ts";
+import { Problem } from "../errors/problem.ts";
+import { defineOperation } from "../http/operation.ts";
+import { limits } from "../limits.ts";
+import { accessSchema, issueAccessBody } from "../schemas/access.ts";
+import { scopes as allScopes } from "../scopes.ts";
+import type { Change } from "../store/store.ts";
+
+/** Operation 2: seven-day access; a renewal revokes the prior credential. */
+export const issueAccess = defineOperation({
+  number: 2,
+  id: "issueAccess",
+  method: "post",
+  path: "/v1/routing/access",
+  summary: "Issue seven-day access",
+  description:
+    "Issues the account's credential. It lives for seven days of sandbox time; issuing again revokes the prior one at once.",
+  authorization: { kind: "account" },
+  idempotent: false,
+  effect: false,
+  body: issueAccessBody,
+  responses: { 201: { description: "The credential; its value is shown this once.", schema: accessSchema } },
+  errors: ["program_mismatch"],
+  events: [],
+  async handle({ services, caller, body, now }) {
+    const { store, settings } = services;
+    if (caller.kind !== "account") throw new Problem("credential_missing", "Access is issued to an account.");
+    const { account } = caller;
+    const program = body.program ?? account.program;
+    if (program !== account.program)
+      throw new Problem("program_mismatch", `${account.id} may not act in ${program}.`);
+    const active = await store.get("active_credentials", account.id);
+    const prior = active && (await store.get("credentials", active.value.credential_id));
+    const number = await store.next("crd");
+    const id = deriveId("crd", [settings.seed, number]);
+    const credential = `rsc_${base64urlnopad.encode(deriveKey(settings.seed, `credential/${number}`))}`;
+    const scopes = allScopes.filter((scope) => body.scopes === undefined || body.scopes.includes(scope));
+    const expires_at = now + limits.credential_seconds;
+    const revokes = prior !== undefined && prior.value.revoked_at === null;
+    const changes: Change[] = [
+      {
+        kind: "insert",
+        collection: "credentials",
+        key: id,
+        value: {
+          id,
+          account: account.id,
+          program,
+          scopes,
+          token_sha256: sha256Hex(new TextEncoder().encode(credential)),
+          issued_at: now,
+          expires_at,
+          revoked_at: null,
+        },
+      },
+      active
+        ? { ...active, kind: "update", collection: "active_credentials", value: { account: account.id, credential_id: id } }
+        : { kind: "insert", collection: "active_credentials", key: account.id, value: { account: account.id, credential_id: id } },
+    ];
+    if (revokes) changes.push({ ...prior, kind: "update", collection: "credentials", value: { ...prior.value, revoked_at: now } });
+    return {
+      kind: "write",
+      status: 201,
+      write: () => ({
+        changes,
+        body: {
+          credential,
+          credential_id: id,
+          token_type: "Bearer",
+          account: account.id,
+          program,
+          scopes,
+          issued_at: toTimestamp(now),
+          expires_at: toTimestamp(expires_at),
+          revoked_credential_id: revokes ? prior.value.id : null,
+        },
+      }),
+    };
+  },
+});

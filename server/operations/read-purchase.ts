@@ -1,0 +1,28 @@
+import { findParts, findPurchase } from "../domain/find.ts";
+import { defineOperation } from "../http/operation.ts";
+import { purchaseSchema } from "../schemas/purchase.ts";
+import { viewPurchase } from "../views/purchase.ts";
+
+/** Operation 7: fresh figures and log receipts, read from the chain at one block. */
+export const readPurchase = defineOperation({
+  number: 7,
+  id: "readPurchase",
+  method: "get",
+  path: "/v1/routing/programs/{program}/purchases/{id}",
+  summary: "Read a purchase",
+  description: "Returns the purchase with approved, paid and outstanding figures and receipts, read from the chain at one block.",
+  authorization: { kind: "scope", scope: "records:read" },
+  idempotent: false,
+  effect: false,
+  responses: { 200: { description: "The purchase.", schema: purchaseSchema } },
+  errors: ["not_found", "rpc_unavailable", "chain_mismatch"],
+  events: [],
+  async handle({ services, program, id }) {
+    const purchase = (await findPurchase(services.store, program.id, id)).value;
+    const [parts, onChain] = await Promise.all([
+      findParts(services.store, purchase),
+      services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer }),
+    ]);
+    return { kind: "read", status: 200, body: viewPurchase(purchase, parts, onChain, services) };
+  },
+});

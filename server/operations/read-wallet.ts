@@ -1,0 +1,69 @@
+import { hashId } from "../../protocol/id.ts";
+import { toJson } from "../../protocol/json.ts";
+import { toTimestamp } from "../../protocol/time.ts";
+import { findMerchant, findPurchase } from "../domain/find.ts";
+import { merchantWalletActions, type OfferedAction, purchaseWalletActions } from "../domain/wallet-actions.ts";
+import { defineOperation, type OperationContext } from "../http/operation.ts";
+import { readWalletQuery, walletSchema } from "../schemas/wallet.ts";
+
+type Query = { amount?: string | undefined; reason?: string | undefined };
+
+async function merchantActions({ services, program, id }: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
+  const merchant = (await findMerchant(services.store, program.id, id)).value;
+  const { wallet } = merchant;
+  const query = { program: hashId(program.id), merchantRef: hashId(id), wallet };
+  return merchantWalletActions(merchant, await services.chain.funding(query), services);
+}
+
+async function purchaseActions({ services, program, id, query }: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
+  const purchase = (await findPurchase(services.store, program.id, id)).value;
+  const onChain = await services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+  const claim = { amount: query.amount === undefined ? onChain.paid : BigInt(query.amount), reason: query.reason ?? "" };
+  return purchaseWalletActions(purchase, onChain, claim, services);
+}
+
+function readWallet(type: "merchant" | "purchase") {
+  const actionsOf = type === "merchant" ? merchantActions : purchaseActions;
+  return defineOperation({
+    number: null,
+    id: type === "merchant" ? "readMerchantWallet" : "readPurchaseWallet",
+    method: "get",
+    path: `/wallet/{program}/${type}/{id}`,
+    summary: `What the wallet of a ${type} has to do`,
+    description: "Lists every permitted action with exactly what will be signed or sent, and for the others why not. Needs no credential.",
+    authorization: { kind: "wallet" },
+    idempotent: false,
+    effect: false,
+    query: readWalletQuery,
+    responses: { 200: { description: "The actions and what was submitted.", schema: walletSchema } },
+    errors: ["not_found", "validation_failed", "rpc_unavailable", "chain_mismatch"],
+    events: [],
+    async handle(context) {
+      const { services, program, id } = context;
+      const actions = await actionsOf(context);
+      const submissions = await services.store.list("submissions", { subject: id });
+      return {
+        kind: "read",
+        status: 200,
+        body: {
+          subject: { type, id },
+          actions: toJson(actions),
+          submissions: submissions
+            .filter(({ value }) => value.program === program.id)
+            .map(({ value: { action, transaction_hash, signature, submitted_at } }) => ({
+              action,
+              transaction_hash,
+              signature,
+              submitted_at: toTimestamp(submitted_at),
+            })),
+        },
+      };
+    },
+  });
+}
+
+/** The wallet route of a merchant. */
+export const readMerchantWallet = readWallet("merchant");
+
+/** The wallet route of a purchase. */
+export const readPurchaseWallet = readWallet("purchase");

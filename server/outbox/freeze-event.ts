@@ -1,0 +1,43 @@
+import { sha256Hex } from "../../protocol/canonical-json.ts";
+import { deriveId } from "../../protocol/id.ts";
+import type { Json } from "../../protocol/json.ts";
+import { toTimestamp } from "../../protocol/time.ts";
+import type { EventRecord } from "../store/records.ts";
+import type { EventType } from "./event-types.ts";
+
+/** The counter that gives a program's events their sequence, without gaps. */
+export function outboxCounter(program: string): string {
+  return `outbox/${program}`;
+}
+
+/** The id of the event with a sequence number. */
+export function eventId(seed: string, program: string, sequence: number): string {
+  return deriveId("evt", [seed, program, sequence]);
+}
+
+/**
+ * Freezes an event's body; what is delivered and checked later is exactly this text.
+ *
+ * @example freezeEvent({ id, program, sequence, type: "purchase.created", data, now })
+ */
+export function freezeEvent(event: {
+  id: string;
+  program: string;
+  sequence: number;
+  type: EventType;
+  data: { [name: string]: Json };
+  now: number;
+}): EventRecord {
+  const { id, program, sequence, type, data, now } = event;
+  const body = JSON.stringify({ id, type, program, sequence, created_at: toTimestamp(now), data });
+  return {
+    id,
+    program,
+    sequence,
+    type,
+    body,
+    body_sha256: sha256Hex(new TextEncoder().encode(body)),
+    created_at: now,
+    delivery: "undelivered",
+  };
+}

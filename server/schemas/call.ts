@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { bytesSchema, jsonObjectSchema, shownAddressSchema } from "./primitives.ts";
+
+/** What a wallet has to send. */
+export const transactionRequestSchema = z
+  .object({
+    chain_id: z.int().meta({ example: 31337 }),
+    from: shownAddressSchema,
+    to: shownAddressSchema,
+    data: bytesSchema,
+    value: z.literal("0"),
+    function: z.string().meta({ example: "pay" }),
+    args: jsonObjectSchema.meta({ description: "The arguments by name; integers as decimal strings." }),
+  })
+  .meta({ id: "TransactionRequest", description: "A transaction that a wallet has to send, exactly so." });
+
+/** Typed data to sign (EIP-712), with integers as decimal strings. */
+export const typedDataSchema = z
+  .object({
+    domain: z.object({
+      name: z.literal("PurchaseRegistrar"),
+      version: z.literal("1"),
+      chainId: z.int(),
+      verifyingContract: shownAddressSchema,
+    }),
+    types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
+    primaryType: z.string(),
+    message: jsonObjectSchema,
+  })
+  .meta({ id: "TypedData", description: "EIP-712 typed data; integers as decimal strings." });

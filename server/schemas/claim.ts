@@ -1,0 +1,42 @@
+import { z } from "zod";
+import {
+  amountSchema,
+  hashSchema,
+  idSchema,
+  positiveAmountSchema,
+  programIdSchema,
+  shownAddressSchema,
+  signatureSchema,
+  timestampSchema,
+} from "./primitives.ts";
+
+/** Body of operation 11; the hash may come from the wallet route instead. */
+export const fileClaimBody = z
+  .strictObject({
+    transaction_hash: hashSchema.optional(),
+    requested_amount: positiveAmountSchema,
+    reason: z.string().min(1).max(2000).meta({ example: "Arrived broken." }),
+    signature: signatureSchema,
+  })
+  .meta({ id: "FileClaim" });
+
+/** A claim as it is answered. */
+export const claimSchema = z
+  .object({
+    id: idSchema("clm"),
+    program: programIdSchema,
+    purchase_id: idSchema("pur"),
+    beneficiary: shownAddressSchema,
+    requested_amount: amountSchema,
+    reason: z.string(),
+    reason_hash: hashSchema,
+    claim_hash: hashSchema,
+    signature: signatureSchema,
+    transaction_hash: hashSchema,
+    created_at: timestampSchema,
+    event_id: idSchema("evt"),
+  })
+  .meta({ id: "Claim" });
+
+/** A claim as it is answered. */
+export type ClaimResource = z.infer<typeof claimSchema>;

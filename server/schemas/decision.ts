@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { amountSchema, hashSchema, idSchema, programIdSchema, timestampSchema } from "./primitives.ts";
+
+/** Body of operation 12. */
+export const recordDecisionBody = z
+  .strictObject({
+    claim_id: idSchema("clm"),
+    outcome: z.enum(["approved", "denied"]),
+    award: amountSchema,
+    decided_at: timestampSchema,
+    reviewer_key_id: z.string().min(1).max(100).meta({ description: "RFC 7638 thumbprint of the reviewer's key." }),
+    approval: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{86}$/, "must be 64 bytes in base64url without padding")
+      .meta({ description: "Ed25519 signature (RFC 8032) over the decision bytes, base64url." }),
+  })
+  .meta({ id: "RecordDecision" });
+
+/** A decision as it is answered. */
+export const decisionSchema = z
+  .object({
+    id: idSchema("dec"),
+    program: programIdSchema,
+    purchase_id: idSchema("pur"),
+    claim_id: idSchema("clm"),
+    outcome: z.enum(["approved", "denied"]),
+    award: amountSchema,
+    decided_at: timestampSchema,
+    reviewer_key_id: z.string(),
+    approval: z.string(),
+    decision_hash: hashSchema,
+    created_at: timestampSchema,
+    event_id: idSchema("evt"),
+  })
+  .meta({ id: "Decision" });
+
+/** A decision as it is answered. */
+export type DecisionResource = z.infer<typeof decisionSchema>;

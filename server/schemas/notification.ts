@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { hashSchema, idSchema, timestampSchema } from "./primitives.ts";
+
+/** Body of operation 14; without an event, the oldest undelivered one. */
+export const deliverNotificationBody = z
+  .strictObject({ event_id: idSchema("evt").optional() })
+  .meta({ id: "DeliverNotification" });
+
+/** One delivery attempt. */
+export const deliveryAttemptSchema = z
+  .object({
+    number: z.int().min(1).max(5),
+    at: timestampSchema,
+    status_code: z.int().nullable(),
+    error: z.string().nullable(),
+    duration_ms: z.int().nullable(),
+  })
+  .meta({ id: "DeliveryAttempt" });
+
+/** A notification: one event on its way to the pinned receiver. */
+export const notificationSchema = z
+  .object({
+    id: idSchema("ntf"),
+    event_id: idSchema("evt"),
+    status: z.enum(["pending", "delivered", "exhausted"]),
+    attempts: z.array(deliveryAttemptSchema).max(5),
+  })
+  .meta({ id: "Notification" });
+
+/** A signed receipt of one event, as the pinned receiver gave it. */
+export const deliveryReceiptSchema = z
+  .object({
+    id: idSchema("rcp"),
+    event_id: idSchema("evt"),
+    receiver: z.url(),
+    body_sha256: hashSchema,
+    received_at: timestampSchema,
+    deliveries: z.int().meta({ description: "How many accepted deliveries the receiver has seen of this event." }),
+    jws: z.string().meta({ description: "Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt." }),
+  })
+  .meta({ id: "DeliveryReceipt" });
+
+/** Answer of operation 14. */
+export const notificationDeliverySchema = z
+  .object({ notification: notificationSchema, receipt: deliveryReceiptSchema.nullable() })
+  .meta({ id: "NotificationDelivery" });
+
+/** Answer of operation 17: the same bytes again for a duplicate. */
+export const acceptedReceiptSchema = z
+  .object({
+    receipt_id: idSchema("rcp"),
+    event_id: idSchema("evt"),
+    body_sha256: hashSchema,
+    receiver: z.url(),
+    received_at: timestampSchema,
+    jws: z.string(),
+  })
+  .meta({ id: "AcceptedReceipt" });

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { operationStatuses } from "../../relayer/operation.ts";
+import { hashSchema, idSchema, jsonObjectSchema, programIdSchema, bytesSchema, shownAddressSchema, timestampSchema, weiSchema } from "./primitives.ts";
+
+/** A relayed operation as it is answered. */
+export const operationSchema = z
+  .object({
+    operation_id: idSchema("op"),
+    program: programIdSchema,
+    kind: z.enum(["offer", "collect_refund"]),
+    subject: z.object({ type: z.enum(["purchase", "refund"]), id: z.string() }),
+    sequence: z.int(),
+    status: z.enum(operationStatuses),
+    status_reason: z.string().nullable(),
+    nonce: z.int().nullable(),
+    from: shownAddressSchema,
+    to: shownAddressSchema,
+    calldata: bytesSchema,
+    decoded: z.object({ function: z.string(), args: jsonObjectSchema }),
+    hash: hashSchema.nullable(),
+    hashes: z.array(
+      z.object({ hash: hashSchema, purpose: z.enum(["original", "bump", "cancel"]), outcome: z.string() }),
+    ),
+    gas_limit: z.string().meta({ description: "Gas units, as a decimal string." }),
+    gas_used: z.string().nullable().meta({ description: "Gas units, as a decimal string." }),
+    max_fee_per_gas: weiSchema,
+    cost_wei: weiSchema.nullable(),
+    reserved_wei: weiSchema,
+    block_number: z.int().nullable(),
+    block_hash: hashSchema.nullable(),
+    confirmations: z.int(),
+    reorg_count: z.int(),
+    error: z
+      .object({
+        message: z.string(),
+        rpc_code: z.int().nullable(),
+        revert: z.object({ name: z.string(), args: jsonObjectSchema, data: bytesSchema }).nullable(),
+      })
+      .nullable(),
+    created_at: timestampSchema,
+    signed_at: timestampSchema.nullable(),
+    broadcast_at: timestampSchema.nullable(),
+    mined_at: timestampSchema.nullable(),
+    confirmed_at: timestampSchema.nullable(),
+  })
+  .meta({ id: "Operation", description: "One operation of the relayer." });
+
+/** The gas budget of a program; limit = available + reserved + spent. */
+export const gasBudgetSchema = z
+  .object({ limit_wei: weiSchema, reserved_wei: weiSchema, spent_wei: weiSchema, available_wei: weiSchema })
+  .meta({ id: "GasBudget" });
+

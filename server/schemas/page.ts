@@ -1,0 +1,25 @@
+import { z } from "zod";
+
+/** How a list is asked for. */
+export const pageQuerySchema = z.strictObject({
+  cursor: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,200}$/, "must be a next_cursor of an earlier answer")
+    .optional()
+    .meta({ description: "The next_cursor of the answer before." }),
+  limit: z
+    .string()
+    .regex(/^([1-9][0-9]?|100)$/, "must be a number from 1 to 100")
+    .optional()
+    .meta({ description: "How many items at most, 1 to 100; 20 by default.", example: "20" }),
+});
+
+/** A list as it is answered. */
+export function pageSchema<T extends z.ZodType>(item: T, name: string) {
+  return z
+    .object({
+      data: z.array(item),
+      next_cursor: z.string().nullable().meta({ description: "Null on the last page." }),
+    })
+    .meta({ id: name });
+}

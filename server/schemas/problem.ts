@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { errorCodes } from "../errors/catalogue.ts";
+import { checkNames } from "../../protocol/binding/check-binding.ts";
+import { jsonSchema } from "./primitives.ts";
+
+/** The outcome of a binding check, every check with both sides. */
+export const bindingReportSchema = z
+  .object({
+    accepted: z.boolean(),
+    checks: z.array(z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema })),
+  })
+  .meta({ id: "BindingReport" });
+
+/** An error answer (RFC 9457). */
+export const problemSchema = z
+  .object({
+    type: z.url().meta({ description: "A page that explains this code." }),
+    title: z.string(),
+    status: z.int(),
+    code: z.enum(errorCodes),
+    detail: z.string(),
+    instance: z.string(),
+    request_id: z.string(),
+    retryable: z.boolean(),
+    errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })).optional(),
+    binding: bindingReportSchema.optional(),
+  })
+  .loose()
+  .meta({ id: "Problem" });

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { amountSchema, hashSchema, programIdSchema, shownAddressSchema, timestampSchema } from "./primitives.ts";
+
+/** Which chain the service is bound to. */
+export const chainSchema = z
+  .object({ chain_id: z.int(), epoch: hashSchema, rpc_url: z.url() })
+  .meta({ id: "Chain", description: "The chain; the epoch names this very chain, not another with the same id." });
+
+/** The contracts that the service is bound to. */
+export const contractsSchema = z
+  .object({
+    token: z.object({ address: shownAddressSchema, symbol: z.string(), decimals: z.int(), code_hash: hashSchema }),
+    registrar: z.object({
+      address: shownAddressSchema,
+      code_hash: hashSchema,
+      eip712_domain: z.object({
+        name: z.literal("PurchaseRegistrar"),
+        version: z.literal("1"),
+        chainId: z.int(),
+        verifyingContract: shownAddressSchema,
+      }),
+    }),
+    funding_source: z.object({ address: shownAddressSchema, code_hash: hashSchema }),
+  })
+  .meta({ id: "Contracts" });
+
+/** A public Ed25519 key. */
+export const publicKeySchema = z
+  .object({
+    key_id: z.string().meta({ description: "RFC 7638 thumbprint." }),
+    public_key: z.string().meta({ description: "32 bytes, base64url." }),
+  })
+  .meta({ id: "PublicKey" });
+
+/** The limits of the service. */
+export const limitsSchema = z.record(z.string(), z.int()).meta({ id: "Limits" });
+
+/** A program as it is answered. */
+export const programSchema = z
+  .object({
+    id: programIdSchema,
+    name: z.string(),
+    chain: chainSchema,
+    contracts: contractsSchema,
+    keys: z.object({
+      commitment_signer: shownAddressSchema,
+      registrar: z.object({
+        address: shownAddressSchema,
+        bounds: z.object({
+          max_purchase: amountSchema,
+          open_budget: amountSchema,
+          valid_until: timestampSchema,
+        }),
+      }),
+      reviewer: publicKeySchema,
+      notifications: publicKeySchema,
+    }),
+    limits: limitsSchema,
+    receiver: z.object({ url: z.url() }),
+  })
+  .meta({ id: "Program" });

@@ -1,0 +1,146 @@
+import { z } from "zod";
+import { typedDataSchema } from "./call.ts";
+import { claimSchema } from "./claim.ts";
+import { decisionSchema } from "./decision.ts";
+import { operationSchema } from "./operation.ts";
+import {
+  addressSchema,
+  amountSchema,
+  hashSchema,
+  idSchema,
+  jsonObjectSchema,
+  positiveAmountSchema,
+  programIdSchema,
+  referenceSchema,
+  shownAddressSchema,
+  signatureSchema,
+  timestampSchema,
+  unixTimeSchema,
+} from "./primitives.ts";
+import { refundSchema } from "./refund.ts";
+
+/** The states of a purchase. */
+export const purchaseStatuses = [
+  "created",
+  "active",
+  "claimed",
+  "approved",
+  "denied",
+  "refund_due",
+  "refunded",
+] as const;
+
+/** One state of a purchase. */
+export type PurchaseStatus = (typeof purchaseStatuses)[number];
+
+/** Body of operation 6. */
+export const createPurchaseBody = z
+  .strictObject({
+    merchant_id: idSchema("mer"),
+    buyer: addressSchema,
+    beneficiary: addressSchema.optional(),
+    amount: positiveAmountSchema,
+    terms: jsonObjectSchema.meta({ example: { sku: "course-42", title: "A course" } }),
+    offer_deadline: unixTimeSchema.optional(),
+    pay_deadline: unixTimeSchema.optional(),
+    claim_deadline: unixTimeSchema.optional(),
+    reference: referenceSchema.optional(),
+  })
+  .meta({ id: "CreatePurchase" });
+
+/** Body of operation 8: the commitment that the caller means. */
+export const activatePurchaseBody = z.strictObject({ commitment_hash: hashSchema }).meta({ id: "ActivatePurchase" });
+
+/** Body of operation 9; the hash may come from the wallet route instead. */
+export const confirmRegistrationBody = z
+  .strictObject({ transaction_hash: hashSchema.optional() })
+  .meta({ id: "ConfirmRegistration" });
+
+/** Body of operation 10; without hashes, every receipt of this purchase on the chain. */
+export const reconcilePurchaseBody = z
+  .strictObject({ transaction_hashes: z.array(hashSchema).min(1).max(50).optional() })
+  .meta({ id: "ReconcilePurchase" });
+
+/** A payment that the chain holds. */
+export const paymentReceiptSchema = z
+  .object({
+    transaction_hash: hashSchema,
+    log_index: z.int(),
+    block_number: z.int(),
+    block_hash: hashSchema,
+    payer: shownAddressSchema,
+    amount: amountSchema,
+    paid_total: amountSchema,
+    reconciled_at: timestampSchema.nullable(),
+  })
+  .meta({ id: "PaymentReceipt" });
+
+/** A payment that the chain holds. */
+export type PaymentReceipt = z.infer<typeof paymentReceiptSchema>;
+
+/** A purchase as it is answered. */
+export const purchaseSchema = z
+  .object({
+    id: idSchema("pur"),
+    program: programIdSchema,
+    merchant_id: idSchema("mer"),
+    status: z.enum(purchaseStatuses),
+    route: z.enum(["registrar_offer", "merchant_direct"]).nullable(),
+    payment_status: z.enum(["unpaid", "partially_paid", "paid"]),
+    expired: z.boolean().meta({ description: "Created or unpaid, and past its deadline." }),
+    commitment: z.object({
+      typed_data: typedDataSchema,
+      hash: hashSchema,
+      signature: signatureSchema,
+      signer: shownAddressSchema,
+    }),
+    terms: jsonObjectSchema,
+    amount: amountSchema,
+    buyer: shownAddressSchema,
+    beneficiary: shownAddressSchema,
+    deadlines: z.object({
+      offer_deadline: unixTimeSchema,
+      pay_deadline: unixTimeSchema,
+      claim_deadline: unixTimeSchema,
+    }),
+    reference: z.string().nullable(),
+    figures: z.object({
+      amount: amountSchema,
+      approved: amountSchema.meta({ description: "The buyer's allowance to the registrar contract." }),
+      paid: amountSchema,
+      outstanding: amountSchema,
+      refunded: amountSchema,
+      reconciled: amountSchema.meta({ description: "The part of paid that reconcile has recorded." }),
+      as_of: z.object({ block_number: z.int(), block_hash: hashSchema, timestamp: timestampSchema }),
+    }),
+    receipts: z.array(paymentReceiptSchema),
+    claim: claimSchema.nullable(),
+    decision: decisionSchema.nullable(),
+    refund: refundSchema.nullable(),
+    wallet_url: z.url(),
+    created_at: timestampSchema,
+    event_id: idSchema("evt").meta({ description: "The event of the last change." }),
+  })
+  .meta({ id: "Purchase" });
+
+/** A purchase as it is answered. */
+export type Purchase = z.infer<typeof purchaseSchema>;
+
+/** Answer of operation 8. */
+export const activationSchema = z
+  .object({ purchase: purchaseSchema, operation: operationSchema, event_id: idSchema("evt").nullable() })
+  .meta({ id: "Activation" });
+
+/** Answer of operation 10. */
+export const reconciliationSchema = z
+  .object({
+    purchase: purchaseSchema,
+    applied: z.array(paymentReceiptSchema),
+    already_reconciled: z.array(paymentReceiptSchema),
+    reverted: z
+      .array(paymentReceiptSchema)
+      .meta({ description: "Receipts that were recorded and that the chain no longer holds; taken back." }),
+    affected_purchases: z.array(idSchema("pur")),
+    event_id: idSchema("evt").nullable().meta({ description: "Null when nothing changed." }),
+  })
+  .meta({ id: "Reconciliation" });

@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { operationSchema } from "./operation.ts";
+import { amountSchema, hashSchema, idSchema, programIdSchema, shownAddressSchema, timestampSchema } from "./primitives.ts";
+
+/** Body of operation 13. */
+export const executeRefundBody = z.strictObject({ decision_id: idSchema("dec") }).meta({ id: "ExecuteRefund" });
+
+/** A refund as it is answered. */
+export const refundSchema = z
+  .object({
+    id: idSchema("ref"),
+    program: programIdSchema,
+    purchase_id: idSchema("pur"),
+    decision_id: idSchema("dec"),
+    status: z.enum(["due", "collected"]),
+    award: amountSchema,
+    from: shownAddressSchema.meta({ description: "The merchant's wallet, drawn through the funding source." }),
+    to: shownAddressSchema.meta({ description: "The beneficiary." }),
+    operation_id: idSchema("op"),
+    transaction_hash: hashSchema.nullable(),
+    created_at: timestampSchema,
+    collected_at: timestampSchema.nullable(),
+    event_id: idSchema("evt"),
+  })
+  .meta({ id: "Refund" });
+
+/** A refund as it is answered. */
+export type RefundResource = z.infer<typeof refundSchema>;
+
+/** Answer of operation 13. */
+export const refundExecutionSchema = z
+  .object({ refund: refundSchema, operation: operationSchema, event_id: idSchema("evt") })
+  .meta({ id: "RefundExecution" });

@@ -1,0 +1,12 @@
+import { z } from "zod";
+import { operationStatuses } from "../../relayer/operation.ts";
+import { gasBudgetSchema, operationSchema } from "./operation.ts";
+import { pageQuerySchema } from "./page.ts";
+
+/** Query of operation 16. */
+export const listTransactionsQuery = pageQuerySchema.extend({ status: z.enum(operationStatuses).optional() });
+
+/** Answer of operation 16. */
+export const transactionsSchema = z
+  .object({ data: z.array(operationSchema), gas_budget: gasBudgetSchema, next_cursor: z.string().nullable() })
+  .meta({ id: "Transactions" });

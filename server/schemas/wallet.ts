@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { transactionRequestSchema, typedDataSchema } from "./call.ts";
+import { hashSchema, idSchema, positiveAmountSchema, signatureSchema, timestampSchema } from "./primitives.ts";
+
+/** What a merchant's wallet can do. */
+export const merchantActions = ["enroll", "fund"] as const;
+
+/** What a buyer's, beneficiary's or merchant's wallet can do for a purchase. */
+export const purchaseActions = ["register", "approve", "pay", "claim"] as const;
+
+/** What a wallet can do. */
+export type WalletAction = (typeof merchantActions)[number] | (typeof purchaseActions)[number];
+
+/** Query of the wallet route: what a claim should say, so that its bytes can be shown. */
+export const readWalletQuery = z.strictObject({
+  amount: positiveAmountSchema.optional(),
+  reason: z.string().min(1).max(2000).optional(),
+});
+
+/** Body of a wallet submission. */
+export const submitWalletActionBody = z
+  .strictObject({
+    action: z.enum([...merchantActions, ...purchaseActions]),
+    transaction_hash: hashSchema.optional(),
+    signature: signatureSchema.optional(),
+    amount: positiveAmountSchema.optional().meta({ description: "approve: the approved amount; claim: the claimed one." }),
+    reason: z.string().min(1).max(2000).optional().meta({ description: "claim: the reason that was signed." }),
+  })
+  .meta({ id: "SubmitWalletAction" });
+
+const submissionSchema = z
+  .object({
+    action: z.enum([...merchantActions, ...purchaseActions]),
+    transaction_hash: hashSchema.nullable(),
+    signature: signatureSchema.nullable(),
+    submitted_at: timestampSchema,
+  })
+  .meta({ id: "WalletSubmission" });
+
+/** The wallet route as JSON. */
+export const walletSchema = z
+  .object({
+    subject: z.object({ type: z.enum(["merchant", "purchase"]), id: z.string() }),
+    actions: z.array(
+      z.object({
+        name: z.enum([...merchantActions, ...purchaseActions]),
+        allowed: z.boolean(),
+        why_not: z.string().nullable(),
+        transaction: transactionRequestSchema.optional(),
+        sign: z
+          .discriminatedUnion("method", [
+            z.object({ method: z.literal("personal_sign"), message: z.string() }),
+            z.object({ method: z.literal("eth_signTypedData_v4"), typed_data: typedDataSchema }),
+          ])
+          .optional(),
+      }),
+    ),
+    submissions: z.array(submissionSchema),
+  })
+  .meta({ id: "Wallet" });
+
+/** Answer of a wallet submission. */
+export const walletSubmissionSchema = z
+  .object({ submission: submissionSchema, event_id: idSchema("evt") })
+  .meta({ id: "WalletSubmissionResult" });

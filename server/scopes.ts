@@ -1,0 +1,12 @@
+/** Every scope that a credential can hold. */
+export const scopes = [
+  "records:read",
+  "merchants:write",
+  "purchases:write",
+  "claims:write",
+  "decisions:write",
+  "refunds:execute",
+] as const;
+
+/** What a credential allows. */
+export type Scope = (typeof scopes)[number];

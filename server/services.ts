@@ -1,0 +1,79 @@
+import type { Hex, LocalAccount } from "viem";
+import type { Ed25519Key } from "../protocol/ed25519.ts";
+import type { Relayer } from "../relayer/relayer.ts";
+import type { Chain } from "./chain/chain.ts";
+import type { Deployment } from "./deployment.ts";
+import type { Store } from "./store/store.ts";
+
+/** Tells the time that API and chain share, in Unix seconds. */
+export interface Clock {
+  now(): Promise<number>;
+}
+
+/** An account that may issue access; its key is known by its SHA-256 only. */
+export interface Account {
+  id: string;
+  program: string;
+  key_sha256: Hex;
+}
+
+/** The public half of a key, as programs and capabilities show it. */
+export interface PublicKey {
+  keyId: string;
+  /** 32-byte Ed25519 public key. */
+  publicKey: Uint8Array;
+}
+
+/** The keys of the service: a separate one for each thing that is signed. */
+export interface ServiceKeys {
+  /** By program: signs commitments and funding authorizations. */
+  commitmentSigners: ReadonlyMap<string, LocalAccount>;
+  /** By program: the designated reviewer's public key. */
+  reviewers: ReadonlyMap<string, PublicKey>;
+  notifications: { key: Ed25519Key; secret: string };
+  receipts: Ed25519Key;
+}
+
+/** One HTTP delivery: what came back, or why nothing did. */
+export interface DeliveryOutcome {
+  status_code: number | null;
+  error: string | null;
+  body: string | null;
+}
+
+/** Sends one signed notification to a fixed URL, following nothing. */
+export type Deliver = (url: string, headers: { [name: string]: string }, body: string) => Promise<DeliveryOutcome>;
+
+/** Where structured log lines go. */
+export interface Log {
+  info(fields: { [name: string]: unknown }, message: string): void;
+  error(fields: { [name: string]: unknown }, message: string): void;
+}
+
+/** What is decided when the sandbox starts. */
+export interface Settings {
+  seed: string;
+  /** How many blocks must stand on a transaction, its own included. */
+  confirmations: number;
+  accounts: readonly Account[];
+  urls: { api: string; docs: string; rpc: string };
+  /** The one URL that notifications go to. */
+  receiverUrl: string;
+  /** How long a repeated request waits for the one under way, in milliseconds. */
+  patienceMs: number;
+}
+
+/** Everything that an operation is handed; the service has no other way to the outside. */
+export interface Services {
+  settings: Settings;
+  deployment: Deployment;
+  chain: Chain;
+  store: Store;
+  clock: Clock;
+  relayer: Relayer;
+  keys: ServiceKeys;
+  deliver: Deliver;
+  /** Resolves after so many milliseconds of real time. */
+  wait: (milliseconds: number) => Promise<void>;
+  log: Log;
+}

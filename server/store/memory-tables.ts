@@ -1,0 +1,176 @@
+import { canonicalJson, sha256Hex } from "../../protocol/canonical-json.ts";
+import { type CollectionName, type Collections, collectionNames, indexedFields } from "./records.ts";
+import { type Change, type Filter, StoreConflictError, type Stored, type StoreImage } from "./store.ts";
+
+/** The records of one collection with an index for each filterable field. */
+class Table {
+  readonly records = new Map<string, Stored<unknown>>();
+  readonly #indexes = new Map<string, Map<unknown, Map<string, Stored<unknown>>>>();
+  readonly #fields: readonly string[];
+
+  constructor(fields: readonly string[]) {
+    this.#fields = fields;
+    for (const field of fields) this.#indexes.set(field, new Map());
+  }
+
+  put(stored: Stored<unknown>): void {
+    const before = this.records.get(stored.key);
+    this.records.set(stored.key, stored);
+    for (const field of this.#fields) this.#reindex(field, before, stored);
+  }
+
+  delete(key: string): void {
+    const before = this.records.get(key);
+    if (before === undefined) return;
+    this.records.delete(key);
+    for (const field of this.#fields) this.#reindex(field, before, undefined);
+  }
+
+  /** The smallest set of records that an index offers for a filter, in the order of insertion. */
+  candidates(filter: { [field: string]: unknown }): Map<string, Stored<unknown>> {
+    let best = this.records;
+    for (const [field, value] of Object.entries(filter)) {
+      const found = this.#indexes.get(field)?.get(value) ?? new Map<string, Stored<unknown>>();
+      if (found.size < best.size) best = found;
+    }
+    return best;
+  }
+
+  #reindex(field: string, before: Stored<unknown> | undefined, after: Stored<unknown> | undefined): void {
+    const index = this.#indexes.get(field);
+    const key = before?.key ?? after?.key;
+    if (index === undefined || key === undefined) return;
+    const was = before === undefined ? undefined : fieldOf(before.value, field);
+    const is = after === undefined ? undefined : fieldOf(after.value, field);
+    if (before !== undefined && (after === undefined || was !== is)) index.get(was)?.delete(key);
+    if (after === undefined) return;
+    const bucket = index.get(is);
+    if (bucket === undefined) index.set(is, new Map([[key, after]]));
+    else bucket.set(key, after);
+  }
+}
+
+function fieldOf(record: unknown, field: string): unknown {
+  return typeof record === "object" && record !== null ? Reflect.get(record, field) : undefined;
+}
+
+/**
+ * The records of a store in memory: reads, conflict checks and changes, without durability.
+ *
+ * Records are handed out as they are and are never changed in place.
+ */
+export class MemoryTables {
+  #tables = emptyTables();
+  #counters = new Map<string, number>();
+
+  /** Reads one record. */
+  get<C extends CollectionName>(collection: C, key: string): Stored<Collections[C]> | undefined {
+    return this.#tables[collection].records.get(key) as Stored<Collections[C]> | undefined;
+  }
+
+  /** Lists records that fit a filter, in the order of insertion. */
+  list<C extends CollectionName>(
+    collection: C,
+    filter: Filter<C>,
+    page: { after?: string | undefined; limit?: number; reverse?: boolean },
+  ): Stored<Collections[C]>[] {
+    const wanted = Object.entries(filter);
+    const found: Stored<Collections[C]>[] = [];
+    const candidates = this.#tables[collection].candidates(filter).values();
+    const ordered = page.reverse ? [...candidates].reverse() : candidates;
+    let skipping = page.after !== undefined;
+    for (const stored of ordered) {
+      if (skipping) {
+        skipping = stored.key !== page.after;
+        continue;
+      }
+      if (!wanted.every(([field, value]) => fieldOf(stored.value, field) === value)) continue;
+      found.push(stored as Stored<Collections[C]>);
+      if (found.length === page.limit) break;
+    }
+    return found;
+  }
+
+  /** The number that a counter would give next. */
+  peek(counter: string): number {
+    return (this.#counters.get(counter) ?? 0) + 1;
+  }
+
+  /** Sets how far a counter has come. */
+  setCounter(counter: string, value: number): void {
+    this.#counters.set(counter, value);
+  }
+
+  /** All counters and how far they have come. */
+  counters(): { [counter: string]: number } {
+    return Object.fromEntries(this.#counters);
+  }
+
+  /** Throws StoreConflictError when a change does not fit what is stored. */
+  assertFits(changes: readonly Change[]): void {
+    for (const change of changes) {
+      const current = this.#tables[change.collection].records.get(change.key);
+      const fits =
+        (change.kind !== "insert" || current === undefined) &&
+        (change.kind !== "update" || current?.revision === change.revision);
+      if (!fits) throw new StoreConflictError(change.collection, change.key);
+    }
+  }
+
+  /** Applies changes that fit. */
+  apply(changes: readonly Change[]): void {
+    for (const change of changes) {
+      const table = this.#tables[change.collection];
+      if (change.kind === "delete") table.delete(change.key);
+      else {
+        const revision = (table.records.get(change.key)?.revision ?? 0) + 1;
+        table.put({ key: change.key, value: change.value, revision });
+      }
+    }
+  }
+
+  /** Takes changes back: each record as it was before them. */
+  restore(
+    changes: readonly Change[],
+    before: readonly (Stored<unknown> | undefined)[],
+    counters: { [counter: string]: number },
+  ): void {
+    changes.forEach((change, index) => {
+      const stored = before[index];
+      if (stored === undefined) this.#tables[change.collection].delete(change.key);
+      else this.#tables[change.collection].put(stored);
+    });
+    this.#counters = new Map(Object.entries(counters));
+  }
+
+  /** Everything as plain data. */
+  image(): StoreImage {
+    const collections: StoreImage["collections"] = {};
+    for (const name of collectionNames) {
+      const entries = [...this.#tables[name].records.values()].map(
+        ({ key, value, revision }) => [key, { revision, value }] as const,
+      );
+      Object.assign(collections, { [name]: Object.fromEntries(entries) });
+    }
+    return { version: 1, counters: this.counters(), collections };
+  }
+
+  /** Replaces everything. */
+  load(image: StoreImage): void {
+    this.#tables = emptyTables();
+    this.#counters = new Map(Object.entries(image.counters));
+    for (const name of collectionNames)
+      for (const [key, { revision, value }] of Object.entries(image.collections[name] ?? {}))
+        this.#tables[name].put({ key, value, revision });
+  }
+
+  /** SHA-256 over the RFC 8785 form of everything. */
+  digest(): string {
+    return sha256Hex(new TextEncoder().encode(canonicalJson(this.image())));
+  }
+}
+
+function emptyTables(): { [C in CollectionName]: Table } {
+  const tables = collectionNames.map((name) => [name, new Table(indexedFields[name])] as const);
+  return Object.fromEntries(tables) as { [C in CollectionName]: Table };
+}

@@ -1,0 +1,215 @@
+import type { Address, Hex } from "viem";
+import type { Decision } from "../../protocol/decision.ts";
+import type { Json } from "../../protocol/json.ts";
+import type { BudgetRecord } from "../../relayer/journal.ts";
+import type { OperationRecord } from "../../relayer/operation.ts";
+import type { PaymentReceipt, PurchaseStatus } from "../schemas/purchase.ts";
+
+/** Times in records are Unix seconds of chain time; amounts are decimal strings in base units. */
+
+/** A seven-day credential; only its SHA-256 is kept. */
+export interface CredentialRecord {
+  id: string;
+  account: string;
+  program: string;
+  scopes: string[];
+  token_sha256: Hex;
+  issued_at: number;
+  expires_at: number;
+  revoked_at: number | null;
+}
+
+/** Which credential of an account is the active one. */
+export interface ActiveCredentialRecord {
+  account: string;
+  credential_id: string;
+}
+
+/** A merchant and what it was authorized for. */
+export interface MerchantRecord {
+  id: string;
+  program: string;
+  name: string;
+  wallet: Address;
+  reference: string | null;
+  status: "pending" | "enrolled";
+  funding: { cap: string; valid_until: number; salt: Hex; hash: Hex; signature: Hex };
+  enrollment: { transaction_hash: Hex; signature: Hex; confirmed_at: number } | null;
+  created_at: number;
+  event_id: string;
+}
+
+/** A purchase; everything the commitment covers never changes. */
+export interface PurchaseRecord {
+  id: string;
+  program: string;
+  merchant_id: string;
+  status: PurchaseStatus;
+  route: "registrar_offer" | "merchant_direct" | null;
+  commitment_hash: Hex;
+  commitment_signature: Hex;
+  salt: Hex;
+  terms: { [name: string]: Json };
+  terms_hash: Hex;
+  amount: string;
+  merchant: Address;
+  buyer: Address;
+  beneficiary: Address;
+  offer_deadline: number;
+  pay_deadline: number;
+  claim_deadline: number;
+  reference: string | null;
+  /** The payments that reconcile has recorded. */
+  receipts: PaymentReceipt[];
+  claim_id: string | null;
+  decision_id: string | null;
+  refund_id: string | null;
+  created_at: number;
+  event_id: string;
+}
+
+/** A beneficiary's claim. */
+export interface ClaimRecord {
+  id: string;
+  program: string;
+  purchase_id: string;
+  requested_amount: string;
+  reason: string;
+  claim_hash: Hex;
+  signature: Hex;
+  transaction_hash: Hex;
+  created_at: number;
+  event_id: string;
+}
+
+/** A reviewer's decision: the signed statement and the approval. */
+export interface DecisionRecord {
+  id: string;
+  statement: Decision;
+  approval: string;
+  decision_hash: Hex;
+  created_at: number;
+  event_id: string;
+}
+
+/** A refund: recorded as due, then collected. */
+export interface RefundRecord {
+  id: string;
+  program: string;
+  purchase_id: string;
+  decision_id: string;
+  status: "due" | "collected";
+  award: string;
+  operation_id: string;
+  transaction_hash: Hex | null;
+  created_at: number;
+  collected_at: number | null;
+  event_id: string;
+}
+
+/** An outbox event; its body is frozen when it is written. */
+export interface EventRecord {
+  id: string;
+  program: string;
+  sequence: number;
+  type: string;
+  body: string;
+  body_sha256: Hex;
+  created_at: number;
+  delivery: "undelivered" | "delivered" | "exhausted";
+}
+
+/** One delivery attempt; its outcome is null while it is under way. */
+export interface AttemptRecord {
+  number: number;
+  at: number;
+  outcome: { status_code: number | null; error: string | null; duration_ms: number } | null;
+}
+
+/** An event on its way to the pinned receiver; keyed by the event's id. */
+export interface NotificationRecord {
+  id: string;
+  event_id: string;
+  program: string;
+  status: "pending" | "delivered" | "exhausted";
+  attempts: AttemptRecord[];
+}
+
+/** What the pinned receiver accepted; keyed by the event's id. */
+export interface ReceiptRecord {
+  id: string;
+  event_id: string;
+  program: string;
+  receiver: string;
+  body_sha256: Hex;
+  received_at: number;
+  deliveries: number;
+  jws: string;
+}
+
+/** What an idempotency key stands for. */
+export interface IdempotencyRecord {
+  fingerprint: Hex;
+  state: "in_progress" | "done";
+  response: { status: number; body: string } | null;
+}
+
+/** A hash that a step has used; keyed by the hash, with the log index for payments. */
+export interface UsedTransactionRecord {
+  step: string;
+  subject: string;
+}
+
+/** What a wallet submitted over the wallet route, for the program operation to use. */
+export interface SubmissionRecord {
+  program: string;
+  subject: string;
+  action: string;
+  transaction_hash: Hex | null;
+  signature: Hex | null;
+  submitted_at: number;
+}
+
+/** Every collection of the store and what it holds. */
+export interface Collections {
+  credentials: CredentialRecord;
+  active_credentials: ActiveCredentialRecord;
+  merchants: MerchantRecord;
+  purchases: PurchaseRecord;
+  claims: ClaimRecord;
+  decisions: DecisionRecord;
+  refunds: RefundRecord;
+  events: EventRecord;
+  notifications: NotificationRecord;
+  receipts: ReceiptRecord;
+  idempotency: IdempotencyRecord;
+  used_transactions: UsedTransactionRecord;
+  submissions: SubmissionRecord;
+  operations: OperationRecord;
+  budgets: BudgetRecord;
+}
+
+/** The name of a collection. */
+export type CollectionName = keyof Collections;
+
+/** The fields that lists can be filtered by; the embedded store keeps an index for each. */
+export const indexedFields = {
+  credentials: ["token_sha256"],
+  active_credentials: [],
+  merchants: ["program"],
+  purchases: ["commitment_hash", "program"],
+  claims: [],
+  decisions: [],
+  refunds: [],
+  events: ["program", "delivery"],
+  notifications: ["program"],
+  receipts: ["program"],
+  idempotency: [],
+  used_transactions: [],
+  submissions: ["subject"],
+  operations: ["program", "status", "from"],
+  budgets: [],
+} as const satisfies { [C in CollectionName]: readonly (keyof Collections[C])[] };
+
+/** The names of all collections. */
+export const collectionNames = Object.keys(indexedFields).filter((name): name is CollectionName => name in indexedFields);

@@ -1,0 +1,93 @@
+import type { CollectionName, Collections, indexedFields } from "./records.ts";
+
+/** A record as it was read, with the revision that a later update must still find. */
+export interface Stored<T> {
+  key: string;
+  value: T;
+  /** 1 when it is inserted, one more with every update. */
+  revision: number;
+}
+
+/** One change of one record. */
+export type Change = {
+  [C in CollectionName]:
+    | { kind: "insert"; collection: C; key: string; value: Collections[C] }
+    /** `revision` is the one that was read; another one in the store is a conflict. */
+    | { kind: "update"; collection: C; key: string; value: Collections[C]; revision: number }
+    /** For records with one writer only, such as the relayer's: whatever was there. */
+    | { kind: "put"; collection: C; key: string; value: Collections[C] }
+    | { kind: "delete"; collection: C; key: string };
+}[CollectionName];
+
+/** An equality filter over indexed fields. */
+export type Filter<C extends CollectionName> = {
+  [F in (typeof indexedFields)[C][number] & keyof Collections[C]]?: Collections[C][F];
+};
+
+/** A commit met a record that somebody else inserted or changed since it was read; nothing was written. */
+export class StoreConflictError extends Error {
+  override name = "StoreConflictError";
+  readonly collection: CollectionName;
+  readonly key: string;
+
+  constructor(collection: CollectionName, key: string) {
+    super(`${collection}/${key} was changed in between.`);
+    this.collection = collection;
+    this.key = key;
+  }
+}
+
+/** The disk or the database refused a write; nothing was written. */
+export class StoreUnavailableError extends Error {
+  override name = "StoreUnavailableError";
+}
+
+/**
+ * Where everything that the API answered 2xx to lives: records by collection and key, written all or none.
+ *
+ * Concurrency is optimistic: a commit names the revisions it was made from, and a conflict writes nothing.
+ */
+export interface Store {
+  get<C extends CollectionName>(collection: C, key: string): Promise<Stored<Collections[C]> | undefined>;
+
+  /** Records in the order of their insertion. */
+  list<C extends CollectionName>(
+    collection: C,
+    filter: Filter<C>,
+    page?: { after?: string | undefined; limit?: number; reverse?: boolean },
+  ): Promise<Stored<Collections[C]>[]>;
+
+  /**
+   * Takes the next number of a counter, starting at 1. A number is lost only when nothing that was made with it is
+   * committed.
+   */
+  next(counter: string): Promise<number>;
+
+  /**
+   * Writes changes, all or none, durable when it resolves.
+   *
+   * @param counters - counters that must have no gaps: `build` is handed their next numbers, which count only if the
+   * commit does. `build` must be synchronous and pure.
+   * @throws StoreConflictError when a record is not at the revision it was read at; StoreUnavailableError when the
+   * disk refuses.
+   */
+  commit(counters: readonly string[], build: (numbers: readonly number[]) => readonly Change[]): Promise<void>;
+
+  /** SHA-256 over everything that is stored, in a canonical form. */
+  digest(): Promise<string>;
+
+  /** Everything that is stored, as plain data for a snapshot; {@link Store.import} takes it back. */
+  export(): Promise<StoreImage>;
+
+  /** Replaces everything that is stored. */
+  import(image: StoreImage): Promise<void>;
+
+  close(): Promise<void>;
+}
+
+/** Everything that a store holds, as plain JSON. */
+export interface StoreImage {
+  version: 1;
+  counters: { [counter: string]: number };
+  collections: { [C in CollectionName]?: { [key: string]: { revision: number; value: Collections[C] } } };
+}

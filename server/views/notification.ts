@@ -1,0 +1,38 @@
+import type { Json } from "../../protocol/json.ts";
+import { toTimestamp } from "../../protocol/time.ts";
+import type { NotificationRecord, ReceiptRecord } from "../store/records.ts";
+
+/** A notification with its attempts as it is answered. */
+export function viewNotification(notification: NotificationRecord) {
+  return {
+    id: notification.id,
+    event_id: notification.event_id,
+    status: notification.status,
+    attempts: notification.attempts.map(({ number, at, outcome }) => ({
+      number,
+      at: toTimestamp(at),
+      status_code: outcome?.status_code ?? null,
+      error: outcome === null ? "no outcome was recorded" : outcome.error,
+      duration_ms: outcome?.duration_ms ?? null,
+    })),
+  } satisfies Json;
+}
+
+/** A delivery receipt as it is listed. */
+export function viewReceipt(receipt: ReceiptRecord) {
+  const { id, event_id, receiver, body_sha256, received_at, deliveries, jws } = receipt;
+  return { id, event_id, receiver, body_sha256, received_at: toTimestamp(received_at), deliveries, jws } satisfies Json;
+}
+
+/** A delivery receipt as the receiver answers it, the same for every duplicate. */
+export function viewAcceptedReceipt(receipt: ReceiptRecord) {
+  const { id, event_id, receiver, body_sha256, received_at, jws } = receipt;
+  return {
+    receipt_id: id,
+    event_id,
+    body_sha256,
+    receiver,
+    received_at: toTimestamp(received_at),
+    jws,
+  } satisfies Json;
+}

@@ -1,0 +1,61 @@
+import { base64urlnopad } from "@scure/base";
+import type { Json } from "../../protocol/json.ts";
+import type { ProgramDeployment } from "../deployment.ts";
+import { domainOf } from "../domain/commitment-of.ts";
+import { Problem } from "../errors/problem.ts";
+import { limits } from "../limits.ts";
+import type { PublicKey, Services } from "../services.ts";
+import { toTimestamp } from "../../protocol/time.ts";
+
+/** Which chain the service is bound to. */
+export function viewChain({ deployment, settings }: Services) {
+  return { chain_id: deployment.chainId, epoch: deployment.epoch, rpc_url: settings.urls.rpc } satisfies Json;
+}
+
+/** The contracts that the service is bound to, with the code that was pinned. */
+export function viewContracts({ deployment }: Services) {
+  const { token, registrar, fundingSource } = deployment;
+  return {
+    token: { address: token.address, symbol: token.symbol, decimals: token.decimals, code_hash: token.codeHash },
+    registrar: {
+      address: registrar.address,
+      code_hash: registrar.codeHash,
+      eip712_domain: { ...domainOf(deployment) },
+    },
+    funding_source: { address: fundingSource.address, code_hash: fundingSource.codeHash },
+  } satisfies Json;
+}
+
+/** A public Ed25519 key: its RFC 7638 thumbprint and its 32 bytes in base64url. */
+export function viewPublicKey({ keyId, publicKey }: PublicKey) {
+  return { key_id: keyId, public_key: base64urlnopad.encode(publicKey) } satisfies Json;
+}
+
+/** A program with everything public that it is bound to. */
+export function viewProgram(program: ProgramDeployment, services: Services) {
+  const { keys, settings } = services;
+  const reviewer = keys.reviewers.get(program.id);
+  if (reviewer === undefined) throw new Problem("not_found", `There is no program ${program.id}.`);
+  const { maxPurchase, openBudget, validUntil } = program.bounds;
+  return {
+    id: program.id,
+    name: program.name,
+    chain: viewChain(services),
+    contracts: viewContracts(services),
+    keys: {
+      commitment_signer: program.commitmentSigner,
+      registrar: {
+        address: program.registrar,
+        bounds: {
+          max_purchase: maxPurchase.toString(),
+          open_budget: openBudget.toString(),
+          valid_until: toTimestamp(validUntil),
+        },
+      },
+      reviewer: viewPublicKey(reviewer),
+      notifications: viewPublicKey(keys.notifications.key),
+    },
+    limits: { ...limits },
+    receiver: { url: settings.receiverUrl },
+  } satisfies Json;
+}

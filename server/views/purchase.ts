@@ -1,0 +1,87 @@
+import { commitmentTypedData } from "../../protocol/commitment.ts";
+import type { Json } from "../../protocol/json.ts";
+import { toTimestamp } from "../../protocol/time.ts";
+import type { ChainPurchase } from "../chain/chain.ts";
+import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
+import type { PurchaseParts } from "../domain/find.ts";
+import { Problem } from "../errors/problem.ts";
+import type { Services } from "../services.ts";
+import type { PurchaseRecord } from "../store/records.ts";
+import { viewClaim } from "./claim.ts";
+import { viewDecision } from "./decision.ts";
+import { viewPaymentReceipt } from "./payment-receipt.ts";
+import { viewRefund } from "./refund.ts";
+import { viewTypedData } from "./typed-data.ts";
+
+/** A purchase as it is answered, with figures and receipts as the chain holds them at one block. */
+export function viewPurchase(
+  purchase: PurchaseRecord,
+  parts: PurchaseParts,
+  onChain: ChainPurchase,
+  services: Pick<Services, "deployment" | "settings">,
+) {
+  const { deployment, settings } = services;
+  const program = deployment.programs.find(({ id }) => id === purchase.program);
+  if (program === undefined) throw new Problem("not_found", `There is no program ${purchase.program}.`);
+  const amount = BigInt(purchase.amount);
+  const reconciled = purchase.receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
+  const now = onChain.asOf.timestamp;
+  const expired =
+    (purchase.status === "created" && now > purchase.offer_deadline) || (onChain.paid === 0n && now > purchase.pay_deadline);
+  return {
+    id: purchase.id,
+    program: purchase.program,
+    merchant_id: purchase.merchant_id,
+    status: purchase.status,
+    route: purchase.route,
+    payment_status: paymentStatus(onChain.paid, amount),
+    expired,
+    commitment: {
+      typed_data: viewCommitment(purchase, services),
+      hash: purchase.commitment_hash,
+      signature: purchase.commitment_signature,
+      signer: program.commitmentSigner,
+    },
+    terms: purchase.terms,
+    amount: purchase.amount,
+    buyer: purchase.buyer,
+    beneficiary: purchase.beneficiary,
+    deadlines: {
+      offer_deadline: purchase.offer_deadline,
+      pay_deadline: purchase.pay_deadline,
+      claim_deadline: purchase.claim_deadline,
+    },
+    reference: purchase.reference,
+    figures: {
+      amount: purchase.amount,
+      approved: onChain.approved.toString(),
+      paid: onChain.paid.toString(),
+      outstanding: (amount - onChain.paid).toString(),
+      refunded: onChain.refunded.toString(),
+      reconciled: reconciled.toString(),
+      as_of: {
+        block_number: onChain.asOf.number,
+        block_hash: onChain.asOf.hash,
+        timestamp: toTimestamp(onChain.asOf.timestamp),
+      },
+    },
+    receipts: onChain.payments.map((payment) => viewPaymentReceipt(payment, purchase.receipts)),
+    claim: parts.claim && viewClaim(parts.claim, purchase),
+    decision: parts.decision && viewDecision(parts.decision),
+    refund: parts.refund && viewRefund(parts.refund, purchase),
+    wallet_url: `${settings.urls.api}/wallet/${purchase.program}/purchase/${purchase.id}`,
+    created_at: toTimestamp(purchase.created_at),
+    event_id: purchase.event_id,
+  } satisfies Json;
+}
+
+/** The typed data of a purchase's commitment. */
+export function viewCommitment(purchase: PurchaseRecord, services: Pick<Services, "deployment">) {
+  const { deployment } = services;
+  return viewTypedData(commitmentTypedData(domainOf(deployment), commitmentOf(purchase, deployment)));
+}
+
+function paymentStatus(paid: bigint, amount: bigint): "unpaid" | "partially_paid" | "paid" {
+  if (paid === 0n) return "unpaid";
+  return paid < amount ? "partially_paid" : "paid";
+}

@@ -1,0 +1,16 @@
+import type { RegistrarDomain } from "../../protocol/domain.ts";
+import { type Json, toJson } from "../../protocol/json.ts";
+
+/** Typed data in JSON: integers as decimal strings, types copied. */
+export function viewTypedData(typedData: {
+  domain: RegistrarDomain;
+  types: { readonly [name: string]: readonly { readonly name: string; readonly type: string }[] };
+  primaryType: string;
+  message: object;
+}) {
+  const types: { [name: string]: { name: string; type: string }[] } = {};
+  for (const [name, fields] of Object.entries(typedData.types)) types[name] = fields.map((field) => ({ ...field }));
+  const message: { [name: string]: Json } = {};
+  for (const [name, value] of Object.entries(typedData.message)) message[name] = toJson(value);
+  return { domain: { ...typedData.domain }, types, primaryType: typedData.primaryType, message };
+}
