@@ -4,7 +4,7 @@ import type { RelayerContext } from "./context.ts";
 import { RpcRefusedError, RpcUnavailableError } from "./errors.ts";
 import type { FaultPoint } from "./fault.ts";
 import { reach } from "./fault-point.ts";
-import { nodeOf } from "./faulty-transport.ts";
+import { nodeOf } from "./faulty-node.ts";
 import { knowsTransaction, sendRaw } from "./node.ts";
 import { note } from "./note.ts";
 import { type OperationRecord, type SignedTransaction, standing } from "./operation.ts";
@@ -22,24 +22,25 @@ export async function broadcast(
 
 async function send(context: RelayerContext, operation: OperationRecord): Promise<OperationRecord> {
   await requireEpoch(context, operation);
+  // Read before it is sent: afterwards the time depends on whether the block is already made.
+  const broadcastAt = await timestamp(context);
   const failure = await sendTransaction(context, operation, standing(operation));
   await reach(context, "sent", operation);
-  if (failure) return note(context, operation, failure);
-
-  return recordBroadcast(context, operation);
+  return failure ? note(context, operation, failure) : recordBroadcast(context, operation, broadcastAt);
 }
 
 /** W3: the node has the operation's bytes. */
 export async function recordBroadcast(
   context: RelayerContext,
   operation: OperationRecord,
+  broadcastAt: string,
 ): Promise<OperationRecord> {
   const sent: OperationRecord = {
     ...operation,
     status: "broadcast",
     status_reason: operation.status_reason === "reorged" ? "reorged" : null,
     error: null,
-    broadcast_at: operation.broadcast_at ?? (await timestamp(context)),
+    broadcast_at: operation.broadcast_at ?? broadcastAt,
     transactions: operation.transactions.map((transaction) =>
       transaction.hash === operation.hash ? { ...transaction, outcome: "broadcast" } : transaction,
     ),

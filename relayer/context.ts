@@ -2,6 +2,7 @@ import type { Address, EIP1193RequestFn, Hex, LocalAccount } from "viem";
 import type { FaultPlan, FaultPoint } from "./fault.ts";
 import type { Journal } from "./journal.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
+import type { Node } from "./node.ts";
 import type { OperationKind } from "./operation.ts";
 
 /** What the relayer is handed; it reaches nothing else. */
@@ -30,7 +31,8 @@ export interface RelayerPorts {
 }
 
 /** The ports and the little that lives in memory: who is at work, and which faults are set. */
-export interface RelayerContext extends RelayerPorts {
+export interface RelayerContext extends Omit<RelayerPorts, "request"> {
+  node: Node;
   accounts: ReadonlyMap<Address, LocalAccount>;
   locks: KeyedMutex;
   faults: FaultPlan;

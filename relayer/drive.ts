@@ -10,6 +10,7 @@ import { type OperationRecord, standing } from "./operation.ts";
 import { confirm, settle, takeBack } from "./settle.ts";
 import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
+import { timestamp } from "./timestamp.ts";
 
 /** When to wait for a receipt: whenever there is none, only after something was sent, or not at all. */
 export type Patience = "always" | "after_sending" | "never";
@@ -93,9 +94,11 @@ async function goOn(
   if (unmined.status === "needs_attention") return unmined;
 
   const unblocked = await sendPredecessors(context, unmined);
-  if (!(await knowsTransaction(context.request, standing(unmined).hash)))
+  if (!(await knowsTransaction(context.node, standing(unmined).hash)))
     return finish(context, await broadcast(context, unmined), patience);
-  const known = isRecorded(unmined) ? unmined : await recordBroadcast(context, unmined);
+  const known = isRecorded(unmined)
+    ? unmined
+    : await recordBroadcast(context, unmined, await timestamp(context));
   return patience === "always" || unblocked ? finish(context, known, patience) : known;
 }
 
@@ -137,13 +140,13 @@ function isRecorded(operation: OperationRecord): boolean {
  */
 async function sendPredecessors(context: RelayerContext, operation: OperationRecord): Promise<boolean> {
   const { from, epoch, nonce } = operation;
-  const chainNonce = await readNonce(context.request, from);
+  const chainNonce = await readNonce(context.node, from);
   if (nonce === null || nonce <= chainNonce) return false;
   let sent = false;
   for (const other of await context.journal.claimed(from, chainNonce, epoch)) {
     if (other.nonce === null || other.nonce >= nonce) continue;
     const transaction = standing(other);
-    if (await knowsTransaction(context.request, transaction.hash)) continue;
+    if (await knowsTransaction(context.node, transaction.hash)) continue;
     sent = (await sendTransaction(context, other, transaction)) === null || sent;
   }
   return sent;

@@ -17,7 +17,7 @@ export async function reach(
   const { faults } = context;
   if (faults.take(point, "pause_mining", subject)) await pauseMining(context);
   const reorg = faults.take(point, "reorg", subject);
-  if (reorg) await ask(context.request, "anvil_reorg", [reorg.depth, []], z.unknown());
+  if (reorg) await ask(context.node, "anvil_reorg", [reorg.depth, []], z.unknown());
   if (faults.take(point, "crash", subject)) {
     if (!context.crash) throw new FaultInvalidError("This relayer was not given a way to crash.");
     await context.crash(point);
@@ -28,11 +28,11 @@ export async function reach(
 
 /** Another program with the signer's key sends a transaction of its own, and it is mined. */
 export async function useForeignNonce(context: RelayerContext, signer: Address): Promise<void> {
-  const { request } = context;
+  const { node } = context;
   const account = context.accounts.get(signer);
   if (!account) throw new SignerUnknownError(signer);
   const { chainId } = await context.chain.identity();
-  const nonce = await readNonce(request, signer);
+  const nonce = await readNonce(node, signer);
   const { maxFeePerGas, maxPriorityFeePerGas } = context.fees;
   const raw = await account.signTransaction({
     type: "eip1559",
@@ -44,18 +44,18 @@ export async function useForeignNonce(context: RelayerContext, signer: Address):
     maxFeePerGas: maxFeePerGas * 2n,
     maxPriorityFeePerGas: maxPriorityFeePerGas * 2n,
   });
-  const hash = await sendRaw(request, raw);
+  const hash = await sendRaw(node, raw);
   // Whatever the mining mode: foreign use counts once it is mined.
-  if ((await readReceipt(request, hash)) === null) await ask(request, "evm_mine", [], z.unknown());
+  if ((await readReceipt(node, hash)) === null) await ask(node, "evm_mine", [], z.unknown());
 }
 
 async function pauseMining(context: RelayerContext): Promise<void> {
-  const { request, faults } = context;
-  const automine = await ask(request, "anvil_getAutomine", [], z.boolean());
-  const interval = await ask(request, "anvil_getIntervalMining", [], z.number().nullable());
+  const { node, faults } = context;
+  const automine = await ask(node, "anvil_getAutomine", [], z.boolean());
+  const interval = await ask(node, "anvil_getIntervalMining", [], z.number().nullable());
   faults.rememberMining({ automine, interval });
-  await ask(request, "evm_setAutomine", [false], z.unknown());
-  await ask(request, "evm_setIntervalMining", [0], z.unknown());
+  await ask(node, "evm_setAutomine", [false], z.unknown());
+  await ask(node, "evm_setIntervalMining", [0], z.unknown());
 }
 
 /** Takes every fault away and lets the node mine as it did. */
@@ -63,6 +63,6 @@ export async function clearFaults(context: RelayerContext): Promise<void> {
   const mining = context.faults.clear();
   if (!mining) return;
   if (mining.interval !== null)
-    await ask(context.request, "evm_setIntervalMining", [mining.interval], z.unknown());
-  await ask(context.request, "evm_setAutomine", [mining.automine], z.unknown());
+    await ask(context.node, "evm_setIntervalMining", [mining.interval], z.unknown());
+  await ask(context.node, "evm_setAutomine", [mining.automine], z.unknown());
 }

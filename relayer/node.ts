@@ -10,6 +10,13 @@ import {
 import { z } from "zod";
 import { RpcRefusedError, RpcUnavailableError } from "./errors.ts";
 
+/**
+ * Answers JSON-RPC requests.
+ *
+ * Throws RpcRefusedError when the node answers with an error and RpcUnavailableError when it does not answer.
+ */
+export type Node = (method: string, params: unknown) => Promise<unknown>;
+
 const hex = z.custom<Hex>((value) => isHex(value));
 
 const quantity = hex.transform((value) => hexToNumber(value));
@@ -26,11 +33,12 @@ const receiptSchema = z.object({
 /** What the relayer needs of a receipt. */
 export type Receipt = z.infer<typeof receiptSchema>;
 
+const blockSchema = z.object({ timestamp: quantity });
 const traceSchema = z.object({ output: hex.optional(), error: z.string().optional() });
 
 /** How many nonces of a wallet the chain has used: its next nonce. */
-export function readNonce(request: EIP1193RequestFn, signer: Address): Promise<number> {
-  return ask(request, "eth_getTransactionCount", [signer, "latest"], quantity);
+export function readNonce(node: Node, signer: Address): Promise<number> {
+  return ask(node, "eth_getTransactionCount", [signer, "latest"], quantity);
 }
 
 /**
@@ -39,62 +47,72 @@ export function readNonce(request: EIP1193RequestFn, signer: Address): Promise<n
  * @throws RpcRefusedError with the revert data.
  */
 export async function simulateCall(
-  request: EIP1193RequestFn,
+  node: Node,
   call: { from: Address; to: Address; data: Hex; gas: bigint },
 ): Promise<void> {
-  await ask(request, "eth_call", [{ ...call, gas: numberToHex(call.gas) }, "latest"], hex);
+  await ask(node, "eth_call", [{ ...call, gas: numberToHex(call.gas) }, "latest"], hex);
 }
 
 /** Hands signed bytes to the node. */
-export function sendRaw(request: EIP1193RequestFn, raw: Hex): Promise<Hex> {
-  return ask(request, "eth_sendRawTransaction", [raw], hex);
+export function sendRaw(node: Node, raw: Hex): Promise<Hex> {
+  return ask(node, "eth_sendRawTransaction", [raw], hex);
 }
 
 /** The receipt of a mined transaction that is on the chain now. */
-export function readReceipt(request: EIP1193RequestFn, hash: Hex): Promise<Receipt | null> {
-  return ask(request, "eth_getTransactionReceipt", [hash], receiptSchema.nullable());
+export function readReceipt(node: Node, hash: Hex): Promise<Receipt | null> {
+  return ask(node, "eth_getTransactionReceipt", [hash], receiptSchema.nullable());
 }
 
 /** Whether the node has a transaction, waiting or mined. */
-export async function knowsTransaction(request: EIP1193RequestFn, hash: Hex): Promise<boolean> {
-  return (await ask(request, "eth_getTransactionByHash", [hash], z.unknown())) !== null;
+export async function knowsTransaction(node: Node, hash: Hex): Promise<boolean> {
+  return (await ask(node, "eth_getTransactionByHash", [hash], z.unknown())) !== null;
 }
 
 /** The number of the newest block. */
-export function readHead(request: EIP1193RequestFn): Promise<number> {
-  return ask(request, "eth_blockNumber", [], quantity);
+export function readHead(node: Node): Promise<number> {
+  return ask(node, "eth_blockNumber", [], quantity);
+}
+
+/** When a block was made, in Unix seconds. */
+export async function readBlockTime(node: Node, block: Hex | number): Promise<number> {
+  const { timestamp } =
+    typeof block === "number"
+      ? await ask(node, "eth_getBlockByNumber", [numberToHex(block), false], blockSchema)
+      : await ask(node, "eth_getBlockByHash", [block, false], blockSchema);
+  return timestamp;
 }
 
 /** What a mined transaction returned when it reverted, found by running it again where it was mined. */
-export async function traceRevert(
-  request: EIP1193RequestFn,
-  hash: Hex,
-): Promise<{ data: Hex; message: string }> {
-  const trace = await ask(request, "debug_traceTransaction", [hash, { tracer: "callTracer" }], traceSchema);
+export async function traceRevert(node: Node, hash: Hex): Promise<{ data: Hex; message: string }> {
+  const trace = await ask(node, "debug_traceTransaction", [hash, { tracer: "callTracer" }], traceSchema);
   return { data: trace.output ?? "0x", message: trace.error ?? "execution reverted" };
 }
 
 /**
- * Asks the node.
+ * Asks the node and checks the form of its answer.
  *
- * @throws RpcRefusedError when it answers with an error, RpcUnavailableError when it does not answer, or not in the form that was
- * asked for.
+ * @throws what the node throws, and RpcUnavailableError when its answer has another form.
  */
 export async function ask<Answer extends z.ZodType>(
-  request: EIP1193RequestFn,
+  node: Node,
   method: string,
   params: unknown,
   answer: Answer,
 ): Promise<z.infer<Answer>> {
-  let result: unknown;
-  try {
-    result = await request({ method, params });
-  } catch (error) {
-    throw refusal(method, error) ?? new RpcUnavailableError(method, error);
-  }
-  const parsed = answer.safeParse(result);
+  const parsed = answer.safeParse(await node(method, params));
   if (!parsed.success) throw new RpcUnavailableError(method, parsed.error);
   return parsed.data;
+}
+
+/** The node behind an EIP-1193 request function. */
+export function connect(request: EIP1193RequestFn): Node {
+  return async (method, params) => {
+    try {
+      return await request({ method, params });
+    } catch (error) {
+      throw refusal(method, error) ?? new RpcUnavailableError(method, error);
+    }
+  };
 }
 
 // viem wraps the node's error object in errors of its own and marks those without an answer with code -1.

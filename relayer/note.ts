@@ -14,6 +14,7 @@ export async function note(
     ...operation,
     status_reason: failure.code,
     error: {
+      code: failure.code,
       message: failure.message,
       rpc_code: failure instanceof RpcRefusedError ? failure.rpcCode : null,
       revert: null,

@@ -1,5 +1,5 @@
 import type { RelayerContext } from "./context.ts";
-import { nodeOf } from "./faulty-transport.ts";
+import { nodeOf } from "./faulty-node.ts";
 import { type Receipt, readNonce, readReceipt } from "./node.ts";
 import type { OperationRecord } from "./operation.ts";
 
@@ -49,7 +49,7 @@ export async function sight(context: RelayerContext, operation: OperationRecord)
 
 // The nonce is read first, so that a transaction that is mined between the two reads is found by its receipt.
 async function sightOnce(context: RelayerContext, operation: OperationRecord): Promise<Sighting> {
-  const chainNonce = await readNonce(context.request, operation.from);
+  const chainNonce = await readNonce(context.node, operation.from);
   const receipt = await findReceipt(context, operation);
   if (receipt) return receipt;
   return operation.nonce !== null && chainNonce > operation.nonce ? "nonce_taken" : "waiting";

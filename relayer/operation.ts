@@ -56,6 +56,7 @@ export type TransactionOutcome =
 
 /** An error of the chain or of the node, as far as it can be told. */
 export interface OperationError {
+  code: StatusReason;
   message: string;
   /** The JSON-RPC error code, when the node refused. */
   rpc_code: number | null;

@@ -24,7 +24,7 @@ export async function recover(context: RelayerContext): Promise<void> {
 async function claimedButUnmined(context: RelayerContext, epoch: Hex): Promise<OperationRecord[]> {
   const found: OperationRecord[] = [];
   for (const signer of context.accounts.keys()) {
-    const chainNonce = await readNonce(context.request, signer);
+    const chainNonce = await readNonce(context.node, signer);
     found.push(...(await context.journal.claimed(signer, chainNonce, epoch)));
   }
   return found;

@@ -7,6 +7,7 @@ import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./fau
 import { clearFaults, HeldError } from "./fault-point.ts";
 import type { OperationPage } from "./journal.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
+import { connect } from "./node.ts";
 import { type Operation, type OperationRecord, operationId, toPublicOperation } from "./operation.ts";
 import { recover } from "./recover.ts";
 import type { RelayIntent } from "./relay-intent.ts";
@@ -72,6 +73,7 @@ export interface Relayer {
 export function createRelayer(ports: RelayerPorts): Relayer {
   const context: RelayerContext = {
     ...ports,
+    node: connect(ports.request),
     accounts: new Map(ports.signers.map((account) => [account.address, account])),
     locks: new KeyedMutex(),
     faults: new FaultPlan(),

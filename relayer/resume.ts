@@ -20,7 +20,7 @@ export async function resume(context: RelayerContext, operationId: string): Prom
       ...operation,
       status: operation.nonce === null ? "accepted" : "signed",
       status_reason: null,
-      nonce_floor: await readNonce(context.request, operation.from),
+      nonce_floor: await readNonce(context.node, operation.from),
     };
     await context.journal.write({ operation: resumed });
     return drive(context, resumed, "after_sending");

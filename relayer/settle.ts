@@ -1,13 +1,12 @@
 import type { Hex } from "viem";
+import { toTimestamp } from "../protocol/time.ts";
 import { reservationOf, writeWithBudget } from "./budget.ts";
 import type { RelayerContext } from "./context.ts";
 import { reach } from "./fault-point.ts";
-import { nodeOf } from "./faulty-transport.ts";
-import { type Receipt, readHead, readReceipt, traceRevert } from "./node.ts";
-import type { OperationError, OperationRecord } from "./operation.ts";
-import { standing } from "./operation.ts";
+import { nodeOf } from "./faulty-node.ts";
+import { type Receipt, readBlockTime, readHead, readReceipt, traceRevert } from "./node.ts";
+import { type OperationError, type OperationRecord, standing } from "./operation.ts";
 import { decodeRevert } from "./revert.ts";
-import { timestamp } from "./timestamp.ts";
 
 /** W4: the receipt, and its cost instead of the reservation. A receipt in another block than before is a reorg. */
 export async function settle(
@@ -19,7 +18,7 @@ export async function settle(
     return operation;
   const succeeded = receipt.status === "0x1";
   const error = succeeded ? null : await explainRevert(context, operation, receipt.transactionHash);
-  const minedAt = await timestamp(context);
+  const minedAt = toTimestamp(await readBlockTime(context.node, receipt.blockHash));
 
   await reach(context, "before_mined", operation);
   const mined = await writeWithBudget(context, operation, operation.program, () => ({
@@ -57,12 +56,13 @@ export async function confirm(context: RelayerContext, operation: OperationRecor
     await context.journal.write({ operation: counted });
     return counted;
   }
+  const confirmedAt = await timeOfConfirmation(context, operation);
   await reach(context, "before_confirmed", operation);
   const confirmed: OperationRecord = {
     ...operation,
     status: standing(operation).outcome === "reverted" ? "reverted" : "confirmed",
     confirmations,
-    confirmed_at: await timestamp(context),
+    confirmed_at: confirmedAt,
   };
   await context.journal.write({ operation: confirmed });
   await reach(context, "after_confirmed", confirmed);
@@ -99,11 +99,21 @@ async function countConfirmations(context: RelayerContext, operation: OperationR
   return Math.min(head - operation.block_number + 1, context.confirmations);
 }
 
+// The time of the block that brought the last confirmation, whenever it is looked at.
+async function timeOfConfirmation(
+  context: RelayerContext,
+  operation: OperationRecord,
+): Promise<string | null> {
+  if (context.confirmations <= 1 || operation.block_number === null) return operation.mined_at;
+  const last = operation.block_number + context.confirmations - 1;
+  return toTimestamp(await readBlockTime(context.node, last));
+}
+
 async function explainRevert(
   context: RelayerContext,
   operation: OperationRecord,
   hash: Hex,
 ): Promise<OperationError> {
   const { data, message } = await traceRevert(nodeOf(context, operation), hash);
-  return { message, rpc_code: null, revert: decodeRevert(data) };
+  return { code: "transaction_reverted", message, rpc_code: null, revert: decodeRevert(data) };
 }

@@ -3,7 +3,7 @@ import { writeWithBudget } from "./budget.ts";
 import type { RelayerContext } from "./context.ts";
 import { SignerUnknownError } from "./errors.ts";
 import { reach } from "./fault-point.ts";
-import { nodeOf } from "./faulty-transport.ts";
+import { nodeOf } from "./faulty-node.ts";
 import { readNonce } from "./node.ts";
 import type { OperationRecord, SignedTransaction, TransactionPurpose } from "./operation.ts";
 import { timestamp } from "./timestamp.ts";

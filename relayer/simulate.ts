@@ -1,7 +1,7 @@
 import { writeWithBudget } from "./budget.ts";
 import type { RelayerContext } from "./context.ts";
 import { RpcRefusedError } from "./errors.ts";
-import { nodeOf } from "./faulty-transport.ts";
+import { nodeOf } from "./faulty-node.ts";
 import { simulateCall } from "./node.ts";
 import type { OperationRecord } from "./operation.ts";
 import { decodeRevert } from "./revert.ts";
@@ -34,6 +34,11 @@ function fail(
     status: "failed",
     status_reason: "simulation_reverted",
     reserved_wei: "0",
-    error: { message: cause.message, rpc_code: cause.rpcCode, revert: decodeRevert(cause.data ?? "0x") },
+    error: {
+      code: "simulation_reverted",
+      message: cause.message,
+      rpc_code: cause.rpcCode,
+      revert: decodeRevert(cause.data ?? "0x"),
+    },
   }));
 }

@@ -1,0 +1,320 @@
+import { copyFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import {
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  keccak256,
+  type LocalAccount,
+  stringToHex,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { expect, onTestFinished } from "vitest";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import {
+  approveCall,
+  type Call,
+  claimCall,
+  collectRefundCall,
+  enrollCall,
+  offerCall,
+  payCall,
+} from "../../protocol/call.ts";
+import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
+import { registrarDomain } from "../../protocol/domain.ts";
+import {
+  type FundingAuthorization,
+  fundingAuthorizationTypedData,
+} from "../../protocol/funding-authorization.ts";
+import { hashId } from "../../protocol/id.ts";
+import {
+  createRelayer,
+  type FaultPoint,
+  type Journal,
+  type Operation,
+  type Relayer,
+  type RelayerPorts,
+  type RelayIntent,
+} from "../../relayer/relayer.ts";
+import type { Account } from "../../sandbox/genesis/deployment.ts";
+import { type Chain, startChain } from "../../sandbox/genesis/start-chain.ts";
+import { openDirectoryStore } from "../../server/store/directory.ts";
+import { relayerJournal } from "../../server/store/relayer-journal.ts";
+import { temporaryFolder } from "../anvil/temporary-folder.ts";
+
+/** The program that the tests relay for. */
+export const program = "prg_demo";
+
+/** Thrown where a crash would have killed the process. */
+export class Crash extends Error {
+  readonly point: FaultPoint;
+  constructor(point: FaultPoint) {
+    super(`Crashed at ${point}.`);
+    this.point = point;
+  }
+}
+
+/** The values that the tests do not care about. */
+export const settings = {
+  confirmations: 1,
+  gasBudgetWei: 10n ** 18n,
+  fees: { maxFeePerGas: 20n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n },
+  gasLimits: { offer: 500_000n, collect_refund: 400_000n },
+  patienceMs: 2_000,
+};
+
+/** What one offer reserves under these settings. */
+export const offerReservation = settings.gasLimits.offer * settings.fees.maxFeePerGas;
+
+/** What a test may set otherwise. */
+export type StageOptions = Partial<RelayerPorts> & {
+  seed?: string;
+  /** Wraps the journal before the relayer gets it. */
+  wrapJournal?: (journal: Journal) => Journal;
+};
+
+/** A chain of its own with an enrolled merchant, and a relayer with a journal on disk. */
+export async function openStage(options: StageOptions = {}): Promise<Stage> {
+  const chain = await startChain({ mode: "deterministic", seed: options.seed ?? "relayer" });
+  onTestFinished(() => chain.stop());
+  const stage = new Stage(chain, options, await temporaryFolder());
+  await stage.enrollMerchant();
+  await stage.start();
+  return stage;
+}
+
+/** The stage of one test. */
+export class Stage {
+  readonly chain: Chain;
+  readonly registrar: LocalAccount;
+  readonly #options: StageOptions;
+  #folder: string;
+  #started: { relayer: Relayer; journal: Journal } | undefined;
+  #balanceBefore = 0n;
+  #blockBefore = 0n;
+
+  constructor(chain: Chain, options: StageOptions, folder: string) {
+    this.chain = chain;
+    this.#options = options;
+    this.#folder = folder;
+    this.registrar = accountOf(this.#keys.registrar);
+  }
+
+  get relayer(): Relayer {
+    if (!this.#started) throw new Error("The stage is not open.");
+    return this.#started.relayer;
+  }
+
+  get journal(): Journal {
+    if (!this.#started) throw new Error("The stage is not open.");
+    return this.#started.journal;
+  }
+
+  get client() {
+    return this.chain.client;
+  }
+
+  get #keys() {
+    const keys = this.chain.accounts.programs[program];
+    if (!keys) throw new Error(`The genesis does not know ${program}.`);
+    return keys;
+  }
+
+  get #domain() {
+    return registrarDomain(this.chain.deployment.chainId, this.chain.deployment.registrar.address);
+  }
+
+  /** Notes where the signer stands and starts a relayer on the stage's own journal. */
+  async start(): Promise<void> {
+    this.#balanceBefore = await this.client.getBalance({ address: this.registrar.address });
+    this.#blockBefore = await this.client.getBlockNumber();
+    await this.#startRelayer(this.#folder);
+  }
+
+  /** A new relayer on what is on disk at this moment, as after the death of the process. */
+  async restart(options: Partial<RelayerPorts> = {}): Promise<Relayer> {
+    const folder = await temporaryFolder();
+    for (const file of await readdir(this.#folder, { withFileTypes: true }))
+      if (file.isFile()) await copyFile(join(this.#folder, file.name), join(folder, file.name));
+    this.#folder = folder;
+    return this.#startRelayer(folder, options);
+  }
+
+  async #startRelayer(folder: string, options: Partial<RelayerPorts> = {}): Promise<Relayer> {
+    const { epoch, chainId } = this.chain.deployment;
+    const { wrapJournal, seed: _, ...ports } = this.#options;
+    const store = await openDirectoryStore(folder);
+    onTestFinished(() => store.close());
+    const journal = relayerJournal(store);
+    const relayer = createRelayer({
+      ...settings,
+      journal: wrapJournal ? wrapJournal(journal) : journal,
+      request: this.client.request,
+      chain: { identity: async () => ({ chainId, epoch }) },
+      signers: [this.registrar],
+      clock: this.chain.clock,
+      wait: (milliseconds) => wait(milliseconds),
+      crash: async (point) => {
+        throw new Crash(point);
+      },
+      ...ports,
+      ...options,
+    });
+    this.#started = { relayer, journal };
+    return relayer;
+  }
+
+  /** A purchase that the registrar may offer; equal names give equal purchases. */
+  async offer(name: string, amount = 25_000_000n): Promise<RelayIntent> {
+    const { wallets } = this.chain.accounts;
+    const { deployment } = this.chain;
+    const commitment: Commitment = {
+      program: hashId(program),
+      purchaseRef: hashId(`pur_${name}`),
+      merchant: wallets.merchant.address,
+      buyer: wallets.buyer.address,
+      beneficiary: wallets.beneficiary.address,
+      token: deployment.token.address,
+      amount,
+      termsHash: keccak256(stringToHex("terms")),
+      offerDeadline: 2_000_000_000n,
+      payDeadline: 2_000_000_000n,
+      claimDeadline: 2_000_000_000n,
+      salt: keccak256(stringToHex(name)),
+    };
+    const signer = accountOf(this.#keys.commitmentSigner);
+    const signature = await signer.signTypedData(commitmentTypedData(this.#domain, commitment));
+    return {
+      program,
+      kind: "offer",
+      subject: { type: "purchase", id: `pur_${name}` },
+      businessKey: hashCommitment(this.#domain, commitment),
+      call: offerCall(deployment.registrar.address, commitment, signature),
+      signer: this.registrar.address,
+    };
+  }
+
+  /** A refund that is due, of a purchase that was offered. */
+  async refund(name: string, purchase: Hex, award: bigint): Promise<RelayIntent> {
+    const { buyer, beneficiary } = this.chain.accounts.wallets;
+    const { registrar, token } = this.chain.deployment;
+    await this.send(buyer, approveCall(token.address, registrar.address, award));
+    await this.send(buyer, payCall(registrar.address, purchase, award));
+    await this.send(beneficiary, claimCall(registrar.address, purchase, keccak256(stringToHex(name))));
+    const decisionHash = keccak256(stringToHex(`decision ${name}`));
+    return {
+      program,
+      kind: "collect_refund",
+      subject: { type: "refund", id: `ref_${name}` },
+      businessKey: decisionHash,
+      call: collectRefundCall(registrar.address, purchase, award, decisionHash),
+      signer: this.registrar.address,
+    };
+  }
+
+  /** The merchant takes the funding that the program's signer authorizes. */
+  async enrollMerchant(): Promise<void> {
+    const { merchant } = this.chain.accounts.wallets;
+    const { registrar, token, fundingSource } = this.chain.deployment;
+    const authorization: FundingAuthorization = {
+      program: hashId(program),
+      merchantRef: hashId("mer_stage"),
+      wallet: merchant.address,
+      token: token.address,
+      cap: 10n ** 12n,
+      validUntil: 2_500_000_000n,
+      salt: keccak256("0x01"),
+    };
+    const signer = accountOf(this.#keys.commitmentSigner);
+    const signature = await signer.signTypedData(fundingAuthorizationTypedData(this.#domain, authorization));
+    await this.send(merchant, enrollCall(registrar.address, authorization, signature));
+    await this.send(merchant, approveCall(token.address, fundingSource.address, 10n ** 12n));
+  }
+
+  /** The program's admin sets what the registrar may do. */
+  async setBounds(bounds: { maxPurchase: bigint; openBudget: bigint }): Promise<void> {
+    const { registrar, programs } = this.chain.deployment;
+    const role = programs.find(({ id }) => id === program);
+    if (!role) throw new Error(`The genesis does not know ${program}.`);
+    const data = encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "setBounds",
+      args: [
+        role.onchainId,
+        role.registrar,
+        role.commitmentSigner,
+        { ...bounds, validUntil: 4_000_000_000n },
+      ],
+    });
+    await this.send(this.chain.accounts.wallets.deployer, { to: registrar.address, data });
+  }
+
+  /** The newest blocks leave the chain, and empty ones take their place. */
+  async reorg(depth: number): Promise<void> {
+    await this.client.request<{
+      Method: "anvil_reorg";
+      Parameters: [depth: number, transactions: []];
+      ReturnType: null;
+    }>({ method: "anvil_reorg", params: [depth, []] });
+  }
+
+  /** Sends a wallet's own transaction and expects it to succeed. */
+  async send(sender: Account, call: Pick<Call, "to" | "data">): Promise<void> {
+    const { client } = this;
+    const wallet = createWalletClient({
+      account: accountOf(sender),
+      chain: client.chain,
+      transport: http(this.chain.anvil.url, { retryCount: 0 }),
+    });
+    const hash = await wallet.sendTransaction({ to: call.to, data: call.data });
+    const receipt = await client.waitForTransactionReceipt({ hash });
+    expect(receipt.status).toBe("success");
+  }
+
+  /** The token balance of an address. */
+  async tokens(account: Account): Promise<bigint> {
+    return this.client.readContract({
+      address: this.chain.deployment.token.address,
+      abi: testUsdcAbi,
+      functionName: "balanceOf",
+      args: [account.address],
+    });
+  }
+
+  /** The hashes of the signer's transactions on the chain since the start, in order. */
+  async mined(): Promise<Hex[]> {
+    const hashes: Hex[] = [];
+    const head = await this.client.getBlockNumber();
+    for (let blockNumber = this.#blockBefore + 1n; blockNumber <= head; blockNumber += 1n) {
+      const block = await this.client.getBlock({ blockNumber, includeTransactions: true });
+      for (const { from, hash } of block.transactions)
+        if (from.toLowerCase() === this.registrar.address.toLowerCase()) hashes.push(hash);
+    }
+    return hashes;
+  }
+
+  /** Exactly the operation's transaction is on the chain, and the operation says so. */
+  async expectExactlyOnce(operation: Operation): Promise<void> {
+    expect(operation.status).toBe("confirmed");
+    expect(await this.mined()).toEqual([operation.hash]);
+    await this.expectBooksToBalance();
+  }
+
+  /** The budget adds up, agrees with every operation, and is what the signer has paid to the wei. */
+  async expectBooksToBalance(): Promise<void> {
+    const budget = await this.relayer.budget(program);
+    const operations = await this.relayer.list(program, { limit: 1_000 });
+    const sum = (amounts: (string | null)[]) => amounts.reduce((total, wei) => total + BigInt(wei ?? 0), 0n);
+    expect(sum([budget.available_wei, budget.reserved_wei, budget.spent_wei])).toBe(BigInt(budget.limit_wei));
+    expect(sum(operations.map(({ reserved_wei }) => reserved_wei))).toBe(BigInt(budget.reserved_wei));
+    expect(sum(operations.map(({ cost_wei }) => cost_wei))).toBe(BigInt(budget.spent_wei));
+    const balance = await this.client.getBalance({ address: this.registrar.address });
+    expect(this.#balanceBefore - balance).toBe(BigInt(budget.spent_wei));
+  }
+}
+
+function accountOf({ privateKey }: Account): LocalAccount {
+  return privateKeyToAccount(privateKey);
+}
