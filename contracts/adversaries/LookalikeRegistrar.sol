@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
+
+/// @title LookalikeRegistrar
+/// @notice Emits whatever log it is told to, the registrar's included, and moves nothing.
+/// @dev Only the address of the emitter tells its logs from the registrar's.
+contract LookalikeRegistrar {
+    struct Payment {
+        bytes32 id;
+        address buyer;
+        address merchant;
+        uint32 sequence;
+        address token;
+        uint256 amount;
+        uint256 paidTotal;
+    }
+
+    /// @notice The log of a payment that never was.
+    function pretendPayment(Payment calldata p) external {
+        emit IPurchaseRegistrar.PurchasePaid(
+            p.id, p.buyer, p.merchant, p.sequence, p.token, p.amount, p.paidTotal
+        );
+    }
+
+    /// @notice Answers to the registrar's own selector, with the registrar's own log.
+    function pay(bytes32 id, uint256 amount) external {
+        emit IPurchaseRegistrar.PurchasePaid(id, msg.sender, address(this), 2, address(this), amount, amount);
+    }
+
+    /// @notice Any log with up to four topics: another indexing, extra data, a missing topic.
+    function emitLog(bytes32[] calldata topics, bytes calldata data) external {
+        bytes memory copy = data;
+        uint256 count = topics.length;
+        bytes32[4] memory t;
+        for (uint256 i = 0; i < count; ++i) {
+            t[i] = topics[i];
+        }
+        assembly ("memory-safe") {
+            let start := add(copy, 0x20)
+            let length := mload(copy)
+            switch count
+            case 0 { log0(start, length) }
+            case 1 { log1(start, length, mload(t)) }
+            case 2 { log2(start, length, mload(t), mload(add(t, 0x20))) }
+            case 3 { log3(start, length, mload(t), mload(add(t, 0x20)), mload(add(t, 0x40))) }
+            default {
+                log4(start, length, mload(t), mload(add(t, 0x20)), mload(add(t, 0x40)), mload(add(t, 0x60)))
+            }
+        }
+    }
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+
+import {ExactTransfer} from "../ExactTransfer.sol";
+import {ConstructorCaller, ContractWallet} from "../adversaries/ContractWallet.sol";
+import {ContractSigner} from "../adversaries/ContractSigner.sol";
+import {HostileToken} from "../adversaries/HostileToken.sol";
+import {LookalikeRegistrar} from "../adversaries/LookalikeRegistrar.sol";
+import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
+import {Fixture} from "./Fixture.sol";
+
+/// @title Adversaries
+/// @notice Tokens, signers and wallets that misbehave, against the whole registrar.
+contract AdversariesTest is Fixture {
+    bytes32 private constant HOSTILE_REF = keccak256("mer_hostile");
+    address private hostileMerchant = account("hostile merchant");
+    HostileToken private token;
+
+    function setUp() public override {
+        super.setUp();
+        token = new HostileToken();
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.merchantRef = HOSTILE_REF;
+        authorization.wallet = hostileMerchant;
+        authorization.token = address(token);
+        bytes memory signature = signFunding(authorization);
+        vm.prank(hostileMerchant);
+        registrar.enroll(authorization, signature);
+
+        token.mint(buyer, 1_000_000_000);
+        token.mint(address(token), 1_000_000_000);
+        token.mint(hostileMerchant, 1_000_000_000);
+        vm.prank(buyer);
+        token.approve(address(registrar), 1_000_000_000);
+        vm.prank(hostileMerchant);
+        token.approve(address(source), 1_000_000_000);
+        token.act(address(token), abi.encodeCall(token.approve, (address(registrar), 1_000_000_000)));
+    }
+
+    function hostile() private view returns (IPurchaseRegistrar.Purchase memory purchase) {
+        purchase = commitment();
+        purchase.merchant = hostileMerchant;
+        purchase.token = address(token);
+    }
+
+    /// @dev Everything about a purchase that a failed step must leave as it was.
+    function trace(bytes32 id) private view returns (bytes32) {
+        return keccak256(
+            abi.encode(
+                registrar.purchase(id),
+                registrar.figures(id),
+                registrar.programState(PROGRAM),
+                registrar.funding(PROGRAM, HOSTILE_REF),
+                token.balanceOf(buyer),
+                token.balanceOf(beneficiary)
+            )
+        );
+    }
+
+    function paysNothing(bytes32 id, HostileToken.Manner manner, bytes memory reason) private {
+        token.setManner(manner);
+        bytes32 before = trace(id);
+        refuses(reason);
+        vm.prank(buyer);
+        registrar.pay(id, 10);
+        eq(trace(id), before, "nothing changed");
+    }
+
+    function inexact(address holder, uint256 actual, uint256 expected) private view returns (bytes memory) {
+        return abi.encodeWithSelector(
+            ExactTransfer.InexactTransfer.selector, address(token), holder, actual, expected
+        );
+    }
+
+    function test_aPaymentThatIsNotExactIsNoPayment() public {
+        bytes32 id = offer(hostile());
+        uint256 m = 1_000_000_000;
+        paysNothing(id, HostileToken.Manner.FeeFromReceiver, inexact(hostileMerchant, m + 9, m + 10));
+        paysNothing(id, HostileToken.Manner.FeeFromSender, inexact(buyer, m - 11, m - 10));
+        paysNothing(id, HostileToken.Manner.Bonus, inexact(hostileMerchant, m + 11, m + 10));
+        paysNothing(id, HostileToken.Manner.Silent, inexact(buyer, m, m - 10));
+        bytes memory failed =
+            abi.encodeWithSelector(SafeERC20.SafeERC20FailedOperation.selector, address(token));
+        paysNothing(id, HostileToken.Manner.FalseAnswer, failed);
+        paysNothing(id, HostileToken.Manner.OddAnswer, failed);
+        paysNothing(id, HostileToken.Manner.Reverting, "HostileToken: no");
+    }
+
+    function test_aTokenWithoutAnAnswerPaysAndRefunds() public {
+        token.setManner(HostileToken.Manner.NoAnswer);
+        bytes32 id = offer(hostile());
+        pay(id, 10);
+        claim(id);
+        collectRefund(id, 4, DECISION);
+        eq(token.balanceOf(hostileMerchant), 1_000_000_006, "merchant");
+        eq(token.balanceOf(beneficiary), 4, "beneficiary");
+    }
+
+    function test_aRefundThatIsNotExactIsNoRefund() public {
+        bytes32 id = offer(hostile());
+        pay(id, 10);
+        claim(id);
+        HostileToken.Manner[6] memory manners = [
+            HostileToken.Manner.FeeFromReceiver,
+            HostileToken.Manner.FeeFromSender,
+            HostileToken.Manner.Bonus,
+            HostileToken.Manner.Silent,
+            HostileToken.Manner.FalseAnswer,
+            HostileToken.Manner.Reverting
+        ];
+        for (uint256 i = 0; i < manners.length; ++i) {
+            token.setManner(manners[i]);
+            bytes32 before = trace(id);
+            vm.prank(operator);
+            (bool success,) = address(registrar).call(abi.encodeCall(registrar.collectRefund, (id, 5, DECISION)));
+            eq(success, false, "refused");
+            eq(trace(id), before, "nothing changed");
+            eq(registrar.decisionUsed(DECISION), false, "the decision is unused");
+        }
+    }
+
+    /// @dev The token is a buyer itself and tries each step from inside a transfer.
+    function test_noStepCanBeTakenFromInsideATransfer() public {
+        IPurchaseRegistrar.Purchase memory purchase = hostile();
+        purchase.buyer = address(token);
+        purchase.beneficiary = address(token);
+        bytes32 own = offer(purchase);
+        IPurchaseRegistrar.Purchase memory next = hostile();
+        next.salt = keccak256("next");
+        bytes memory signature = signPurchase(next);
+        bytes32[] memory ids = new bytes32[](1);
+        ids[0] = own;
+        uint256[] memory amounts = new uint256[](1);
+        amounts[0] = 1;
+
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        bytes[13] memory steps = [
+            abi.encodeCall(registrar.pay, (own, 1)),
+            abi.encodeCall(registrar.payBatch, (ids, amounts)),
+            abi.encodeCall(registrar.claim, (own, CLAIM_HASH)),
+            abi.encodeCall(registrar.expire, (own)),
+            abi.encodeCall(registrar.offer, (next, signature)),
+            abi.encodeCall(registrar.register, (next, signature)),
+            abi.encodeCall(registrar.withdrawOffer, (own)),
+            abi.encodeCall(registrar.collectRefund, (own, 1, DECISION)),
+            abi.encodeCall(registrar.openProgram, (keccak256("another"), operator, signer, bounds())),
+            abi.encodeCall(registrar.setBounds, (PROGRAM, operator, signer, bounds())),
+            abi.encodeCall(registrar.setPaused, (PROGRAM, true)),
+            abi.encodeCall(registrar.enroll, (authorization, signature)),
+            abi.encodeCall(registrar.revokeFunding, (HOSTILE_REF))
+        ];
+        for (uint256 i = 0; i < steps.length; ++i) {
+            token.reenter(address(registrar), steps[i]);
+            token.act(address(registrar), abi.encodeCall(registrar.pay, (own, 1)));
+            eq(token.calledBack(), true, "the token called back");
+            eq(token.succeeded(), false, "the inner step is refused");
+            eq(
+                keccak256(token.answer()),
+                keccak256(
+                    abi.encodeWithSelector(ReentrancyGuardTransient.ReentrancyGuardReentrantCall.selector)
+                ),
+                "the reason"
+            );
+            eq(registrar.purchase(own).paid, i + 1, "the outer payment counts once");
+        }
+    }
+
+    /// @dev The guard is released: two steps in one transaction are two steps.
+    function test_aStepAfterAStepInOneTransactionIsAccepted() public {
+        ContractWallet wallet = new ContractWallet();
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.buyer = address(wallet);
+        bytes32 id = offer(purchase);
+        usdc.faucet(address(wallet), 10);
+        ContractWallet.Call[] memory calls = new ContractWallet.Call[](3);
+        calls[0] = ContractWallet.Call(address(usdc), abi.encodeCall(usdc.approve, (address(registrar), 10)));
+        calls[1] = ContractWallet.Call(address(registrar), abi.encodeCall(registrar.pay, (id, 4)));
+        calls[2] = ContractWallet.Call(address(registrar), abi.encodeCall(registrar.pay, (id, 6)));
+        wallet.multicall(calls);
+        eq(registrar.purchase(id).paid, 10, "paid");
+    }
+
+    function test_aTokenCannotDrawFromInsideATransfer() public {
+        bytes32 id = offer(hostile());
+        token.reenter(
+            address(source), abi.encodeCall(source.draw, (address(usdc), merchant, address(token), 1))
+        );
+        pay(id, 1);
+        eq(token.succeeded(), false, "refused");
+        eq(usdc.balanceOf(address(token)), 0, "nothing was drawn");
+    }
+
+    /// @dev Figures read inside a transfer are ahead of it by design; they are undone if it fails.
+    function test_figuresReadInsideATransferAreThoseAfterIt() public {
+        bytes32 id = offer(hostile());
+        token.reenter(address(registrar), abi.encodeCall(registrar.figures, (id)));
+        pay(id, 7);
+        IPurchaseRegistrar.Figures memory inside = abi.decode(token.answer(), (IPurchaseRegistrar.Figures));
+        eq(inside.paid, 7, "paid");
+        eq(inside.outstanding, AMOUNT - 7, "outstanding");
+    }
+
+    /// @dev One merchant's hostile token takes nothing from another merchant.
+    function test_aHostileTokenTouchesOnlyItsOwnFunding() public {
+        bytes32 id = offer(hostile());
+        pay(id, 10);
+        claim(id);
+        uint256 balance = usdc.balanceOf(merchant);
+        collectRefund(id, 10, DECISION);
+        eq(registrar.funding(PROGRAM, HOSTILE_REF).collected, 10, "its own");
+        eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, 0, "the other's");
+        eq(usdc.balanceOf(merchant), balance, "the other's balance");
+    }
+
+    // The real token, paused or blocking in mid-flow
+
+    function test_aPausedTokenLeavesEverythingAsItWas() public {
+        bytes32 id = claimed();
+        IPurchaseRegistrar.Purchase memory second = commitment();
+        second.salt = keccak256("second");
+        bytes32 open = offer(second);
+        bytes32 before = keccak256(abi.encode(registrar.purchase(id), registrar.purchase(open), openOffers()));
+        vm.prank(admin);
+        usdc.pause();
+        refuses("Pausable: paused");
+        vm.prank(buyer);
+        registrar.pay(open, 1);
+        refuses("Pausable: paused");
+        vm.prank(operator);
+        registrar.collectRefund(id, 1, DECISION);
+        eq(
+            keccak256(abi.encode(registrar.purchase(id), registrar.purchase(open), openOffers())),
+            before,
+            "nothing changed"
+        );
+        vm.prank(admin);
+        usdc.unpause();
+        collectRefund(id, 1, DECISION);
+        eq(usdc.balanceOf(beneficiary), 1, "the refund arrives after the pause");
+    }
+
+    function test_aBlockedPartyStopsTheTransferAndNothingElse() public {
+        bytes32 id = claimed();
+        address[3] memory parties = [merchant, beneficiary, address(source)];
+        for (uint256 i = 0; i < parties.length; ++i) {
+            vm.prank(admin);
+            usdc.blacklist(parties[i]);
+            refuses("Blacklistable: account is blacklisted");
+            vm.prank(operator);
+            registrar.collectRefund(id, 1, DECISION);
+            eq(registrar.decisionUsed(DECISION), false, "the decision is unused");
+            vm.prank(admin);
+            usdc.unBlacklist(parties[i]);
+        }
+        collectRefund(id, 1, DECISION);
+        eq(usdc.balanceOf(beneficiary), 1, "the refund arrives");
+    }
+
+    function test_anotherSpenderMayEmptyTheMerchantFirst() public {
+        bytes32 id = claimed();
+        uint256 balance = usdc.balanceOf(merchant);
+        vm.prank(merchant);
+        usdc.transfer(stranger, balance);
+        refuses("ERC20: transfer amount exceeds balance");
+        vm.prank(operator);
+        registrar.collectRefund(id, 1, DECISION);
+        eq(registrar.purchase(id).refunded, 0, "refunded");
+    }
+
+    // Signers with code
+
+    function test_aSignerThatSaysYesToEverythingBindsNobodyElse() public {
+        ContractSigner yes = new ContractSigner(signer);
+        yes.setMood(ContractSigner.Mood.YesToAll);
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, address(yes), bounds());
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        // Still only the registrar offers, only the merchant registers, only within funding and bounds.
+        refusesCaller(stranger, operator);
+        vm.prank(stranger);
+        registrar.offer(purchase, "");
+        purchase.amount = CAP + 1;
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.FundingInsufficient.selector, CAP + 1, CAP));
+        vm.prank(merchant);
+        registrar.register(purchase, "");
+    }
+
+    function test_aSignerThatChangesItsMindChangesNothingOnChain() public {
+        ContractSigner fickle = new ContractSigner(signer);
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, address(fickle), bounds());
+        bytes32 id = offer();
+        fickle.setMood(ContractSigner.Mood.NoToAll);
+        pay(id, AMOUNT);
+        claim(id);
+        collectRefund(id, AMOUNT, DECISION);
+        eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
+    }
+
+    // Wallets with code
+
+    function test_nobodyPaysForTheBuyer() public {
+        bytes32 id = offer();
+        ContractWallet wallet = new ContractWallet();
+        bytes memory call = abi.encodeCall(registrar.pay, (id, 1));
+        bytes memory reason =
+            abi.encodeWithSelector(IPurchaseRegistrar.WrongCaller.selector, address(wallet), buyer);
+        refuses(abi.encodeWithSelector(ContractWallet.CallFailed.selector, address(registrar), reason));
+        vm.prank(buyer);
+        wallet.forward(address(registrar), call);
+
+        vm.prank(buyer);
+        eq(wallet.attempt(address(registrar), call), false, "a swallowed failure");
+        eq(registrar.purchase(id).paid, 0, "paid");
+    }
+
+    function test_aConstructorPaysForNobody() public {
+        bytes32 id = offer();
+        vm.expectRevert();
+        vm.prank(buyer);
+        new ConstructorCaller(address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
+        eq(registrar.purchase(id).paid, 0, "paid");
+    }
+
+    function test_aDelegatecallTouchesOnlyTheWalletsOwnStorage() public {
+        bytes32 id = offer();
+        ContractWallet wallet = new ContractWallet();
+        refuses(
+            abi.encodeWithSelector(
+                ContractWallet.CallFailed.selector,
+                address(registrar),
+                abi.encodeWithSelector(IPurchaseRegistrar.UnknownPurchase.selector, id)
+            )
+        );
+        vm.prank(buyer);
+        wallet.delegate(address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
+        eq(registrar.purchase(id).paid, 0, "paid");
+    }
+
+    function test_aLookalikesLogIsNotTheRegistrars() public {
+        bytes32 id = offer();
+        LookalikeRegistrar lookalike = new LookalikeRegistrar();
+        vm.recordLogs();
+        lookalike.pretendPayment(
+            LookalikeRegistrar.Payment(id, buyer, merchant, 2, address(usdc), AMOUNT, AMOUNT)
+        );
+        eq(vm.getRecordedLogs()[0].emitter, address(lookalike), "the emitter tells");
+        eq(registrar.purchase(id).paid, 0, "paid");
+    }
+
+    function test_etherIsTakenByNobody() public {
+        vm.deal(address(this), 2);
+        (bool success,) = address(registrar).call{value: 1}("");
+        eq(success, false, "the registrar");
+        (success,) = address(source).call{value: 1}("");
+        eq(success, false, "the funding source");
+    }
+}
