@@ -96,10 +96,9 @@ async function goOn(
   const unblocked = await sendPredecessors(context, unmined);
   if (!(await knowsTransaction(context.node, standing(unmined).hash)))
     return finish(context, await broadcast(context, unmined), patience);
-  const known = isRecorded(unmined)
-    ? unmined
-    : await recordBroadcast(context, unmined, await timestamp(context));
-  return patience === "always" || unblocked ? finish(context, known, patience) : known;
+  if (!isRecorded(unmined))
+    return finish(context, await recordBroadcast(context, unmined, await timestamp(context)), patience);
+  return patience === "always" || unblocked ? finish(context, unmined, patience) : unmined;
 }
 
 /** Waits for the receipt of what was sent. */

@@ -11,6 +11,7 @@ import {
   stringToHex,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
 import { expect, onTestFinished } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import {
@@ -265,7 +266,7 @@ export class Stage {
     const { client } = this;
     const wallet = createWalletClient({
       account: accountOf(sender),
-      chain: client.chain,
+      chain: foundry,
       transport: http(this.chain.anvil.url, { retryCount: 0 }),
     });
     const hash = await wallet.sendTransaction({ to: call.to, data: call.data });
