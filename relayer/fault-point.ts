@@ -45,8 +45,10 @@ export async function useForeignNonce(context: RelayerContext, signer: Address):
     maxPriorityFeePerGas: maxPriorityFeePerGas * 2n,
   });
   const hash = await sendRaw(node, raw);
-  // Whatever the mining mode: foreign use counts once it is mined.
-  if ((await readReceipt(node, hash)) === null) await ask(node, "evm_mine", [], z.unknown());
+  // Foreign use counts once it is mined, and exactly one block may be made for it.
+  const automine = await ask(node, "anvil_getAutomine", [], z.boolean());
+  if (!automine) await ask(node, "evm_mine", [], z.unknown());
+  while ((await readReceipt(node, hash)) === null) await context.wait(1);
 }
 
 async function pauseMining(context: RelayerContext): Promise<void> {

@@ -36,7 +36,7 @@ test.each(rpcPoints)("a refusal at %s is told in the operation, which then goes 
   });
   const second = await stage.relayer.advance(first.operation_id);
   expect(second.status_reason).toBe("rpc_refused");
-  const third = await stage.relayer.advance(first.operation_id);
+  const third = await stage.relayer.submit(intent);
   expect(third).toMatchObject({ status_reason: null, error: null });
   await stage.expectExactlyOnce(third);
 });
@@ -68,7 +68,7 @@ test.each(faultPoints.slice(1))(
         before_intent: "never held here",
       }[point],
     );
-    await stage.expectExactlyOnce(await stage.relayer.advance(held.operation_id));
+    await stage.expectExactlyOnce(await stage.relayer.submit(intent));
   },
 );
 

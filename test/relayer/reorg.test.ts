@@ -89,8 +89,9 @@ test.each(["after_broadcast", "after_mined", "after_confirmed"] as const)(
   async (point) => {
     const stage = await openStage({ patienceMs: 50 });
     stage.relayer.fault({ point, action: "reorg" });
-    const operation = await stage.relayer.submit(await stage.offer("fault"));
-    const settled = await stage.relayer.advance(operation.operation_id);
+    const intent = await stage.offer("fault");
+    await stage.relayer.submit(intent);
+    const settled = await stage.relayer.submit(intent);
     expect(stage.relayer.faults()).toMatchObject([{ hits: 1 }]);
     await stage.expectExactlyOnce(settled);
   },
