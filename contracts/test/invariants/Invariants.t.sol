@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
+import {Assertions} from "../Assertions.sol";
+import {World} from "./World.sol";
+
+/// @title Invariants
+/// @notice What holds after any sequence of steps by anybody.
+contract InvariantsTest is Assertions {
+    World private world;
+
+    function setUp() public {
+        world = new World();
+    }
+
+    /// @dev The runner calls the world only.
+    function targetContracts() public view returns (address[] memory targets) {
+        targets = new address[](1);
+        targets[0] = address(world);
+    }
+
+    function invariant_thePurchasesAddUp() public view {
+        uint256 count = world.idCount();
+        for (uint256 i = 0; i < count; ++i) {
+            bytes32 id = world.ids(i);
+            IPurchaseRegistrar.Figures memory f = world.registrar().figures(id);
+            eq(f.paid + f.outstanding, f.amount, "paid and outstanding make the amount");
+            eq(f.refunded <= f.paid, true, "no more is refunded than was paid");
+            eq(f.refunded == 0 || f.claimHash != 0, true, "no refund without a claim");
+            eq((f.refunded == 0) == (f.decisionHash == 0), true, "a refund has its decision");
+            eq(world.registrar().hashPurchase(world.commitment(id)), id, "the id is the rehash of the commitment");
+        }
+    }
+
+    function invariant_stateReadIsStateRebuiltFromLogs() public view {
+        uint256 count = world.idCount();
+        for (uint256 i = 0; i < count; ++i) {
+            bytes32 id = world.ids(i);
+            eq(
+                keccak256(abi.encode(world.registrar().purchase(id))),
+                keccak256(abi.encode(world.replay().purchase(id))),
+                "purchase"
+            );
+        }
+        for (uint256 i = 0; i < 2; ++i) {
+            eq(
+                keccak256(abi.encode(world.registrar().programState(world.programs(i)))),
+                keccak256(abi.encode(world.replay().program(world.programs(i)))),
+                "program"
+            );
+        }
+        count = world.fundingCount();
+        for (uint256 i = 0; i < count; ++i) {
+            bytes32 program = world.fundingPrograms(i);
+            IPurchaseRegistrar.FundingState memory read = world.registrar().funding(program, world.fundingRefs(i));
+            bytes32 enrolledAs = world.registrar().enrolledAs(program, read.wallet);
+            // Allowance and balance are the token's, not the registrar's.
+            read.allowance = 0;
+            read.balance = 0;
+            eq(
+                keccak256(abi.encode(read)),
+                keccak256(abi.encode(world.replay().funding(program, world.fundingRefs(i)))),
+                "funding"
+            );
+            eq(enrolledAs, world.replay().enrolledAs(program, read.wallet), "enrolled as");
+        }
+    }
+
+    function invariant_fundingsAreWithinTheirCaps() public view {
+        uint256 fundings = world.fundingCount();
+        uint256 purchases = world.idCount();
+        for (uint256 i = 0; i < fundings; ++i) {
+            bytes32 program = world.fundingPrograms(i);
+            bytes32 merchantRef = world.fundingRefs(i);
+            IPurchaseRegistrar.FundingState memory f = world.registrar().funding(program, merchantRef);
+            uint256 refunded;
+            for (uint256 j = 0; j < purchases; ++j) {
+                IPurchaseRegistrar.PurchaseState memory p = world.registrar().purchase(world.ids(j));
+                if (p.program != program || p.merchantRef != merchantRef) continue;
+                eq(p.merchant, f.wallet, "a purchase is its funding's merchant's");
+                eq(p.token, f.token, "a purchase is in its funding's token");
+                refunded += p.refunded;
+            }
+            eq(f.collected, refunded, "collected is the sum of the refunds");
+            eq(f.collected <= f.cap, true, "collected is within the cap");
+        }
+    }
+
+    function invariant_openOffersAreWhatIsOutstanding() public view {
+        for (uint256 i = 0; i < 2; ++i) {
+            bytes32 program = world.programs(i);
+            uint256 outstanding;
+            uint256 purchases = world.idCount();
+            for (uint256 j = 0; j < purchases; ++j) {
+                IPurchaseRegistrar.PurchaseState memory p = world.registrar().purchase(world.ids(j));
+                if (p.program != program || p.route != IPurchaseRegistrar.Route.Registrar) continue;
+                if (p.status == IPurchaseRegistrar.Status.Open) outstanding += p.amount - p.paid;
+            }
+            eq(world.registrar().programState(program).openOffers, outstanding, "open offers");
+        }
+    }
+
+    function invariant_transfersEqualTheBooks() public view {
+        address[2] memory tokens = [address(world.usdc()), address(world.hostile())];
+        for (uint256 t = 0; t < 2; ++t) {
+            for (uint256 i = 0; i < 4; ++i) {
+                address wallet = world.wallets(i);
+                eq(balance(tokens[t], wallet), world.expected(tokens[t], wallet), "balance");
+            }
+            eq(balance(tokens[t], address(world.registrar())), 0, "the registrar holds nothing");
+            eq(balance(tokens[t], address(world.source())), 0, "the funding source holds nothing");
+        }
+    }
+
+    function invariant_decisionsAreSingleUse() public view {
+        uint256 count = world.decisionCount();
+        for (uint256 i = 0; i < count; ++i) {
+            eq(world.registrar().decisionUsed(world.decisions(i)), true, "used");
+            for (uint256 j = 0; j < i; ++j) {
+                eq(world.decisions(i) == world.decisions(j), false, "used once");
+            }
+        }
+        uint256 refunds;
+        uint256 purchases = world.idCount();
+        for (uint256 i = 0; i < purchases; ++i) {
+            if (world.registrar().purchase(world.ids(i)).refunded != 0) ++refunds;
+        }
+        eq(refunds, count, "a refund for each decision");
+    }
+
+    function balance(address token, address holder) private view returns (uint256) {
+        (, bytes memory answer) = token.staticcall(abi.encodeWithSignature("balanceOf(address)", holder));
+        return abi.decode(answer, (uint256));
+    }
+}

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {FundingSource} from "../../FundingSource.sol";
+import {PurchaseRegistrar} from "../../PurchaseRegistrar.sol";
+import {TestUSDC} from "../../TestUSDC.sol";
+import {HostileToken} from "../../adversaries/HostileToken.sol";
+import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
+import {Assertions} from "../Assertions.sol";
+import {Vm} from "../Vm.sol";
+import {Replay} from "./Replay.sol";
+
+/// @title World
+/// @notice Every actor's every step, with whatever arguments the fuzzer finds, against a model that says beforehand whether
+/// the step must be accepted.
+/// @dev The model is what the logs so far say (`Replay`) together with the clock and the tokens' moods. A step that is accepted
+/// although the model refuses it, or the other way round, reverts here and so fails the run. Balances are followed apart
+/// from the logs, by what each accepted step must have moved.
+contract World is Assertions {
+    uint256 private constant WALLETS = 4;
+    uint256 private constant MOST = 1_000;
+    uint256 private constant WEALTH = 1_000_000_000;
+
+    PurchaseRegistrar public immutable registrar;
+    FundingSource public immutable source;
+    TestUSDC public immutable usdc;
+    HostileToken public immutable hostile;
+    Replay public immutable replay;
+
+    bytes32[2] public programs = [keccak256("prg_a"), keccak256("prg_b")];
+    address[2] public admins;
+    address[2] public operators;
+    /// @dev Merchants, buyers and beneficiaries are drawn from the same wallets, so that they coincide at times.
+    address[WALLETS] public wallets;
+    address public stranger;
+    uint256 private constant SIGNER_KEY = 0xA11CE;
+    address public immutable signer;
+
+    uint256 public time = 1_800_000_000;
+    uint256 private _salt;
+
+    bytes32[] public ids;
+    mapping(bytes32 id => IPurchaseRegistrar.Purchase) private _commitments;
+    bytes32[] public fundingPrograms;
+    bytes32[] public fundingRefs;
+    bytes32[] public decisions;
+
+    /// @notice What a wallet must hold, by the steps that were accepted.
+    mapping(address token => mapping(address holder => uint256)) public expected;
+
+    /// @notice How often each step was accepted and refused.
+    mapping(string step => uint256) public accepted;
+    mapping(string step => uint256) public refused;
+
+    constructor() {
+        vm.warp(time);
+        registrar = new PurchaseRegistrar();
+        source = FundingSource(registrar.fundingSource());
+        usdc = new TestUSDC("USDC", "USDC", address(this), address(this), address(this), address(this));
+        hostile = new HostileToken();
+        replay = new Replay(address(registrar));
+        signer = vm.addr(SIGNER_KEY);
+        admins = [account("admin a"), account("admin b")];
+        operators = [account("operator a"), account("operator b")];
+        wallets = [account("wallet 0"), account("wallet 1"), account("wallet 2"), account("wallet 3")];
+        stranger = account("stranger");
+        for (uint256 i = 0; i < WALLETS; ++i) {
+            usdc.faucet(wallets[i], WEALTH);
+            hostile.mint(wallets[i], WEALTH);
+            expected[address(usdc)][wallets[i]] = WEALTH;
+            expected[address(hostile)][wallets[i]] = WEALTH;
+            vm.startPrank(wallets[i]);
+            usdc.approve(address(registrar), type(uint256).max);
+            usdc.approve(address(source), type(uint256).max);
+            hostile.approve(address(registrar), type(uint256).max);
+            hostile.approve(address(source), type(uint256).max);
+            vm.stopPrank();
+        }
+        // Something to start from, by the same steps as later.
+        openProgram(0, 0);
+        openProgram(1, 1);
+        enroll(0, 0, 0, MOST * 5, 30, 0);
+        enroll(0, 1, 1, MOST * 5, 30, 0);
+        enroll(1, 0, 0, MOST * 5, 30, 0);
+    }
+
+    /// @dev The clock is the world's own.
+    modifier step() {
+        vm.warp(time);
+        vm.recordLogs();
+        _;
+    }
+
+    // The clock and the tokens
+
+    function wait(uint256 secondsSeed) external {
+        time += clamp(secondsSeed, 1, 6 hours);
+    }
+
+    /// @dev To a deadline of some purchase, to the second, or to the one after it.
+    function waitForDeadline(uint256 idSeed, bool claimDeadline, bool late) external {
+        if (ids.length == 0) return;
+        IPurchaseRegistrar.Purchase storage p = _commitments[ids[idSeed % ids.length]];
+        uint256 target = (claimDeadline ? p.claimDeadline : p.payDeadline) + (late ? 1 : 0);
+        if (target > time) time = target;
+    }
+
+    function setManner(uint256 seed) external {
+        // Honest half of the time, so that hostile purchases get somewhere.
+        hostile.setManner(HostileToken.Manner(seed % 20 >= 9 ? 0 : seed % 20));
+        if (hostile.manner() == HostileToken.Manner.Reentrant && ids.length > 0) {
+            bytes32 id = ids[seed % ids.length];
+            hostile.reenter(address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
+        }
+    }
+
+    function setTokenPaused(uint256 seed) external {
+        if (seed % 4 == 0) usdc.pause();
+        else usdc.unpause();
+    }
+
+    function setBlocked(uint256 walletSeed, uint256 seed) external {
+        if (seed % 4 == 0) usdc.blacklist(wallets[walletSeed % WALLETS]);
+        else usdc.unBlacklist(wallets[walletSeed % WALLETS]);
+    }
+
+    /// @notice Tokens that go around the registrar are nobody's payment.
+    function bypass(uint256 fromSeed, uint256 toSeed, uint256 amount) external {
+        address from = wallets[fromSeed % WALLETS];
+        address to = wallets[toSeed % WALLETS];
+        amount = clamp(amount, 0, MOST);
+        vm.prank(from);
+        hostile.transfer(to, amount);
+        expected[address(hostile)][from] -= amount;
+        expected[address(hostile)][to] += amount;
+    }
+
+    // The admin
+
+    function openProgram(uint256 programSeed, uint256 actorSeed) public step {
+        bytes32 program = programs[programSeed % 2];
+        address actor = _actor(actorSeed, admins[programSeed % 2]);
+        bool expectation = replay.program(program).admin == address(0);
+        vm.prank(actor);
+        _send(
+            "openProgram",
+            expectation,
+            abi.encodeCall(
+                registrar.openProgram,
+                (program, operators[programSeed % 2], signer, _bounds(MOST, MOST * 6, time + 60 days))
+            )
+        );
+    }
+
+    function setBounds(uint256 programSeed, uint256 actorSeed, uint256 most, uint256 budget, uint256 daysLeft)
+        external
+        step
+    {
+        bytes32 program = programs[programSeed % 2];
+        IPurchaseRegistrar.ProgramState memory state = replay.program(program);
+        address actor = _actor(actorSeed, state.admin);
+        IPurchaseRegistrar.Bounds memory bounds =
+            _bounds(clamp(most, 0, MOST * 2), clamp(budget, 0, MOST * 8), time + clamp(daysLeft, 0, 60) * 1 days);
+        // The next registrar is the former one or the other program's.
+        address next = operators[actorSeed % 5 == 0 ? (programSeed + 1) % 2 : programSeed % 2];
+        vm.prank(actor);
+        _send(
+            "setBounds", actor == state.admin, abi.encodeCall(registrar.setBounds, (program, next, signer, bounds))
+        );
+    }
+
+    function setPaused(uint256 programSeed, uint256 actorSeed, uint256 seed) external step {
+        bytes32 program = programs[programSeed % 2];
+        IPurchaseRegistrar.ProgramState memory state = replay.program(program);
+        address actor = _actor(actorSeed, state.admin);
+        vm.prank(actor);
+        _send("setPaused", actor == state.admin, abi.encodeCall(registrar.setPaused, (program, seed % 4 == 0)));
+    }
+
+    // The merchant
+
+    function enroll(
+        uint256 programSeed,
+        uint256 walletSeed,
+        uint256 tokenSeed,
+        uint256 cap,
+        uint256 daysValid,
+        uint256 actorSeed
+    ) public step {
+        IPurchaseRegistrar.FundingAuthorization memory a;
+        a.program = programs[programSeed % 2];
+        a.wallet = wallets[walletSeed % WALLETS];
+        // A few refs only, so that they collide.
+        a.merchantRef = keccak256(abi.encode("mer", (programSeed >> 8) % 3, walletSeed % WALLETS, fundingRefs.length / 4));
+        a.token = tokenSeed % 3 == 1 ? address(hostile) : address(usdc);
+        a.cap = clamp(cap, 0, MOST * 6);
+        a.validUntil = uint64(time + clamp(daysValid, 0, 40) * 1 days);
+        a.salt = bytes32(++_salt);
+        address actor = _actor(actorSeed, a.wallet);
+        bytes32 digest = registrar.hashFunding(a);
+        bytes memory signature = _sign(digest, actorSeed);
+        bool expectation = actor == a.wallet && !replay.program(a.program).paused && a.cap > 0
+            && _signed(actorSeed) && replay.enrolledAs(a.program, a.wallet) == 0 && _unusedRef(a.merchantRef, a.wallet);
+        vm.prank(actor);
+        if (_send("enroll", expectation, abi.encodeCall(registrar.enroll, (a, signature)))) {
+            fundingPrograms.push(a.program);
+            fundingRefs.push(a.merchantRef);
+        }
+    }
+
+    function _unusedRef(bytes32 merchantRef, address wallet) private view returns (bool) {
+        for (uint256 i = 0; i < 2; ++i) {
+            address user = replay.funding(programs[i], merchantRef).wallet;
+            // Refs name their wallet, so that a ref of another wallet does not occur.
+            if (user == wallet) return false;
+        }
+        return true;
+    }
+
+    function revokeFunding(uint256 fundingSeed, uint256 actorSeed) external step {
+        if (actorSeed % 3 != 0) return;
+        uint256 i = fundingSeed % fundingRefs.length;
+        IPurchaseRegistrar.FundingState memory state = replay.funding(fundingPrograms[i], fundingRefs[i]);
+        address actor = _actor(actorSeed >> 8, state.wallet);
+        vm.prank(actor);
+        _send(
+            "revokeFunding",
+            actor == state.wallet && state.revokedAt == 0,
+            abi.encodeCall(registrar.revokeFunding, (fundingRefs[i]))
+        );
+    }
+
+    // New purchases
+
+    function offer(uint256 parties, uint256 amount, uint256 deadlines, uint256 actorSeed) external step {
+        IPurchaseRegistrar.Purchase memory p = _draw(parties, amount, deadlines);
+        IPurchaseRegistrar.ProgramState memory state = replay.program(p.program);
+        address actor = _actor(actorSeed, state.registrar);
+        bool expectation = actor == state.registrar && time <= state.bounds.validUntil
+            && p.amount <= state.bounds.maxPurchase && state.openOffers + p.amount <= state.bounds.openBudget
+            && _mayCommit(p, actorSeed);
+        _commit("offer", registrar.offer.selector, p, actor, expectation, actorSeed);
+    }
+
+    function register(uint256 parties, uint256 amount, uint256 deadlines, uint256 actorSeed) external step {
+        IPurchaseRegistrar.Purchase memory p = _draw(parties, amount, deadlines);
+        address actor = _actor(actorSeed, p.merchant);
+        bool expectation = actor == p.merchant && _mayCommit(p, actorSeed);
+        _commit("register", registrar.register.selector, p, actor, expectation, actorSeed);
+    }
+
+    function _draw(uint256 parties, uint256 amount, uint256 deadlines)
+        private
+        returns (IPurchaseRegistrar.Purchase memory p)
+    {
+        // Mostly the terms of some funding, at times anybody's.
+        uint256 i = parties % fundingRefs.length;
+        p.program = fundingPrograms[i];
+        IPurchaseRegistrar.FundingState memory state = replay.funding(p.program, fundingRefs[i]);
+        p.merchant = (parties >> 8) % 8 == 0 ? wallets[(parties >> 16) % WALLETS] : state.wallet;
+        p.token = (parties >> 24) % 8 == 0 ? address(hostile) : state.token;
+        p.buyer = wallets[(parties >> 32) % WALLETS];
+        p.beneficiary = (parties >> 40) % 2 == 0 ? p.buyer : wallets[(parties >> 48) % WALLETS];
+        p.amount = clamp(amount, 0, MOST);
+        p.offerDeadline = uint64(time - 1 + deadlines % 8 * 1 hours);
+        p.payDeadline = uint64(p.offerDeadline + (deadlines >> 8) % 48 * 1 hours);
+        p.claimDeadline = uint64(p.payDeadline + (deadlines >> 16) % 12 * 1 days);
+        if ((deadlines >> 24) % 16 == 0) p.payDeadline -= 1;
+        if ((deadlines >> 32) % 16 == 0) p.claimDeadline -= 1;
+        p.purchaseRef = keccak256("pur");
+        // At times the very same purchase as before.
+        p.salt = (deadlines >> 40) % 8 == 0 ? bytes32(_salt) : bytes32(++_salt);
+    }
+
+    function _mayCommit(IPurchaseRegistrar.Purchase memory p, uint256 actorSeed) private view returns (bool) {
+        bytes32 merchantRef = replay.enrolledAs(p.program, p.merchant);
+        if (merchantRef == 0) return false;
+        IPurchaseRegistrar.FundingState memory state = replay.funding(p.program, merchantRef);
+        return !replay.program(p.program).paused && p.amount > 0 && p.offerDeadline <= p.payDeadline
+            && p.payDeadline <= p.claimDeadline && time <= p.offerDeadline && p.merchant != p.buyer
+            && p.merchant != p.beneficiary && state.token == p.token && state.validUntil >= p.claimDeadline
+            && state.cap - state.collected >= p.amount && _signed(actorSeed)
+            && replay.purchase(registrar.hashPurchase(p)).status == IPurchaseRegistrar.Status.None;
+    }
+
+    function _commit(
+        string memory name,
+        bytes4 selector,
+        IPurchaseRegistrar.Purchase memory p,
+        address actor,
+        bool expectation,
+        uint256 actorSeed
+    ) private {
+        bytes32 id = registrar.hashPurchase(p);
+        bytes memory signature = _sign(id, actorSeed);
+        vm.prank(actor);
+        if (_send(name, expectation, abi.encodeWithSelector(selector, p, signature))) {
+            ids.push(id);
+            _commitments[id] = p;
+        }
+    }
+
+    // Closing
+
+    function withdrawOffer(uint256 idSeed, uint256 actorSeed) external step {
+        if (ids.length == 0 || actorSeed % 2 == 0) return;
+        bytes32 id = ids[idSeed % ids.length];
+        IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
+        IPurchaseRegistrar.ProgramState memory state = replay.program(p.program);
+        address actor = _actor(actorSeed >> 8, state.registrar);
+        bool expectation = actor == state.registrar && time <= state.bounds.validUntil
+            && p.route == IPurchaseRegistrar.Route.Registrar && p.status == IPurchaseRegistrar.Status.Open
+            && p.paid < p.amount;
+        vm.prank(actor);
+        _send("withdrawOffer", expectation, abi.encodeCall(registrar.withdrawOffer, (id)));
+    }
+
+    function expire(uint256 idSeed) external step {
+        if (ids.length == 0) return;
+        bytes32 id = ids[idSeed % ids.length];
+        IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
+        bool expectation = p.status == IPurchaseRegistrar.Status.Open && p.paid < p.amount && time > p.payDeadline;
+        vm.prank(stranger);
+        _send("expire", expectation, abi.encodeCall(registrar.expire, (id)));
+    }
+
+    // Paying, claiming, refunding
+
+    function pay(uint256 idSeed, uint256 amount, uint256 actorSeed) external step {
+        if (ids.length == 0) return;
+        bytes32 id = ids[idSeed % ids.length];
+        IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
+        uint256 outstanding = p.amount - p.paid;
+        amount = amount % 3 == 0 ? outstanding : clamp(amount, 0, outstanding + 1);
+        address actor = _actor(actorSeed, p.buyer);
+        bool expectation = actor == p.buyer && _mayPay(p, amount);
+        vm.prank(actor);
+        if (_send("pay", expectation, abi.encodeCall(registrar.pay, (id, amount)))) {
+            _moved(p.token, p.buyer, p.merchant, amount);
+        }
+    }
+
+    /// @dev Two purchases, or one twice.
+    function payBatch(uint256 idSeed, uint256 otherSeed, uint256 amount, uint256 actorSeed) external step {
+        if (ids.length == 0) return;
+        bytes32[] memory batch = new bytes32[](2);
+        batch[0] = ids[idSeed % ids.length];
+        batch[1] = ids[otherSeed % ids.length];
+        IPurchaseRegistrar.PurchaseState memory first = replay.purchase(batch[0]);
+        IPurchaseRegistrar.PurchaseState memory second = replay.purchase(batch[1]);
+        uint256[] memory amounts = new uint256[](2);
+        amounts[0] = clamp(amount, 0, first.amount - first.paid);
+        amounts[1] = clamp(amount >> 128, 0, second.amount - second.paid);
+        address actor = _actor(actorSeed, first.buyer);
+        bool expectation = actor == first.buyer && actor == second.buyer && _mayPay(first, amounts[0]);
+        if (batch[0] == batch[1]) second.paid += amounts[0];
+        expectation = expectation && _mayPay(second, amounts[1]);
+        vm.prank(actor);
+        if (_send("payBatch", expectation, abi.encodeCall(registrar.payBatch, (batch, amounts)))) {
+            _moved(first.token, first.buyer, first.merchant, amounts[0]);
+            _moved(second.token, second.buyer, second.merchant, amounts[1]);
+        }
+    }
+
+    function _mayPay(IPurchaseRegistrar.PurchaseState memory p, uint256 amount) private view returns (bool) {
+        return p.status == IPurchaseRegistrar.Status.Open && !replay.program(p.program).paused
+            && time <= p.payDeadline && amount > 0 && amount <= p.amount - p.paid
+            && _moves(p.token, address(registrar), p.buyer, p.merchant);
+    }
+
+    function claim(uint256 idSeed, uint256 actorSeed, uint256 seed) external step {
+        if (ids.length == 0) return;
+        bytes32 id = ids[idSeed % ids.length];
+        IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
+        address actor = _actor(actorSeed, p.beneficiary);
+        bytes32 claimHash = seed % 16 == 0 ? bytes32(0) : keccak256(abi.encode("claim", seed));
+        bool expectation = actor == p.beneficiary && p.paid > 0 && p.claimHash == 0 && time <= p.claimDeadline
+            && claimHash != 0;
+        vm.prank(actor);
+        _send("claim", expectation, abi.encodeCall(registrar.claim, (id, claimHash)));
+    }
+
+    function collectRefund(uint256 idSeed, uint256 award, uint256 decisionSeed, uint256 actorSeed) external step {
+        if (ids.length == 0) return;
+        bytes32 id = ids[idSeed % ids.length];
+        IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
+        award = clamp(award, 0, p.paid + 1);
+        // At times a decision that was carried out before.
+        bytes32 decision = keccak256(abi.encode("decision", decisionSeed));
+        if (decisionSeed % 8 == 0 && decisions.length > 0) decision = decisions[decisionSeed % decisions.length];
+        if (decisionSeed % 32 == 1) decision = 0;
+        address actor = _actor(actorSeed, replay.program(p.program).registrar);
+        bool expectation = actor == replay.program(p.program).registrar && _mayRefund(p, award, decision);
+        vm.prank(actor);
+        if (_send("collectRefund", expectation, abi.encodeCall(registrar.collectRefund, (id, award, decision)))) {
+            decisions.push(decision);
+            _moved(p.token, p.merchant, p.beneficiary, award);
+        }
+    }
+
+    function _mayRefund(IPurchaseRegistrar.PurchaseState memory p, uint256 award, bytes32 decision)
+        private
+        view
+        returns (bool)
+    {
+        IPurchaseRegistrar.FundingState memory state = replay.funding(p.program, p.merchantRef);
+        return time <= replay.program(p.program).bounds.validUntil && p.claimHash != 0 && p.refunded == 0
+            && decision != 0 && !replay.decisionUsed(decision) && award > 0 && award <= p.paid
+            && award <= state.cap - state.collected
+            && time <= (state.revokedAt == 0 ? state.validUntil : p.claimDeadline)
+            && _moves(p.token, address(source), p.merchant, p.beneficiary);
+    }
+
+    // What the invariants read
+
+    function idCount() external view returns (uint256) {
+        return ids.length;
+    }
+
+    function fundingCount() external view returns (uint256) {
+        return fundingRefs.length;
+    }
+
+    function decisionCount() external view returns (uint256) {
+        return decisions.length;
+    }
+
+    function commitment(bytes32 id) external view returns (IPurchaseRegistrar.Purchase memory) {
+        return _commitments[id];
+    }
+
+    // Internal
+
+    /// @dev The one who may, but for one seed in eight, which is anybody.
+    function _actor(uint256 seed, address entitled) private view returns (address) {
+        if (seed % 8 != 7) return entitled;
+        uint256 i = (seed >> 16) % (WALLETS + 5);
+        if (i < WALLETS) return wallets[i];
+        if (i < WALLETS + 2) return admins[i - WALLETS];
+        if (i < WALLETS + 4) return operators[i - WALLETS - 2];
+        return stranger;
+    }
+
+    /// @dev One seed in sixteen has the wrong key sign.
+    function _signed(uint256 seed) private pure returns (bool) {
+        return (seed >> 32) % 16 != 15;
+    }
+
+    function _sign(bytes32 digest, uint256 seed) private pure returns (bytes memory) {
+        (uint8 v, bytes32 r, bytes32 s) = vm.sign(_signed(seed) ? SIGNER_KEY : SIGNER_KEY + 1, digest);
+        return abi.encodePacked(r, s, v);
+    }
+
+    function _bounds(uint256 most, uint256 budget, uint256 validUntil)
+        private
+        pure
+        returns (IPurchaseRegistrar.Bounds memory)
+    {
+        return IPurchaseRegistrar.Bounds(most, budget, uint64(validUntil));
+    }
+
+    function _moves(address token, address spender, address from, address to) private view returns (bool) {
+        if (token == address(usdc)) {
+            return !usdc.paused() && !usdc.isBlacklisted(spender) && !usdc.isBlacklisted(from)
+                && !usdc.isBlacklisted(to);
+        }
+        HostileToken.Manner manner = hostile.manner();
+        return manner == HostileToken.Manner.Honest || manner == HostileToken.Manner.NoAnswer
+            || manner == HostileToken.Manner.Reentrant;
+    }
+
+    function _moved(address token, address from, address to, uint256 amount) private {
+        expected[token][from] -= amount;
+        expected[token][to] += amount;
+    }
+
+    /// @dev Runs as the pranked actor.
+    function _send(string memory name, bool expectation, bytes memory data) private returns (bool success) {
+        (success,) = address(registrar).call(data);
+        eq(success, expectation, string.concat(name, ": accepted exactly when the model says so"));
+        // The recorder keeps the logs of a reverted call too; a chain does not.
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        if (!success) {
+            ++refused[name];
+            return false;
+        }
+        ++accepted[name];
+        eq(replay.feed(logs) > 0, true, string.concat(name, ": an event for every change"));
+    }
+}
