@@ -27,7 +27,7 @@ export default defineConfig({
         // Seconds, for every run of the tests.
         default: {
           fuzz: { runs: 64 },
-          invariant: { runs: 8, depth: 60, failOnRevert: true, failurePersistDir: "cache/invariant" },
+          invariant: { runs: 16, depth: 100, failOnRevert: true, failurePersistDir: "cache/invariant" },
         },
         // Minutes, before a release and after a change of the contracts.
         deep: {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {PurchaseRegistrar} from "../PurchaseRegistrar.sol";
+import {TestUSDC} from "../TestUSDC.sol";
 import {Vm} from "./Vm.sol";
 
 /// @title Assertions
@@ -39,6 +41,34 @@ abstract contract Assertions {
     /// @dev The next log of `emitter` must have all these topics and this data.
     function expectLog(address emitter) internal {
         vm.expectEmit(true, true, true, true, emitter);
+    }
+
+    /// @dev Deploys from the artifact, so that no test carries a copy of a contract and none is compiled again with it.
+    function create(string memory name, bytes memory arguments) internal returns (address deployed) {
+        bytes memory code = abi.encodePacked(vm.getCode(name), arguments);
+        assembly ("memory-safe") {
+            deployed := create(0, add(code, 0x20), mload(code))
+            if iszero(deployed) {
+                returndatacopy(0, 0, returndatasize())
+                revert(0, returndatasize())
+            }
+        }
+    }
+
+    function newRegistrar() internal returns (PurchaseRegistrar) {
+        return PurchaseRegistrar(create("PurchaseRegistrar", ""));
+    }
+
+    function newUSDC(
+        string memory name,
+        string memory symbol,
+        address owner,
+        address masterMinter,
+        address pauser,
+        address blacklister
+    ) internal returns (TestUSDC) {
+        bytes memory arguments = abi.encode(name, symbol, owner, masterMinter, pauser, blacklister);
+        return TestUSDC(create("TestUSDC", arguments));
     }
 
     function clamp(uint256 value, uint256 least, uint256 most) internal pure returns (uint256) {

@@ -43,8 +43,8 @@ abstract contract Fixture is Assertions {
 
     function setUp() public virtual {
         vm.warp(START);
-        usdc = new TestUSDC("USDC", "USDC", admin, admin, admin, admin);
-        registrar = new PurchaseRegistrar();
+        usdc = newUSDC("USDC", "USDC", admin, admin, admin, admin);
+        registrar = newRegistrar();
         source = FundingSource(registrar.fundingSource());
 
         vm.prank(admin);

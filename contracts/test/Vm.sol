@@ -26,6 +26,7 @@ interface Vm {
     function expectRevert() external;
     function expectRevert(bytes4 revertData) external;
     function expectRevert(bytes calldata revertData) external;
+    function getCode(string calldata artifact) external view returns (bytes memory creationCode);
     function getRecordedLogs() external returns (Log[] memory logs);
     function label(address account, string calldata newLabel) external;
     function load(address target, bytes32 slot) external view returns (bytes32 data);

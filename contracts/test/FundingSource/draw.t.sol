@@ -18,7 +18,7 @@ contract DrawTest is Assertions {
     /// @dev The test is the registrar: it deploys the source.
     function setUp() public {
         token = new HostileToken();
-        source = new FundingSource();
+        source = FundingSource(create("FundingSource", ""));
         token.mint(merchant, 100);
         vm.prank(merchant);
         token.approve(address(source), 50);

@@ -277,7 +277,7 @@ abstract contract CommitmentRules is Fixture {
 
     function test_aSignatureForAnotherContractIsRefused() public {
         // The same fields, under the domain of a second registrar.
-        PurchaseRegistrar second = new PurchaseRegistrar();
+        PurchaseRegistrar second = newRegistrar();
         rejectsSignature(sign(SIGNER_KEY, second.hashPurchase(commitment())), signer);
     }
 

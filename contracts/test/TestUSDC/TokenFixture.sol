@@ -25,7 +25,7 @@ abstract contract TokenFixture is Assertions {
 
     function setUp() public virtual {
         vm.warp(START);
-        usdc = new TestUSDC("USDC", "USDC", owner, masterMinter, pauser, blacklister);
+        usdc = newUSDC("USDC", "USDC", owner, masterMinter, pauser, blacklister);
         usdc.faucet(alice, 1_000);
     }
 

@@ -21,7 +21,7 @@ contract ConstructorTest is TokenFixture {
     }
 
     function test_theNameIsGivenAtDeployment() public {
-        TestUSDC other = new TestUSDC("USD Coin", "USDC.e", owner, masterMinter, pauser, blacklister);
+        TestUSDC other = newUSDC("USD Coin", "USDC.e", owner, masterMinter, pauser, blacklister);
         eq(other.name(), "USD Coin", "name");
         eq(other.symbol(), "USDC.e", "symbol");
         eq(other.DOMAIN_SEPARATOR() == usdc.DOMAIN_SEPARATOR(), false, "another domain");
@@ -29,12 +29,12 @@ contract ConstructorTest is TokenFixture {
 
     function test_noRoleIsTheZeroAddress() public {
         refuses("FiatToken: new masterMinter is the zero address");
-        new TestUSDC("USDC", "USDC", owner, address(0), pauser, blacklister);
+        newUSDC("USDC", "USDC", owner, address(0), pauser, blacklister);
         refuses("FiatToken: new pauser is the zero address");
-        new TestUSDC("USDC", "USDC", owner, masterMinter, address(0), blacklister);
+        newUSDC("USDC", "USDC", owner, masterMinter, address(0), blacklister);
         refuses("FiatToken: new blacklister is the zero address");
-        new TestUSDC("USDC", "USDC", owner, masterMinter, pauser, address(0));
+        newUSDC("USDC", "USDC", owner, masterMinter, pauser, address(0));
         refuses("FiatToken: new owner is the zero address");
-        new TestUSDC("USDC", "USDC", address(0), masterMinter, pauser, blacklister);
+        newUSDC("USDC", "USDC", address(0), masterMinter, pauser, blacklister);
     }
 }

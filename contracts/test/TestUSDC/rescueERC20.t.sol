@@ -7,7 +7,7 @@ import {TokenFixture} from "./TokenFixture.sol";
 
 contract RescueERC20Test is TokenFixture {
     function test_theRescuerWithdrawsAnotherToken() public {
-        TestUSDC other = new TestUSDC("Other", "OTHER", owner, masterMinter, pauser, blacklister);
+        TestUSDC other = newUSDC("Other", "OTHER", owner, masterMinter, pauser, blacklister);
         other.faucet(address(usdc), 5);
         vm.prank(owner);
         usdc.updateRescuer(carol);
