@@ -19,7 +19,6 @@ import {
   publicActions,
 } from "viem";
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
-import { foundry } from "viem/chains";
 import { z } from "zod";
 import { hashId } from "../protocol/id.ts";
 import { createChainClient } from "../sandbox/anvil/chain-client.ts";
@@ -91,7 +90,6 @@ async function deploy(url: string, accounts: Accounts): Promise<GenesisDeploymen
   const deployer = privateKeyToAccount(accounts.wallets.deployer.privateKey);
   const wallet = createWalletClient({
     account: deployer,
-    chain: foundry,
     transport: custom(connection.provider),
     cacheTime: 0,
   }).extend(publicActions);

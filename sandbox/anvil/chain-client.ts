@@ -1,8 +1,13 @@
-import { createPublicClient, http, type PublicRpcSchema, rpcSchema, testActions } from "viem";
-import { foundry } from "viem/chains";
+import { createPublicClient, type Hex, http, type PublicRpcSchema, rpcSchema, testActions } from "viem";
 
-/** Anvil's method that viem has no action for: sets the clock to a Unix time in seconds, from where it runs on. */
-type SetTime = { Method: "evm_setTime"; Parameters: [timestamp: number]; ReturnType: number };
+/** Anvil's methods that viem has no action for, or an action that hides the answer. */
+type AnvilMethods = [
+  /** Sets the clock to a Unix time in seconds, from where it runs on. */
+  { Method: "evm_setTime"; Parameters: [timestamp: number]; ReturnType: number },
+  /** Goes back to a snapshot, which this uses up; false when there is none with this id. */
+  { Method: "evm_revert"; Parameters: [id: Hex]; ReturnType: boolean },
+  { Method: "anvil_dropAllTransactions"; Parameters?: undefined; ReturnType: null },
+];
 
 /**
  * Reads from and steers an Anvil: viem's public and test actions on one client, without caches that would outlive a revert and
@@ -14,9 +19,8 @@ type SetTime = { Method: "evm_setTime"; Parameters: [timestamp: number]; ReturnT
  */
 export function createChainClient(url: string) {
   return createPublicClient({
-    chain: foundry,
     transport: http(url, { retryCount: 0 }),
-    rpcSchema: rpcSchema<[...PublicRpcSchema, SetTime]>(),
+    rpcSchema: rpcSchema<[...PublicRpcSchema, ...AnvilMethods]>(),
     cacheTime: 0,
     pollingInterval: 10,
   }).extend(testActions({ mode: "anvil" }));

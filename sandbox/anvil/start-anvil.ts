@@ -10,6 +10,11 @@ const GUARD = fileURLToPath(new URL("guard.sh", import.meta.url));
 const START_DEADLINE_MS = 15_000;
 const STOP_DEADLINE_MS = 30_000;
 const LOG_CHARACTERS = 4_000;
+/**
+ * How many of the latest blocks a kept chain can be read and replayed at. Each block's state is dumped whole and grows with the
+ * chain, so that all of them would be 500 MB after 3,000 empty blocks; blocks, receipts and trace_transaction are kept for all.
+ */
+const KEPT_STATES = 128;
 
 /** Where a chain comes from and whether it is kept. */
 export interface AnvilOptions {
@@ -61,7 +66,8 @@ export interface AnvilProcess extends AsyncDisposable {
  * Starts Anvil and returns when it answers.
  *
  * Anvil never outlives the process that started it, even when that one is killed: it is ended with SIGTERM, on which it saves
- * its chain, so the next start resumes with equal block hashes, receipts and traces.
+ * its chain, so the next start resumes with equal blocks, receipts and traces. State can be read at the latest 128 blocks of a
+ * kept chain and at the latest 500 of one in memory.
  *
  * @throws AnvilError when the port is in use, the state file belongs to a running sandbox, or Anvil does not start.
  * @example
@@ -93,7 +99,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
         stateFile === undefined ? "" : recordFileOf(stateFile),
         stateFile === undefined ? "" : dumpFileOf(stateFile),
         ...anvilArguments,
-        "--preserve-historical-states",
+        ...historyArguments(stateFile !== undefined),
       ],
       // A group of its own: Ctrl-C in a terminal must reach the sandbox alone, which ends Anvil last.
       { detached: true, cleanup: false, buffer: false },
@@ -171,6 +177,12 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
     throw error;
   }
   return started;
+}
+
+function historyArguments(kept: boolean): readonly string[] {
+  if (kept) return ["--preserve-historical-states", "--prune-history", String(KEPT_STATES)];
+  // Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.
+  return ["--max-persisted-states", "0"];
 }
 
 // Whoever answers must be the process that was started: Anvil prints the name of each call that reaches it.

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -22,12 +23,13 @@ async function start(options?: AnvilOptions) {
   return { anvil, client: createChainClient(anvil.url) };
 }
 
-async function startInOtherProcess(folder: string) {
+async function startInOtherProcess(folder: string, home = homedir()) {
   const parent = spawn(
     process.execPath,
     [fileURLToPath(new URL("keep-running.ts", import.meta.url)), folder],
     {
       stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, HOME: home },
     },
   );
   onTestFinished(() => {
@@ -142,14 +144,31 @@ describe("an Anvil with a state file", () => {
     expect(await traceOf(again.anvil.url, hash)).toEqual(trace);
   });
 
+  test("keeps what it dumps small: the states of the latest 128 blocks only", async () => {
+    const stateFile = join(await temporaryFolder(), "state.json");
+    const { anvil, client } = await start({ stateFile });
+    await client.mine({ blocks: 400 });
+    const block = await client.getBlock({ blockNumber: 1n });
+    await anvil.stop();
+    const dump = z
+      .object({ historical_states: z.array(z.unknown()) })
+      .parse(JSON.parse(await readFile(stateFile, "utf8")));
+    expect(dump.historical_states.length).toBeLessThanOrEqual(129);
+    const again = await start({ stateFile });
+    expect(await again.client.getBlock({ blockNumber: 1n })).toEqual(block);
+    expect(await again.client.getBalance({ address: block.miner, blockNumber: 300n })).toBe(0n);
+  });
+
   test("is saved when its parent is killed, and goes on from there", async () => {
-    const folder = await temporaryFolder();
-    const { parent, pid, hash } = await startInOtherProcess(folder);
+    const [folder, home] = [await temporaryFolder(), await temporaryFolder()];
+    const { parent, pid, hash } = await startInOtherProcess(folder, home);
     await kill(parent, "SIGKILL");
     const { anvil, client } = await start({ stateFile: join(folder, "state.json") });
     expect(await findProcess(pid)).toBeUndefined();
     expect(anvil.resumed).toBe(true);
     expect((await client.getBlock({ blockNumber: 3n })).hash).toBe(hash);
+    expect(await readdir(home)).toEqual([]);
+    expect((await readdir(folder)).sort()).toEqual(["state.json", "state.json.pid"]);
   });
 
   test("is refused while another process runs on it", async () => {
