@@ -42,7 +42,11 @@ export interface DeliveryOutcome {
 }
 
 /** Sends one signed notification to a fixed URL, following nothing. */
-export type Deliver = (url: string, headers: { [name: string]: string }, body: string) => Promise<DeliveryOutcome>;
+export type Deliver = (
+  url: string,
+  headers: { [name: string]: string },
+  body: string,
+) => Promise<DeliveryOutcome>;
 
 /** Where structured log lines go. */
 export interface Log {
@@ -73,6 +77,8 @@ export interface Services {
   relayer: Relayer;
   keys: ServiceKeys;
   deliver: Deliver;
+  /** Numbers the requests, from 1. */
+  requests: { next(): number };
   /** Resolves after so many milliseconds of real time. */
   wait: (milliseconds: number) => Promise<void>;
   log: Log;

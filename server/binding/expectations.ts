@@ -50,7 +50,11 @@ function expectation(
 }
 
 /** The merchant's own `enroll`. */
-export function expectEnrollment(merchant: MerchantRecord, enrolled: Hex | null, services: Services): Expectation {
+export function expectEnrollment(
+  merchant: MerchantRecord,
+  enrolled: Hex | null,
+  services: Services,
+): Expectation {
   const { deployment } = services;
   const authorization = authorizationOf(merchant, deployment);
   return expectation(services, {
@@ -88,7 +92,12 @@ export function expectFundingApproval(merchant: MerchantRecord, services: Servic
 }
 
 /** The relayer's `offer`. */
-export function expectOffer(purchase: PurchaseRecord, registrar: Address, onChain: boolean, services: Services): Expectation {
+export function expectOffer(
+  purchase: PurchaseRecord,
+  registrar: Address,
+  onChain: boolean,
+  services: Services,
+): Expectation {
   const { deployment } = services;
   const commitment = commitmentOf(purchase, deployment);
   return expectation(services, {
@@ -110,7 +119,11 @@ export function expectOffer(purchase: PurchaseRecord, registrar: Address, onChai
 }
 
 /** The merchant's own `register`. */
-export function expectRegistration(purchase: PurchaseRecord, onChain: boolean, services: Services): Expectation {
+export function expectRegistration(
+  purchase: PurchaseRecord,
+  onChain: boolean,
+  services: Services,
+): Expectation {
   const { deployment } = services;
   const commitment = commitmentOf(purchase, deployment);
   return expectation(services, {
@@ -132,7 +145,11 @@ export function expectRegistration(purchase: PurchaseRecord, onChain: boolean, s
 }
 
 /** The buyer's approval of an amount to the registrar contract. */
-export function expectPaymentApproval(purchase: PurchaseRecord, amount: bigint, services: Services): Expectation {
+export function expectPaymentApproval(
+  purchase: PurchaseRecord,
+  amount: bigint,
+  services: Services,
+): Expectation {
   const { deployment } = services;
   const spender = deployment.registrar.address;
   return expectation(services, {
@@ -182,7 +199,12 @@ export function expectPayments(
 }
 
 /** The beneficiary's `claim`. */
-export function expectClaim(purchase: PurchaseRecord, claimHash: Hex, onChain: boolean, services: Services): Expectation {
+export function expectClaim(
+  purchase: PurchaseRecord,
+  claimHash: Hex,
+  onChain: boolean,
+  services: Services,
+): Expectation {
   const { deployment } = services;
   return expectation(services, {
     contract: deployment.registrar,

@@ -27,7 +27,12 @@ export interface Use {
  * @throws Problem transaction_not_found, transaction_unconfirmed, transaction_reverted, transaction_already_used,
  * deadline_passed, claim_window_closed, binding_mismatch: each with every check.
  */
-export async function requireBound(hash: Hex, expected: Expectation, use: Use, services: Services): Promise<ObservedTransaction> {
+export async function requireBound(
+  hash: Hex,
+  expected: Expectation,
+  use: Use,
+  services: Services,
+): Promise<ObservedTransaction> {
   const observed = await services.chain.observe(hash);
   assertBound(observed, expected, await usedBy(use, services), use.step);
   return observed;
@@ -56,7 +61,9 @@ function refusal(observed: ObservedTransaction, report: BindingReport, step: str
   const failed = report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
   const members = { transaction_hash: observed.hash, binding: viewReport(report) };
   if (observed.envelope === null)
-    return new Problem("transaction_not_found", `The chain knows no transaction ${observed.hash}.`, { members });
+    return new Problem("transaction_not_found", `The chain knows no transaction ${observed.hash}.`, {
+      members,
+    });
   if (observed.receipt === null || failed.every((name) => name === "confirmations"))
     return new Problem("transaction_unconfirmed", "The transaction is not confirmed yet.", {
       members: { ...members, confirmations: countConfirmations(observed) },
@@ -64,13 +71,16 @@ function refusal(observed: ObservedTransaction, report: BindingReport, step: str
     });
   const code = soleCause(failed, step);
   const causes = failed.join(", ");
-  return new Problem(code, `The transaction is not the one this step is bound to; failed: ${causes}.`, { members });
+  return new Problem(code, `The transaction is not the one this step is bound to; failed: ${causes}.`, {
+    members,
+  });
 }
 
 /** A code of its own for the cases in which the transaction is the right one, but not now or not again. */
 function soleCause(failed: readonly CheckName[], step: string): ErrorCode {
   const only = (...names: CheckName[]) => failed.every((name) => names.includes(name));
-  if (failed.includes("status") && only("status", "log", "purchase", "confirmations")) return "transaction_reverted";
+  if (failed.includes("status") && only("status", "log", "purchase", "confirmations"))
+    return "transaction_reverted";
   if (only("unused")) return "transaction_already_used";
   if (only("timely")) return step === "claim" ? "claim_window_closed" : "deadline_passed";
   return "binding_mismatch";

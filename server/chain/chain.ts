@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
-import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import type { DecodedLog } from "../../protocol/binding/match-log.ts";
+import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 
 /** One block, as the point that reads are made at. */
 export interface BlockPoint {

@@ -1,24 +1,28 @@
 import {
   type Address,
+  BaseError,
+  BlockNotFoundError,
+  ContractFunctionExecutionError,
   createPublicClient,
   custom,
-  BlockNotFoundError,
-  BaseError,
-  ContractFunctionExecutionError,
   type EIP1193RequestFn,
   getAbiItem,
   type Hex,
   keccak256,
   type Log,
-  parseAbi,
   type PublicClient,
-  type TransactionReceipt,
+  parseAbi,
   TransactionNotFoundError,
+  type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { decodeLog } from "../../protocol/binding/match-log.ts";
-import type { ObservedLog, ObservedReceipt, ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import type {
+  ObservedLog,
+  ObservedReceipt,
+  ObservedTransaction,
+} from "../../protocol/binding/observed-transaction.ts";
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
 import { recoverSigner } from "../../protocol/wallet-signature.ts";
 import type { Deployment } from "../deployment.ts";
@@ -39,7 +43,9 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
   const chain: Chain = {
     async identity() {
       const chainId = await client.getChainId();
-      const epochBlock = await client.getBlock({ blockNumber: BigInt(deployment.epochBlock.number) }).catch(absent);
+      const epochBlock = await client
+        .getBlock({ blockNumber: BigInt(deployment.epochBlock.number) })
+        .catch(absent);
       if (chainId !== deployment.chainId || epochBlock?.hash !== deployment.epochBlock.hash)
         throw new ChainMismatchError(
           `The node serves chain ${chainId} with block ${deployment.epochBlock.number} ${epochBlock?.hash ?? "missing"}; expected ` +
@@ -72,7 +78,8 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
       ]);
       observed.receipt = toReceipt(receipt);
       observed.codeHash = code === undefined ? null : keccak256(code);
-      if (block?.hash) observed.block = { number: block.number, hash: block.hash, timestamp: Number(block.timestamp) };
+      if (block?.hash)
+        observed.block = { number: block.number, hash: block.hash, timestamp: Number(block.timestamp) };
       return observed;
     },
 
@@ -153,7 +160,12 @@ async function headBlock(client: PublicClient): Promise<BlockPoint> {
   return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) };
 }
 
-async function isValidByContract(client: PublicClient, wallet: Address, digest: Hex, signature: Hex): Promise<boolean> {
+async function isValidByContract(
+  client: PublicClient,
+  wallet: Address,
+  digest: Hex,
+  signature: Hex,
+): Promise<boolean> {
   const abi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
   try {
     const answer = await client.readContract({

@@ -1,18 +1,34 @@
 import { Problem } from "../errors/problem.ts";
-import type { ClaimRecord, DecisionRecord, MerchantRecord, PurchaseRecord, RefundRecord } from "../store/records.ts";
+import type {
+  ClaimRecord,
+  DecisionRecord,
+  MerchantRecord,
+  PurchaseRecord,
+  RefundRecord,
+} from "../store/records.ts";
 import type { Store, Stored } from "../store/store.ts";
 
 /** Finds a merchant of a program; a foreign one is as absent as none. */
-export async function findMerchant(store: Store, program: string, id: string): Promise<Stored<MerchantRecord>> {
+export async function findMerchant(
+  store: Store,
+  program: string,
+  id: string,
+): Promise<Stored<MerchantRecord>> {
   const found = await store.get("merchants", id);
-  if (found?.value.program !== program) throw new Problem("not_found", `There is no merchant ${id} in ${program}.`);
+  if (found?.value.program !== program)
+    throw new Problem("not_found", `There is no merchant ${id} in ${program}.`);
   return found;
 }
 
 /** Finds a purchase of a program; a foreign one is as absent as none. */
-export async function findPurchase(store: Store, program: string, id: string): Promise<Stored<PurchaseRecord>> {
+export async function findPurchase(
+  store: Store,
+  program: string,
+  id: string,
+): Promise<Stored<PurchaseRecord>> {
   const found = await store.get("purchases", id);
-  if (found?.value.program !== program) throw new Problem("not_found", `There is no purchase ${id} in ${program}.`);
+  if (found?.value.program !== program)
+    throw new Problem("not_found", `There is no purchase ${id} in ${program}.`);
   return found;
 }
 

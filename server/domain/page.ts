@@ -22,7 +22,13 @@ export async function readPage(
   const limit = query.limit === undefined ? defaultLimit : Number(query.limit);
   if (query.cursor !== undefined && !(await exists(query.cursor)))
     throw new Problem("validation_failed", "The cursor is not one of this list.", {
-      errors: [{ pointer: "/query/cursor", code: "unknown_cursor", detail: "send a next_cursor of an earlier answer" }],
+      errors: [
+        {
+          pointer: "/query/cursor",
+          code: "unknown_cursor",
+          detail: "send a next_cursor of an earlier answer",
+        },
+      ],
     });
   return { after: query.cursor, limit };
 }

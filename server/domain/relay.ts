@@ -1,12 +1,19 @@
 import type { Hex } from "viem";
 import { toJson } from "../../protocol/json.ts";
-import { GasBudgetExceededError, type Operation, RelayerError, type RelayIntent } from "../../relayer/relayer.ts";
+import {
+  GasBudgetExceededError,
+  type Operation,
+  RelayerError,
+  type RelayIntent,
+} from "../../relayer/relayer.ts";
 import { ChainMismatchError, ChainUnavailableError } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 
 /** How far a relayed operation came: confirmed with its transaction, or still on its way. */
-export type Relayed = { confirmed: true; operation: Operation; hash: Hex } | { confirmed: false; operation: Operation };
+export type Relayed =
+  | { confirmed: true; operation: Operation; hash: Hex }
+  | { confirmed: false; operation: Operation };
 
 /**
  * Relays an intent, or goes on with the operation that it already has.
@@ -28,7 +35,11 @@ function refusalOf(operation: Operation): Problem {
   const members = { operation: toJson(operation), revert: toJson(revert) };
   const reason = revert?.name ?? operation.error?.message ?? operation.status_reason ?? operation.status;
   if (revert?.name === "BudgetExceeded")
-    return new Problem("registrar_bound_exceeded", `The registrar's budget of open offers is used up: ${reason}.`, { members });
+    return new Problem(
+      "registrar_bound_exceeded",
+      `The registrar's budget of open offers is used up: ${reason}.`,
+      { members },
+    );
   return new Problem("transaction_reverted", `The relayed ${operation.kind} failed: ${reason}.`, { members });
 }
 

@@ -16,9 +16,17 @@ export async function requireSignature(
   const signer = await recoverSigner(query.digest, query.signature);
   const at = { errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${query.wallet}` }] };
   if (signer === null)
-    throw new Problem("signature_invalid", "The signature is not one over these bytes (65 bytes, low s).", at);
-  throw new Problem("signer_mismatch", `Over these bytes the signature is one of ${signer}, not of ${query.wallet}.`, {
-    ...at,
-    members: { expected_signer: query.wallet, actual_signer: signer },
-  });
+    throw new Problem(
+      "signature_invalid",
+      "The signature is not one over these bytes (65 bytes, low s).",
+      at,
+    );
+  throw new Problem(
+    "signer_mismatch",
+    `Over these bytes the signature is one of ${signer}, not of ${query.wallet}.`,
+    {
+      ...at,
+      members: { expected_signer: query.wallet, actual_signer: signer },
+    },
+  );
 }

@@ -16,7 +16,12 @@ export interface Submitted {
 }
 
 /** Reads what a wallet submitted for an action. */
-export async function submitted(store: Store, program: string, subject: string, action: string): Promise<Submitted> {
+export async function submitted(
+  store: Store,
+  program: string,
+  subject: string,
+  action: string,
+): Promise<Submitted> {
   const found = (await store.get("submissions", submissionKey(program, subject, action)))?.value;
   return {
     transactionHash: (fromBody) => fromBody ?? found?.transaction_hash ?? missing("transaction_hash", action),
@@ -25,7 +30,17 @@ export async function submitted(store: Store, program: string, subject: string, 
 }
 
 function missing(field: string, action: string): never {
-  throw new Problem("validation_failed", `${field} is missing, and the wallet route has none for ${action}.`, {
-    errors: [{ pointer: `/${field}`, code: "missing", detail: `send it, or submit the action ${action} over the wallet route` }],
-  });
+  throw new Problem(
+    "validation_failed",
+    `${field} is missing, and the wallet route has none for ${action}.`,
+    {
+      errors: [
+        {
+          pointer: `/${field}`,
+          code: "missing",
+          detail: `send it, or submit the action ${action} over the wallet route`,
+        },
+      ],
+    },
+  );
 }

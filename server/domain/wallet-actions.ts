@@ -1,12 +1,5 @@
 import type { Address } from "viem";
-import {
-  approveCall,
-  type Call,
-  claimCall,
-  enrollCall,
-  payCall,
-  registerCall,
-} from "../../protocol/call.ts";
+import { approveCall, type Call, claimCall, enrollCall, payCall, registerCall } from "../../protocol/call.ts";
 import { claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
 import type { Json } from "../../protocol/json.ts";
 import type { ChainFunding, ChainPurchase } from "../chain/chain.ts";
@@ -28,7 +21,11 @@ export interface OfferedAction {
 }
 
 /** What a merchant's wallet can do now. */
-export function merchantWalletActions(merchant: MerchantRecord, funding: ChainFunding, services: Services): OfferedAction[] {
+export function merchantWalletActions(
+  merchant: MerchantRecord,
+  funding: ChainFunding,
+  services: Services,
+): OfferedAction[] {
   const { deployment } = services;
   const { registrar, token, fundingSource } = deployment;
   const send = (call: Call) => viewTransactionRequest(call, merchant.wallet, deployment);
@@ -62,19 +59,32 @@ export function purchaseWalletActions(
   const send = (call: Call, from: Address) => viewTransactionRequest(call, from, deployment);
   const commitment = commitmentOf(purchase, deployment);
   const { beneficiary, buyer, merchant } = purchase;
-  const claimed = { commitment: id, beneficiary, requestedAmount: claim.amount, reasonHash: hashReason(claim.reason) };
+  const claimed = {
+    commitment: id,
+    beneficiary,
+    requestedAmount: claim.amount,
+    reasonHash: hashReason(claim.reason),
+  };
   const domain = domainOf(deployment);
   const unpayable = whyNotPayable(purchase, onChain, outstanding, now);
   return [
     offered("register", whyNotRegistrable(purchase, now), {
       transaction: send(registerCall(registrar.address, commitment, purchase.commitment_signature), merchant),
     }),
-    offered("approve", unpayable ?? (payable < outstanding ? null : "What is outstanding is approved already."), {
-      transaction: send(approveCall(token.address, registrar.address, outstanding), buyer),
-    }),
-    offered("pay", unpayable ?? (payable > 0n ? null : "Nothing is approved to the registrar contract yet."), {
-      transaction: send(payCall(registrar.address, id, payable), buyer),
-    }),
+    offered(
+      "approve",
+      unpayable ?? (payable < outstanding ? null : "What is outstanding is approved already."),
+      {
+        transaction: send(approveCall(token.address, registrar.address, outstanding), buyer),
+      },
+    ),
+    offered(
+      "pay",
+      unpayable ?? (payable > 0n ? null : "Nothing is approved to the registrar contract yet."),
+      {
+        transaction: send(payCall(registrar.address, id, payable), buyer),
+      },
+    ),
     offered("claim", whyNotClaimable(purchase, onChain, now), {
       transaction: send(claimCall(registrar.address, id, hashClaim(domain, claimed)), beneficiary),
       sign: { method: "eth_signTypedData_v4", typed_data: viewTypedData(claimTypedData(domain, claimed)) },

@@ -299,4 +299,6 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue;
 
 /** Every error code, in the order of the catalogue. */
-export const errorCodes = Object.keys(errorCatalogue).filter((code): code is ErrorCode => code in errorCatalogue);
+export const errorCodes = Object.keys(errorCatalogue).filter(
+  (code): code is ErrorCode => code in errorCatalogue,
+);

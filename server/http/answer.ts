@@ -12,7 +12,11 @@ export interface Answer {
 
 /** Builds a JSON answer. */
 export function jsonAnswer(status: number, body: Json, headers: { [name: string]: string } = {}): Answer {
-  return { status, body: JSON.stringify(body), headers: { "Content-Type": "application/json; charset=utf-8", ...headers } };
+  return {
+    status,
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json; charset=utf-8", ...headers },
+  };
 }
 
 /** Builds the answer of a refusal: application/problem+json (RFC 9457). */

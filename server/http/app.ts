@@ -1,5 +1,4 @@
 import express, { type Express, type Request, type Response } from "express";
-import { deriveId } from "../../protocol/id.ts";
 import { ChainMismatchError, ChainUnavailableError } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { Problem } from "../errors/problem.ts";
@@ -11,6 +10,7 @@ import { claimKey, readIdempotencyKey } from "./idempotency.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 import { parseJson } from "./parse-json.ts";
 import { readBody } from "./read-body.ts";
+import { requestId } from "./request-id.ts";
 import { OperationRunner } from "./run-operation.ts";
 import { validate } from "./validate.ts";
 
@@ -25,10 +25,13 @@ export interface Resource {
  *
  * @example createApp(services, operations, resources).listen(4020, "127.0.0.1")
  */
-export function createApp(services: Services, operations: readonly Operation[], resources: readonly Resource[]): Express {
+export function createApp(
+  services: Services,
+  operations: readonly Operation[],
+  resources: readonly Resource[],
+): Express {
   const app = express();
   const runner = new OperationRunner(services);
-  const nextRequestId = requestIds(services);
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("case sensitive routing", true);
@@ -36,7 +39,7 @@ export function createApp(services: Services, operations: readonly Operation[], 
   app.set("query parser", "simple");
 
   app.use((request, response, next) => {
-    response.locals["requestId"] = nextRequestId();
+    response.locals["requestId"] = requestId(services);
     response.set("X-Request-Id", response.locals["requestId"]);
     request.on("error", () => {});
     next();
@@ -59,13 +62,17 @@ export function createApp(services: Services, operations: readonly Operation[], 
   });
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     const problem = toProblem(error);
-    const requestId = String(response.locals["requestId"]);
-    if (problem.status >= 500) services.log.error({ request_id: requestId, path: request.path, error }, problem.message);
+    const id = String(response.locals["requestId"]);
+    if (problem.status >= 500)
+      services.log.error({ request_id: id, path: request.path, error }, problem.message);
     if (response.headersSent) {
       response.destroy();
       return;
     }
-    send(response, problemAnswer(problem, { docsUrl: services.settings.urls.docs, instance: request.path, requestId }));
+    send(
+      response,
+      problemAnswer(problem, { docsUrl: services.settings.urls.docs, instance: request.path, requestId: id }),
+    );
   });
   return app;
 }
@@ -78,7 +85,9 @@ async function answerOperation(
   services: Services,
 ): Promise<Answer> {
   const now = await services.clock.now();
-  const params = Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, String(value)]));
+  const params = Object.fromEntries(
+    Object.entries(request.params).map(([name, value]) => [name, String(value)]),
+  );
   const programId = params["program"];
   const caller = await authenticate(operation, request.headersDistinct["authorization"], now, services);
   authorize(operation, caller, programId);
@@ -133,25 +142,21 @@ function expressPath(path: string): string {
 }
 
 function methodNotAllowed(methods: readonly string[]): Problem {
-  const allow = methods.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])).join(", ");
+  const allow = methods
+    .flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]))
+    .join(", ");
   return new Problem("method_not_allowed", `Use ${allow}.`, { headers: { Allow: allow } });
-}
-
-/** Request ids repeat with the seed, so that two equal runs have equal answers. */
-function requestIds(services: Services): () => string {
-  let count = 0;
-  return () => {
-    count += 1;
-    return deriveId("req", [services.settings.seed, services.deployment.epoch, count]);
-  };
 }
 
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof ChainUnavailableError)
     return new Problem("rpc_unavailable", error.message, { headers: { "Retry-After": "1" }, cause: error });
-  if (error instanceof ChainMismatchError) return new Problem("chain_mismatch", error.message, { cause: error });
-  if (error instanceof StoreUnavailableError) return new Problem("storage_unavailable", error.message, { cause: error });
-  if (error instanceof URIError) return new Problem("route_not_found", "The path is not valid percent-encoding.");
+  if (error instanceof ChainMismatchError)
+    return new Problem("chain_mismatch", error.message, { cause: error });
+  if (error instanceof StoreUnavailableError)
+    return new Problem("storage_unavailable", error.message, { cause: error });
+  if (error instanceof URIError)
+    return new Problem("route_not_found", "The path is not valid percent-encoding.");
   return new Problem("internal_error", "The service failed; nothing was committed.", { cause: error });
 }

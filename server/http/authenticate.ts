@@ -23,7 +23,10 @@ export async function authenticate(
     case "account":
       return { kind: "account", account: findAccount(bearerToken(authorization), services) };
     case "scope":
-      return { kind: "credential", credential: await findCredential(bearerToken(authorization), now, services) };
+      return {
+        kind: "credential",
+        credential: await findCredential(bearerToken(authorization), now, services),
+      };
     default:
       return { kind: "anyone" };
   }
@@ -40,7 +43,10 @@ export function authorize(operation: Operation, caller: Caller, program: string 
   const { credential } = caller;
   if (!credential.scopes.includes(scope)) throw scopeMissing(scope, credential.scopes);
   if (program !== undefined && credential.program !== program)
-    throw new Problem("program_mismatch", `The credential is for ${credential.program}, the path names another program.`);
+    throw new Problem(
+      "program_mismatch",
+      `The credential is for ${credential.program}, the path names another program.`,
+    );
 }
 
 function scopeMissing(scope: Scope, held: readonly string[]): Problem {
@@ -58,15 +64,21 @@ function bearerToken(authorization: readonly string[] | undefined): string {
     });
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1];
   if (token === undefined || more.length > 0)
-    throw new Problem("credential_malformed", "The Authorization header must be `Bearer <credential>`, sent once.", {
-      headers: { "WWW-Authenticate": `${realm}, error="invalid_request"` },
-    });
+    throw new Problem(
+      "credential_malformed",
+      "The Authorization header must be `Bearer <credential>`, sent once.",
+      {
+        headers: { "WWW-Authenticate": `${realm}, error="invalid_request"` },
+      },
+    );
   return token;
 }
 
 function findAccount(token: string, services: Services): Account {
   const digest = Buffer.from(digestOf(token));
-  const account = services.settings.accounts.find(({ key_sha256 }) => timingSafeEqual(Buffer.from(key_sha256), digest));
+  const account = services.settings.accounts.find(({ key_sha256 }) =>
+    timingSafeEqual(Buffer.from(key_sha256), digest),
+  );
   if (account === undefined) throw invalidToken("credential_invalid", "No account has this key.");
   return account;
 }
@@ -75,12 +87,17 @@ async function findCredential(token: string, now: number, services: Services): P
   const [found] = await services.store.list("credentials", { token_sha256: digestOf(token) }, { limit: 1 });
   const credential = found?.value;
   if (credential === undefined) throw invalidToken("credential_invalid", "No credential has this value.");
-  if (credential.revoked_at !== null) throw invalidToken("credential_revoked", "A newer credential revoked this one.");
-  if (now >= credential.expires_at) throw invalidToken("credential_expired", "The credential's seven days are over.");
+  if (credential.revoked_at !== null)
+    throw invalidToken("credential_revoked", "A newer credential revoked this one.");
+  if (now >= credential.expires_at)
+    throw invalidToken("credential_expired", "The credential's seven days are over.");
   return credential;
 }
 
-function invalidToken(code: "credential_invalid" | "credential_expired" | "credential_revoked", detail: string): Problem {
+function invalidToken(
+  code: "credential_invalid" | "credential_expired" | "credential_revoked",
+  detail: string,
+): Problem {
   return new Problem(code, detail, {
     headers: { "WWW-Authenticate": `${realm}, error="invalid_token", error_description="${detail}"` },
   });

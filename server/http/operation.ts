@@ -74,6 +74,8 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
   /** Whether it has an effect outside the store, so that a crash must find it in progress. */
   effect: boolean;
   body?: B;
+  /** What the body is when the handler takes its exact bytes and judges them itself. */
+  rawBody?: z.ZodType;
   query?: Q;
   responses: { [status: number]: { description: string; schema: z.ZodType } };
   /** The codes that it answers with beside those of its authorization and body. */
@@ -87,6 +89,13 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
  *
  * @example export const readProgram = defineOperation({ number: 3, method: "get", … })
  */
-export function defineOperation<B extends z.ZodType, Q extends z.ZodType>(operation: Operation<B, Q>): Operation<B, Q> {
+export function defineOperation<B extends z.ZodType, Q extends z.ZodType>(
+  operation: Operation<B, Q>,
+): Operation<B, Q> {
   return operation;
+}
+
+/** The name of an operation's authorization as the specification writes it: public, account, a scope or signed_event. */
+export function authorizationName({ authorization }: Pick<Operation, "authorization">): string {
+  return authorization.kind === "scope" ? authorization.scope : authorization.kind;
 }

@@ -29,7 +29,10 @@ function parseNumber(text: string): number {
   const value = Number(text);
   const exact = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
   if (!exact)
-    throw new Problem("body_malformed", `The number ${text.slice(0, 40)} cannot be kept exactly; send amounts as strings.`);
+    throw new Problem(
+      "body_malformed",
+      `The number ${text.slice(0, 40)} cannot be kept exactly; send amounts as strings.`,
+    );
   return value;
 }
 

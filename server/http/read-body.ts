@@ -10,7 +10,10 @@ import { limits } from "../limits.ts";
 export async function readBody(request: Request): Promise<Buffer> {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity")
-    throw new Problem("content_encoding_unsupported", `The body is encoded as ${encoding}; send it as it is.`);
+    throw new Problem(
+      "content_encoding_unsupported",
+      `The body is encoded as ${encoding}; send it as it is.`,
+    );
   if (!isJsonType(request.headers["content-type"]))
     throw new Problem(
       "content_type_unsupported",
@@ -36,7 +39,11 @@ function isJsonType(type: string | undefined): boolean {
 /** The connection ends after the answer, so that nobody reads what is left of the body. */
 function tooLarge(request: Request, bytes: number): Problem {
   request.pause();
-  return new Problem("body_too_large", `The body has at least ${bytes} bytes; ${limits.body_bytes} are allowed.`, {
-    headers: { Connection: "close" },
-  });
+  return new Problem(
+    "body_too_large",
+    `The body has at least ${bytes} bytes; ${limits.body_bytes} are allowed.`,
+    {
+      headers: { Connection: "close" },
+    },
+  );
 }

@@ -45,7 +45,11 @@ export class OperationRunner {
     }
   }
 
-  async #claimAndRun(operation: Operation, context: OperationContext, claim: IdempotencyClaim): Promise<Answer> {
+  async #claimAndRun(
+    operation: Operation,
+    context: OperationContext,
+    claim: IdempotencyClaim,
+  ): Promise<Answer> {
     const { store } = this.#services;
     const before = (await store.get("idempotency", claim.key))?.value;
     if (before !== undefined && before.fingerprint !== claim.fingerprint) throw keyReused();
@@ -69,7 +73,11 @@ export class OperationRunner {
   }
 
   /** Runs the handler and commits what it decided; starts over when what it read has changed meanwhile. */
-  async #attempt(operation: Operation, context: OperationContext, claim: IdempotencyClaim | null): Promise<Answer> {
+  async #attempt(
+    operation: Operation,
+    context: OperationContext,
+    claim: IdempotencyClaim | null,
+  ): Promise<Answer> {
     for (let tries = 0; ; tries += 1) {
       try {
         return await this.#handleAndCommit(operation, context, claim);

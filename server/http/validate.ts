@@ -12,7 +12,11 @@ export function validate<T extends z.ZodType>(schema: T, value: unknown, root: s
   if (result.success) return result.data;
   const errors = result.error.issues.flatMap((issue) => findings(issue, root));
   const [first] = errors;
-  throw new Problem("validation_failed", first ? `${first.pointer || "The body"}: ${first.detail}` : "Invalid.", { errors });
+  throw new Problem(
+    "validation_failed",
+    first ? `${first.pointer || "The body"}: ${first.detail}` : "Invalid.",
+    { errors },
+  );
 }
 
 function findings(issue: z.core.$ZodIssue, root: string): Finding[] {

@@ -32,7 +32,10 @@ export const activatePurchase = defineOperation({
   body: activatePurchaseBody,
   responses: {
     200: { description: "The purchase is active.", schema: activationSchema },
-    202: { description: "The relayed transaction is not confirmed yet; send the identical request again.", schema: activationSchema },
+    202: {
+      description: "The relayed transaction is not confirmed yet; send the identical request again.",
+      schema: activationSchema,
+    },
   },
   errors: [
     "not_found",
@@ -63,7 +66,11 @@ export const activatePurchase = defineOperation({
         kind: "offer",
         subject: { type: "purchase", id },
         businessKey: purchase.commitment_hash,
-        call: offerCall(deployment.registrar.address, commitmentOf(purchase, deployment), purchase.commitment_signature),
+        call: offerCall(
+          deployment.registrar.address,
+          commitmentOf(purchase, deployment),
+          purchase.commitment_signature,
+        ),
         signer: program.registrar,
       },
       services,
@@ -81,7 +88,12 @@ export const activatePurchase = defineOperation({
         }),
       };
     const use = { key: relayed.hash, step: "offer", subject: id };
-    await requireBound(relayed.hash, expectOffer(purchase, program.registrar, onChain.exists, services), use, services);
+    await requireBound(
+      relayed.hash,
+      expectOffer(purchase, program.registrar, onChain.exists, services),
+      use,
+      services,
+    );
     return {
       kind: "write",
       status: 200,
@@ -91,7 +103,12 @@ export const activatePurchase = defineOperation({
         return {
           changes: [
             { ...stored, kind: "update", collection: "purchases", value: active },
-            { kind: "insert", collection: "used_transactions", key: use.key, value: { step: use.step, subject: id } },
+            {
+              kind: "insert",
+              collection: "used_transactions",
+              key: use.key,
+              value: { step: use.step, subject: id },
+            },
           ],
           body: { purchase: viewPurchase(active, noParts, onChain, services), operation, event_id },
         };
@@ -112,10 +129,14 @@ function assertSamePurchase(purchase: PurchaseRecord, commitmentHash: string): v
 function assertOfferable(purchase: PurchaseRecord, state: ChainProgram): void {
   const { timestamp } = state.asOf;
   if (timestamp > purchase.offer_deadline)
-    throw new Problem("deadline_passed", `The offer was due by ${purchase.offer_deadline}; it is ${timestamp}.`);
+    throw new Problem(
+      "deadline_passed",
+      `The offer was due by ${purchase.offer_deadline}; it is ${timestamp}.`,
+    );
   const amount = BigInt(purchase.amount);
   const available = state.openBudget - state.openOffers;
-  const within = amount <= state.maxPurchase && amount <= available && timestamp <= state.validUntil && !state.paused;
+  const within =
+    amount <= state.maxPurchase && amount <= available && timestamp <= state.validUntil && !state.paused;
   if (!within)
     throw new Problem("registrar_bound_exceeded", "The registrar's bounds do not allow this offer.", {
       members: {

@@ -1,5 +1,5 @@
 import { toTimestamp } from "../../protocol/time.ts";
-import { defineOperation } from "../http/operation.ts";
+import { authorizationName, defineOperation } from "../http/operation.ts";
 import { limits } from "../limits.ts";
 import { eventTypes } from "../outbox/event-types.ts";
 import { capabilitiesSchema } from "../schemas/capabilities.ts";
@@ -13,7 +13,8 @@ export const capabilities = defineOperation({
   method: "get",
   path: "/v1/routing/capabilities",
   summary: "Enabled route metadata",
-  description: "Says which routes are enabled, on which chain and contracts, with which limits, scopes, operations and keys.",
+  description:
+    "Says which routes are enabled, on which chain and contracts, with which limits, scopes, operations and keys.",
   authorization: { kind: "public" },
   idempotent: false,
   effect: false,
@@ -42,7 +43,7 @@ export const capabilities = defineOperation({
           id: operation.id,
           method: operation.method.toUpperCase(),
           path: operation.path,
-          authorization: operation.authorization.kind === "scope" ? operation.authorization.scope : operation.authorization.kind,
+          authorization: authorizationName(operation),
           idempotent: operation.idempotent,
         })),
         events: Object.entries(eventTypes).map(([type, description]) => ({ type, description })),

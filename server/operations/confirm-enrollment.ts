@@ -59,7 +59,12 @@ export const confirmEnrollment = defineOperation({
       wallet: merchant.wallet,
     });
     const use = { key: transactionHash, step: "enrollment", subject: id };
-    await requireBound(transactionHash, expectEnrollment(merchant, funding.authorization, services), use, services);
+    await requireBound(
+      transactionHash,
+      expectEnrollment(merchant, funding.authorization, services),
+      use,
+      services,
+    );
     const digest = hashMessage(enrollmentMessageOf(merchant, services));
     await requireSignature({ wallet: merchant.wallet, digest, signature }, services);
     return {

@@ -15,7 +15,8 @@ export const confirmRegistration = defineOperation({
   method: "post",
   path: "/v1/routing/programs/{program}/purchases/{id}/registration",
   summary: "Confirm a direct registration",
-  description: "Confirms, by the binding check, that the merchant's own wallet registered exactly this purchase on chain.",
+  description:
+    "Confirms, by the binding check, that the merchant's own wallet registered exactly this purchase on chain.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: false,
@@ -53,7 +54,12 @@ export const confirmRegistration = defineOperation({
         return {
           changes: [
             { ...stored, kind: "update", collection: "purchases", value: active },
-            { kind: "insert", collection: "used_transactions", key: use.key, value: { step: use.step, subject: id } },
+            {
+              kind: "insert",
+              collection: "used_transactions",
+              key: use.key,
+              value: { step: use.step, subject: id },
+            },
           ],
           body: viewPurchase(active, { claim: null, decision: null, refund: null }, onChain, services),
         };

@@ -1,5 +1,8 @@
 import { toHex } from "viem";
-import { fundingAuthorizationTypedData, hashFundingAuthorization } from "../../protocol/funding-authorization.ts";
+import {
+  fundingAuthorizationTypedData,
+  hashFundingAuthorization,
+} from "../../protocol/funding-authorization.ts";
 import { deriveId, hashId } from "../../protocol/id.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { authorizationOf, domainOf } from "../domain/commitment-of.ts";
@@ -39,16 +42,26 @@ export const createMerchant = defineOperation({
     const id = deriveId("mer", [settings.seed, number]);
     const salt = toHex(deriveKey(settings.seed, `salt/${id}`));
     const terms = { cap: body.funding_cap, valid_until: validUntil, salt };
-    const authorization = authorizationOf({ id, program: program.id, wallet: body.wallet, funding: terms }, deployment);
+    const authorization = authorizationOf(
+      { id, program: program.id, wallet: body.wallet, funding: terms },
+      deployment,
+    );
     const domain = domainOf(deployment);
     const signature = await commitmentSigner(program.id, services).signTypedData(
       fundingAuthorizationTypedData(domain, authorization),
     );
-    const funding = await chain.funding({ program: hashId(program.id), merchantRef: hashId(id), wallet: body.wallet });
+    const funding = await chain.funding({
+      program: hashId(program.id),
+      merchantRef: hashId(id),
+      wallet: body.wallet,
+    });
     return {
       kind: "write",
       status: 201,
-      event: { type: "merchant.created", data: { merchant_id: id, wallet: body.wallet, funding_cap: body.funding_cap } },
+      event: {
+        type: "merchant.created",
+        data: { merchant_id: id, wallet: body.wallet, funding_cap: body.funding_cap },
+      },
       write: (event_id) => {
         const merchant: MerchantRecord = {
           id,

@@ -35,11 +35,15 @@ export const createPurchase = defineOperation({
     const { store, chain, settings, deployment } = services;
     const merchant = (await findMerchant(store, program.id, body.merchant_id)).value;
     if (merchant.status !== "enrolled")
-      throw new Problem("merchant_not_enrolled", `${merchant.id} is ${merchant.status}; its wallet has to enroll first.`);
+      throw new Problem(
+        "merchant_not_enrolled",
+        `${merchant.id} is ${merchant.status}; its wallet has to enroll first.`,
+      );
     const deadlines = {
       offer_deadline: body.offer_deadline ?? now + day,
       pay_deadline: body.pay_deadline ?? Math.max(now + 7 * day, body.offer_deadline ?? 0),
-      claim_deadline: body.claim_deadline ?? Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
+      claim_deadline:
+        body.claim_deadline ?? Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
     };
     assertTerms({ ...deadlines, buyer: body.buyer, amount: BigInt(body.amount) }, merchant, now);
     const number = await store.next("pur");
@@ -74,9 +78,18 @@ export const createPurchase = defineOperation({
     return {
       kind: "write",
       status: 201,
-      event: { type: "purchase.created", data: { purchase_id: id, merchant_id: merchant.id, commitment_hash, amount: body.amount } },
+      event: {
+        type: "purchase.created",
+        data: { purchase_id: id, merchant_id: merchant.id, commitment_hash, amount: body.amount },
+      },
       write: (event_id) => {
-        const purchase: PurchaseRecord = { ...draft, receipts: [], commitment_hash, commitment_signature, event_id };
+        const purchase: PurchaseRecord = {
+          ...draft,
+          receipts: [],
+          commitment_hash,
+          commitment_signature,
+          event_id,
+        };
         return {
           changes: [{ kind: "insert", collection: "purchases", key: id, value: purchase }],
           body: viewPurchase(purchase, { claim: null, decision: null, refund: null }, onChain, services),
@@ -105,10 +118,19 @@ function assertTerms(
   if (pay < offer) find("/pay_deadline", "out_of_order", `must not be before offer_deadline (${offer})`);
   if (claim < pay) find("/claim_deadline", "out_of_order", `must not be before pay_deadline (${pay})`);
   if (claim > merchant.funding.valid_until)
-    find("/claim_deadline", "after_funding", `must not be after the merchant's funding ends (${merchant.funding.valid_until})`);
-  if (isAddressEqual(terms.buyer, merchant.wallet)) find("/buyer", "same_party", "must not be the merchant's wallet");
+    find(
+      "/claim_deadline",
+      "after_funding",
+      `must not be after the merchant's funding ends (${merchant.funding.valid_until})`,
+    );
+  if (isAddressEqual(terms.buyer, merchant.wallet))
+    find("/buyer", "same_party", "must not be the merchant's wallet");
   if (terms.amount > BigInt(merchant.funding.cap))
-    find("/amount", "above_funding_cap", `must not be above the merchant's funding cap (${merchant.funding.cap})`);
+    find(
+      "/amount",
+      "above_funding_cap",
+      `must not be above the merchant's funding cap (${merchant.funding.cap})`,
+    );
   const [first] = errors;
   if (first) throw new Problem("validation_failed", `${first.pointer} ${first.detail}`, { errors });
 }

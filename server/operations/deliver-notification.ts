@@ -20,7 +20,9 @@ export const deliverNotification = defineOperation({
   idempotent: true,
   effect: true,
   body: deliverNotificationBody,
-  responses: { 200: { description: "The notification with every attempt.", schema: notificationDeliverySchema } },
+  responses: {
+    200: { description: "The notification with every attempt.", schema: notificationDeliverySchema },
+  },
   errors: ["not_found", "delivery_exhausted", "storage_unavailable"],
   events: [],
   async handle({ services, program, body }) {
@@ -45,6 +47,7 @@ async function findEvent(program: string, id: string | undefined, services: Serv
     return event;
   }
   const [oldest] = await store.list("events", { program, delivery: "undelivered" }, { limit: 1 });
-  if (oldest === undefined) throw new Problem("not_found", "Every event of this program was delivered or exhausted.");
+  if (oldest === undefined)
+    throw new Problem("not_found", "Every event of this program was delivered or exhausted.");
   return oldest.value;
 }

@@ -30,7 +30,10 @@ export const executeRefund = defineOperation({
   body: executeRefundBody,
   responses: {
     201: { description: "The refund is collected.", schema: refundExecutionSchema },
-    202: { description: "The award is recorded; send the identical request again.", schema: refundExecutionSchema },
+    202: {
+      description: "The award is recorded; send the identical request again.",
+      schema: refundExecutionSchema,
+    },
   },
   errors: [
     "not_found",
@@ -59,7 +62,11 @@ export const executeRefund = defineOperation({
     if ((await chain.purchase(query)).refunded === 0n) {
       const merchantRef = hashId(merchant.id);
       const wallet = merchant.wallet;
-      assertFunded(BigInt(award), merchant, await chain.funding({ program: hashId(program.id), merchantRef, wallet }));
+      assertFunded(
+        BigInt(award),
+        merchant,
+        await chain.funding({ program: hashId(program.id), merchantRef, wallet }),
+      );
     }
     const refundId = due?.id ?? deriveId("ref", [settings.seed, await store.next("ref")]);
     const relayed = await relay(
@@ -68,7 +75,12 @@ export const executeRefund = defineOperation({
         kind: "collect_refund",
         subject: { type: "refund", id: refundId },
         businessKey: decision.decision_hash,
-        call: collectRefundCall(deployment.registrar.address, purchase.commitment_hash, BigInt(award), decision.decision_hash),
+        call: collectRefundCall(
+          deployment.registrar.address,
+          purchase.commitment_hash,
+          BigInt(award),
+          decision.decision_hash,
+        ),
         signer: program.registrar,
       },
       services,
@@ -106,8 +118,19 @@ export const executeRefund = defineOperation({
         final: false,
         event: { type: "refund.due", data },
         write: (event_id) => {
-          const refund: RefundRecord = { ...base, status: "due", transaction_hash: null, collected_at: null, event_id };
-          const waiting: PurchaseRecord = { ...purchase, status: "refund_due", refund_id: refund.id, event_id };
+          const refund: RefundRecord = {
+            ...base,
+            status: "due",
+            transaction_hash: null,
+            collected_at: null,
+            event_id,
+          };
+          const waiting: PurchaseRecord = {
+            ...purchase,
+            status: "refund_due",
+            refund_id: refund.id,
+            event_id,
+          };
           return {
             changes: [put(refund), { ...stored, kind: "update", collection: "purchases", value: waiting }],
             body: { refund: viewRefund(refund, waiting), operation, event_id },
@@ -116,7 +139,12 @@ export const executeRefund = defineOperation({
       };
     }
     const use = { key: relayed.hash, step: "refund", subject: id };
-    await requireBound(relayed.hash, expectRefund(purchase, claim, decision, program.registrar, services), use, services);
+    await requireBound(
+      relayed.hash,
+      expectRefund(purchase, claim, decision, program.registrar, services),
+      use,
+      services,
+    );
     return {
       kind: "write",
       status: 201,
@@ -134,7 +162,12 @@ export const executeRefund = defineOperation({
           changes: [
             put(refund),
             { ...stored, kind: "update", collection: "purchases", value: refunded },
-            { kind: "insert", collection: "used_transactions", key: use.key, value: { step: use.step, subject: id } },
+            {
+              kind: "insert",
+              collection: "used_transactions",
+              key: use.key,
+              value: { step: use.step, subject: id },
+            },
           ],
           body: { refund: viewRefund(refund, refunded), operation, event_id },
         };

@@ -52,7 +52,11 @@ export const fileClaim = defineOperation({
     const paid = purchase.receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
     if (paid === 0n)
       throw new Problem("state_conflict", "A claim needs a reconciled payment.", {
-        members: { current_state: purchase.status, allowed: [...allowedSteps[purchase.status]], reconciled: "0" },
+        members: {
+          current_state: purchase.status,
+          allowed: [...allowedSteps[purchase.status]],
+          reconciled: "0",
+        },
       });
     if (BigInt(body.requested_amount) > paid)
       throw new Problem("validation_failed", "More is claimed than was paid.", {
@@ -94,7 +98,12 @@ export const fileClaim = defineOperation({
           changes: [
             { kind: "insert", collection: "claims", key: claimId, value: record },
             { ...stored, kind: "update", collection: "purchases", value: claimed },
-            { kind: "insert", collection: "used_transactions", key: use.key, value: { step: use.step, subject: id } },
+            {
+              kind: "insert",
+              collection: "used_transactions",
+              key: use.key,
+              value: { step: use.step, subject: id },
+            },
           ],
           body: viewClaim(record, claimed),
         };

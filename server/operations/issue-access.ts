@@ -58,10 +58,26 @@ export const issueAccess = defineOperation({
         },
       },
       active
-        ? { ...active, kind: "update", collection: "active_credentials", value: { account: account.id, credential_id: id } }
-        : { kind: "insert", collection: "active_credentials", key: account.id, value: { account: account.id, credential_id: id } },
+        ? {
+            ...active,
+            kind: "update",
+            collection: "active_credentials",
+            value: { account: account.id, credential_id: id },
+          }
+        : {
+            kind: "insert",
+            collection: "active_credentials",
+            key: account.id,
+            value: { account: account.id, credential_id: id },
+          },
     ];
-    if (revokes) changes.push({ ...prior, kind: "update", collection: "credentials", value: { ...prior.value, revoked_at: now } });
+    if (revokes)
+      changes.push({
+        ...prior,
+        kind: "update",
+        collection: "credentials",
+        value: { ...prior.value, revoked_at: now },
+      });
     return {
       kind: "write",
       status: 201,

@@ -16,12 +16,18 @@ export const listReceipts = defineOperation({
   idempotent: false,
   effect: false,
   query: pageQuerySchema,
-  responses: { 200: { description: "A page of receipts.", schema: pageSchema(deliveryReceiptSchema, "DeliveryReceipts") } },
+  responses: {
+    200: {
+      description: "A page of receipts.",
+      schema: pageSchema(deliveryReceiptSchema, "DeliveryReceipts"),
+    },
+  },
   errors: ["validation_failed"],
   events: [],
   async handle({ services, program, query }) {
     const { store } = services;
-    const exists = async (eventId: string) => (await store.get("receipts", eventId))?.value.program === program.id;
+    const exists = async (eventId: string) =>
+      (await store.get("receipts", eventId))?.value.program === program.id;
     const { after, limit } = await readPage(query, exists);
     const found = await store.list("receipts", { program: program.id }, { after, limit: limit + 1 });
     const page = cutPage(found, limit, (one) => one.key);

@@ -10,7 +10,8 @@ export const listTransactions = defineOperation({
   method: "get",
   path: "/v1/routing/programs/{program}/transactions",
   summary: "List relayed transactions",
-  description: "Returns the relayer's operations with every hash, oldest first, and the program's gas budget.",
+  description:
+    "Returns the relayer's operations with every hash, oldest first, and the program's gas budget.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,
@@ -29,6 +30,10 @@ export const listTransactions = defineOperation({
     });
     const page = cutPage(operations, limit, (operation) => operation.operation_id);
     const gas_budget = toJson(await relayer.budget(program.id));
-    return { kind: "read", status: 200, body: { data: toJson(page.data), gas_budget, next_cursor: page.next_cursor } };
+    return {
+      kind: "read",
+      status: 200,
+      body: { data: toJson(page.data), gas_budget, next_cursor: page.next_cursor },
+    };
   },
 });

@@ -10,7 +10,8 @@ export const readPurchase = defineOperation({
   method: "get",
   path: "/v1/routing/programs/{program}/purchases/{id}",
   summary: "Read a purchase",
-  description: "Returns the purchase with approved, paid and outstanding figures and receipts, read from the chain at one block.",
+  description:
+    "Returns the purchase with approved, paid and outstanding figures and receipts, read from the chain at one block.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,

@@ -2,23 +2,39 @@ import { hashId } from "../../protocol/id.ts";
 import { toJson } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import { findMerchant, findPurchase } from "../domain/find.ts";
-import { merchantWalletActions, type OfferedAction, purchaseWalletActions } from "../domain/wallet-actions.ts";
+import {
+  merchantWalletActions,
+  type OfferedAction,
+  purchaseWalletActions,
+} from "../domain/wallet-actions.ts";
 import { defineOperation, type OperationContext } from "../http/operation.ts";
 import { readWalletQuery, walletSchema } from "../schemas/wallet.ts";
 
 type Query = { amount?: string | undefined; reason?: string | undefined };
 
-async function merchantActions({ services, program, id }: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
+async function merchantActions({
+  services,
+  program,
+  id,
+}: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
   const merchant = (await findMerchant(services.store, program.id, id)).value;
   const { wallet } = merchant;
   const query = { program: hashId(program.id), merchantRef: hashId(id), wallet };
   return merchantWalletActions(merchant, await services.chain.funding(query), services);
 }
 
-async function purchaseActions({ services, program, id, query }: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
+async function purchaseActions({
+  services,
+  program,
+  id,
+  query,
+}: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
   const purchase = (await findPurchase(services.store, program.id, id)).value;
   const onChain = await services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
-  const claim = { amount: query.amount === undefined ? onChain.paid : BigInt(query.amount), reason: query.reason ?? "" };
+  const claim = {
+    amount: query.amount === undefined ? onChain.paid : BigInt(query.amount),
+    reason: query.reason ?? "",
+  };
   return purchaseWalletActions(purchase, onChain, claim, services);
 }
 
@@ -30,7 +46,8 @@ function readWallet(type: "merchant" | "purchase") {
     method: "get",
     path: `/wallet/{program}/${type}/{id}`,
     summary: `What the wallet of a ${type} has to do`,
-    description: "Lists every permitted action with exactly what will be signed or sent, and for the others why not. Needs no credential.",
+    description:
+      "Lists every permitted action with exactly what will be signed or sent, and for the others why not. Needs no credential.",
     authorization: { kind: "wallet" },
     idempotent: false,
     effect: false,

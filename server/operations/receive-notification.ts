@@ -6,6 +6,7 @@ import { verifyWebhook, type WebhookHeaders } from "../../protocol/webhook.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { limits } from "../limits.ts";
+import { eventSchema } from "../schemas/event.ts";
 import { acceptedReceiptSchema } from "../schemas/notification.ts";
 import type { ReceiptRecord } from "../store/records.ts";
 import { viewAcceptedReceipt } from "../views/notification.ts";
@@ -23,16 +24,25 @@ export const receiveNotification = defineOperation({
   authorization: { kind: "signed_event" },
   idempotent: false,
   effect: false,
-  responses: { 200: { description: "The receipt; the same bytes for a duplicate.", schema: acceptedReceiptSchema } },
+  rawBody: eventSchema,
+  responses: {
+    200: { description: "The receipt; the same bytes for a duplicate.", schema: acceptedReceiptSchema },
+  },
   errors: ["signature_invalid", "timestamp_out_of_tolerance", "event_mismatch", "storage_unavailable"],
   events: [],
   async handle({ services, header, rawBody, now }) {
     const { store, keys, settings } = services;
     const headers = readHeaders(header);
     if (Math.abs(now - Number(headers["webhook-timestamp"])) > limits.event_tolerance_seconds)
-      throw new Problem("timestamp_out_of_tolerance", `webhook-timestamp is ${headers["webhook-timestamp"]}, it is ${now}.`);
+      throw new Problem(
+        "timestamp_out_of_tolerance",
+        `webhook-timestamp is ${headers["webhook-timestamp"]}, it is ${now}.`,
+      );
     if (!verifyWebhook(headers, rawBody, keys.notifications.key.publicKey))
-      throw new Problem("signature_invalid", "No v1a signature verifies against the pinned key over id, timestamp and body.");
+      throw new Problem(
+        "signature_invalid",
+        "No v1a signature verifies against the pinned key over id, timestamp and body.",
+      );
     const event = (await store.get("events", headers["webhook-id"]))?.value;
     const body_sha256 = sha256Hex(rawBody);
     if (event === undefined || event.body_sha256 !== body_sha256)
@@ -51,7 +61,13 @@ export const receiveNotification = defineOperation({
     }
     const id = deriveId("rcp", [settings.seed, event.program, event.sequence]);
     const receiver = settings.receiverUrl;
-    const signed = { receipt_id: id, event_id: event.id, body_sha256, receiver, received_at: toTimestamp(now) };
+    const signed = {
+      receipt_id: id,
+      event_id: event.id,
+      body_sha256,
+      receiver,
+      received_at: toTimestamp(now),
+    };
     const jws = await signReceipt(signed, keys.receipts);
     const receipt: ReceiptRecord = {
       id,
@@ -78,7 +94,15 @@ function readHeaders(header: (name: string) => string | undefined): WebhookHeade
   const id = header("webhook-id");
   const timestamp = header("webhook-timestamp");
   const signature = header("webhook-signature");
-  if (id === undefined || signature === undefined || timestamp === undefined || !/^[0-9]{1,12}$/.test(timestamp))
-    throw new Problem("signature_invalid", "webhook-id, webhook-timestamp and webhook-signature must each be sent once.");
+  if (
+    id === undefined ||
+    signature === undefined ||
+    timestamp === undefined ||
+    !/^[0-9]{1,12}$/.test(timestamp)
+  )
+    throw new Problem(
+      "signature_invalid",
+      "webhook-id, webhook-timestamp and webhook-signature must each be sent once.",
+    );
   return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
 }

@@ -38,7 +38,12 @@ export const reconcilePurchase = defineOperation({
   idempotent: true,
   effect: false,
   body: reconcilePurchaseBody,
-  responses: { 200: { description: "What was recorded, was recorded before, and was taken back.", schema: reconciliationSchema } },
+  responses: {
+    200: {
+      description: "What was recorded, was recorded before, and was taken back.",
+      schema: reconciliationSchema,
+    },
+  },
   errors: [
     "not_found",
     "state_conflict",
@@ -63,8 +68,14 @@ export const reconcilePurchase = defineOperation({
     const hashes = [...new Set(body.transaction_hashes ?? found)];
     const ledgers = new Map([[id, openLedger(asked, onChain.payments)]]);
     for (const hash of hashes)
-      await post(hash, { asked, outstanding, exists: onChain.exists, ledgers, at: toTimestamp(now) }, services);
-    const changed = [...ledgers.values()].filter(({ applied, reverted }) => applied.length + reverted.length > 0);
+      await post(
+        hash,
+        { asked, outstanding, exists: onChain.exists, ledgers, at: toTimestamp(now) },
+        services,
+      );
+    const changed = [...ledgers.values()].filter(
+      ({ applied, reverted }) => applied.length + reverted.length > 0,
+    );
     const parts = await findParts(store, asked.value);
     const gather = (pick: (ledger: Ledger) => PaymentReceipt[]) => [...ledgers.values()].flatMap(pick);
     const summary = {
@@ -90,7 +101,10 @@ export const reconcilePurchase = defineOperation({
         const changes = changed.flatMap((ledger) => changesOf(ledger, event_id));
         const receipts = ledgers.get(id)?.receipts ?? asked.value.receipts;
         const purchase = { ...asked.value, receipts, event_id };
-        return { changes, body: { purchase: viewPurchase(purchase, parts, onChain, services), ...summary, event_id } };
+        return {
+          changes,
+          body: { purchase: viewPurchase(purchase, parts, onChain, services), ...summary, event_id },
+        };
       },
     };
   },
@@ -150,7 +164,12 @@ function changesOf(ledger: Ledger, event_id: string): Change[] {
   return [
     { ...stored, kind: "update", collection: "purchases", value: { ...stored.value, receipts, event_id } },
     ...[...uses].map(
-      (key): Change => ({ kind: "put", collection: "used_transactions", key, value: { step: "payment", subject: key } }),
+      (key): Change => ({
+        kind: "put",
+        collection: "used_transactions",
+        key,
+        value: { step: "payment", subject: key },
+      }),
     ),
   ];
 }

@@ -17,7 +17,8 @@ export const recordDecision = defineOperation({
   method: "post",
   path: "/v1/routing/programs/{program}/purchases/{id}/decisions",
   summary: "Record a decision",
-  description: "Verifies the designated reviewer's Ed25519 approval over the decision bytes and records the outcome of the claim.",
+  description:
+    "Verifies the designated reviewer's Ed25519 approval over the decision bytes and records the outcome of the claim.",
   authorization: { kind: "scope", scope: "decisions:write" },
   idempotent: true,
   effect: false,
@@ -41,12 +42,16 @@ export const recordDecision = defineOperation({
     if (used !== undefined)
       throw new Problem("approval_replayed", `This approval already stands in ${used.value.subject}.`);
     assertStep(purchase.status, "decisions");
-    const claim = purchase.claim_id === null ? undefined : (await store.get("claims", purchase.claim_id))?.value;
+    const claim =
+      purchase.claim_id === null ? undefined : (await store.get("claims", purchase.claim_id))?.value;
     if (claim === undefined || claim.id !== body.claim_id)
       throw new Problem("not_found", `There is no claim ${body.claim_id} of ${id}.`);
     const reviewer = keys.reviewers.get(program.id);
     if (reviewer?.keyId !== body.reviewer_key_id)
-      throw new Problem("reviewer_not_designated", `${body.reviewer_key_id} is not the designated reviewer of ${program.id}.`);
+      throw new Problem(
+        "reviewer_not_designated",
+        `${body.reviewer_key_id} is not the designated reviewer of ${program.id}.`,
+      );
     assertAward(body, claim, purchase);
     assertTimely(body.decided_at, claim, now);
     const statement: Decision = {
@@ -62,10 +67,14 @@ export const recordDecision = defineOperation({
       reviewer_key_id: body.reviewer_key_id,
     };
     if (!verifyDecision(reviewer.publicKey, statement, body.approval))
-      throw new Problem("signature_invalid", "The approval does not verify over the decision bytes with the reviewer's key.", {
-        errors: [{ pointer: "/approval", code: "signature", detail: "must sign exactly this decision" }],
-        members: { signed_statement: { ...statement } },
-      });
+      throw new Problem(
+        "signature_invalid",
+        "The approval does not verify over the decision bytes with the reviewer's key.",
+        {
+          errors: [{ pointer: "/approval", code: "signature", detail: "must sign exactly this decision" }],
+          members: { signed_statement: { ...statement } },
+        },
+      );
     const decisionId = deriveId("dec", [settings.seed, await store.next("dec")]);
     const decision_hash = hashDecision(statement);
     return {
@@ -77,8 +86,20 @@ export const recordDecision = defineOperation({
       },
       write: (event_id) => {
         const { approval } = body;
-        const record: DecisionRecord = { id: decisionId, statement, approval, decision_hash, created_at: now, event_id };
-        const decided: PurchaseRecord = { ...purchase, status: body.outcome, decision_id: decisionId, event_id };
+        const record: DecisionRecord = {
+          id: decisionId,
+          statement,
+          approval,
+          decision_hash,
+          created_at: now,
+          event_id,
+        };
+        const decided: PurchaseRecord = {
+          ...purchase,
+          status: body.outcome,
+          decision_id: decisionId,
+          event_id,
+        };
         return {
           changes: [
             { kind: "insert", collection: "decisions", key: decisionId, value: record },
@@ -97,22 +118,32 @@ export const recordDecision = defineOperation({
   },
 });
 
-function assertAward(body: { outcome: "approved" | "denied"; award: string }, claim: ClaimRecord, purchase: PurchaseRecord): void {
+function assertAward(
+  body: { outcome: "approved" | "denied"; award: string },
+  claim: ClaimRecord,
+  purchase: PurchaseRecord,
+): void {
   const paid = purchase.receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
   const award = BigInt(body.award);
   const requested = BigInt(claim.requested_amount);
   const most = requested < paid ? requested : paid;
   const refuse = (code: string, detail: string) =>
     new Problem("validation_failed", `/award ${detail}`, { errors: [{ pointer: "/award", code, detail }] });
-  if (body.outcome === "denied" && award !== 0n) throw refuse("not_zero", "must be 0 when the claim is denied");
-  if (body.outcome === "approved" && award === 0n) throw refuse("zero", "must be above 0 when the claim is approved");
+  if (body.outcome === "denied" && award !== 0n)
+    throw refuse("not_zero", "must be 0 when the claim is denied");
+  if (body.outcome === "approved" && award === 0n)
+    throw refuse("zero", "must be above 0 when the claim is approved");
   if (award > most) throw refuse("above_claim", `must be at most ${most}, what was claimed and paid`);
 }
 
 function assertTimely(decidedAt: string, claim: ClaimRecord, now: number): void {
   const at = fromTimestamp(decidedAt);
   if (at >= claim.created_at && at <= now + limits.event_tolerance_seconds) return;
-  throw new Problem("timestamp_out_of_tolerance", `decided_at must lie between the claim (${claim.created_at}) and now (${now}).`, {
-    errors: [{ pointer: "/decided_at", code: "out_of_tolerance", detail: `is ${at}` }],
-  });
+  throw new Problem(
+    "timestamp_out_of_tolerance",
+    `decided_at must lie between the claim (${claim.created_at}) and now (${now}).`,
+    {
+      errors: [{ pointer: "/decided_at", code: "out_of_tolerance", detail: `is ${at}` }],
+    },
+  );
 }

@@ -3,13 +3,13 @@ import { hashClaim, hashReason } from "../../protocol/claim.ts";
 import { hashId } from "../../protocol/id.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import {
+  type Expectation,
   expectClaim,
   expectEnrollment,
   expectFundingApproval,
   expectPaymentApproval,
   expectPayments,
   expectRegistration,
-  type Expectation,
 } from "../binding/expectations.ts";
 import { assertBound, requireBound, usedBy } from "../binding/require-bound.ts";
 import { domainOf } from "../domain/commitment-of.ts";
@@ -75,7 +75,8 @@ function submitWalletAction(type: "merchant" | "purchase") {
     events: ["wallet.submitted"],
     async handle(context) {
       const { services, program, id, body, now } = context;
-      if (!names.includes(body.action)) throw refused("/action", "unknown_action", `must be one of ${names.join(", ")}`);
+      if (!names.includes(body.action))
+        throw refused("/action", "unknown_action", `must be one of ${names.join(", ")}`);
       if (body.transaction_hash === undefined && body.signature === undefined)
         throw refused("/transaction_hash", "missing", "send a transaction_hash or a signature");
       await check(context);
@@ -137,10 +138,18 @@ async function checkPurchaseAction({ services, program, id, body }: Context): Pr
   const onChain = await services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
   switch (body.action) {
     case "register":
-      return await requireTransaction(expectRegistration(purchase, onChain.exists, services), { id, body, services });
+      return await requireTransaction(expectRegistration(purchase, onChain.exists, services), {
+        id,
+        body,
+        services,
+      });
     case "approve": {
       const amount = BigInt(body.amount ?? purchase.amount);
-      return await requireTransaction(expectPaymentApproval(purchase, amount, services), { id, body, services });
+      return await requireTransaction(expectPaymentApproval(purchase, amount, services), {
+        id,
+        body,
+        services,
+      });
     }
     case "pay":
       return await checkPayment(stored, onChain, { id, body, services });
@@ -180,7 +189,11 @@ async function checkPayment(
   assertBound(observed, expected, await usedBy(use, services), use.step);
 }
 
-async function checkClaim(purchase: PurchaseRecord, exists: boolean, { id, body, services }: Given): Promise<void> {
+async function checkClaim(
+  purchase: PurchaseRecord,
+  exists: boolean,
+  { id, body, services }: Given,
+): Promise<void> {
   if (body.amount === undefined) throw refused("/amount", "missing", "send the claimed amount");
   if (body.reason === undefined) throw refused("/reason", "missing", "send the reason that was signed");
   const { beneficiary } = purchase;
@@ -197,7 +210,8 @@ async function checkClaim(purchase: PurchaseRecord, exists: boolean, { id, body,
 }
 
 function givenHash(body: Submission): Hex {
-  if (body.transaction_hash === undefined) throw refused("/transaction_hash", "missing", "send the transaction's hash");
+  if (body.transaction_hash === undefined)
+    throw refused("/transaction_hash", "missing", "send the transaction's hash");
   return body.transaction_hash;
 }
 

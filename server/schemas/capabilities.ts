@@ -9,7 +9,11 @@ export const capabilitiesSchema = z
     version: z.literal("1.4.0"),
     now: timestampSchema.meta({ description: "The sandbox's time, which the chain shares." }),
     routes: z.array(
-      z.object({ id: z.enum(["registrar_offer", "merchant_direct"]), relayed: z.boolean(), enabled: z.boolean() }),
+      z.object({
+        id: z.enum(["registrar_offer", "merchant_direct"]),
+        relayed: z.boolean(),
+        enabled: z.boolean(),
+      }),
     ),
     chain: chainSchema,
     contracts: contractsSchema,

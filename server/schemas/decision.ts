@@ -8,7 +8,11 @@ export const recordDecisionBody = z
     outcome: z.enum(["approved", "denied"]),
     award: amountSchema,
     decided_at: timestampSchema,
-    reviewer_key_id: z.string().min(1).max(100).meta({ description: "RFC 7638 thumbprint of the reviewer's key." }),
+    reviewer_key_id: z
+      .string()
+      .min(1)
+      .max(100)
+      .meta({ description: "RFC 7638 thumbprint of the reviewer's key." }),
     approval: z
       .string()
       .regex(/^[A-Za-z0-9_-]{86}$/, "must be 64 bytes in base64url without padding")

@@ -35,7 +35,9 @@ export const deliveryReceiptSchema = z
     receiver: z.url(),
     body_sha256: hashSchema,
     received_at: timestampSchema,
-    deliveries: z.int().meta({ description: "How many accepted deliveries the receiver has seen of this event." }),
+    deliveries: z
+      .int()
+      .meta({ description: "How many accepted deliveries the receiver has seen of this event." }),
     jws: z.string().meta({ description: "Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt." }),
   })
   .meta({ id: "DeliveryReceipt" });

@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { operationStatuses } from "../../relayer/operation.ts";
-import { hashSchema, idSchema, jsonObjectSchema, programIdSchema, bytesSchema, shownAddressSchema, timestampSchema, weiSchema } from "./primitives.ts";
+import {
+  bytesSchema,
+  hashSchema,
+  idSchema,
+  jsonObjectSchema,
+  programIdSchema,
+  shownAddressSchema,
+  timestampSchema,
+  weiSchema,
+} from "./primitives.ts";
 
 /** A relayed operation as it is answered. */
 export const operationSchema = z
@@ -49,4 +58,3 @@ export const operationSchema = z
 export const gasBudgetSchema = z
   .object({ limit_wei: weiSchema, reserved_wei: weiSchema, spent_wei: weiSchema, available_wei: weiSchema })
   .meta({ id: "GasBudget" });
-

@@ -9,12 +9,21 @@ export const amountSchema = z
   .string()
   .regex(/^(0|[1-9][0-9]{0,38})$/, "must be a decimal string of base units without sign or leading zeros")
   .refine(isAmount, "must be at most 2^128 - 1")
-  .meta({ id: "Amount", description: "Base units of the token (6 decimals), as a decimal string.", example: "25000000" });
+  .meta({
+    id: "Amount",
+    description: "Base units of the token (6 decimals), as a decimal string.",
+    example: "25000000",
+  });
 
 /** An amount above zero. */
 export const positiveAmountSchema = amountSchema
   .refine((amount) => amount !== "0", "must be above zero")
-  .meta({ id: "PositiveAmount", description: "Base units of the token, above zero.", example: "25000000", minLength: 1 });
+  .meta({
+    id: "PositiveAmount",
+    description: "Base units of the token, above zero.",
+    example: "25000000",
+    minLength: 1,
+  });
 
 /** An account address: checksummed (EIP-55) or all lower case in, checksummed out. */
 export const addressSchema = z
@@ -31,18 +40,18 @@ export const addressSchema = z
   });
 
 /** An address as the service shows it. */
-export const shownAddressSchema = z
-  .templateLiteral(["0x", z.string().regex(/^[0-9a-fA-F]{40}$/)])
-  .meta({ id: "Address", description: "An address, checksummed by EIP-55.", example: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" });
+export const shownAddressSchema = z.templateLiteral(["0x", z.string().regex(/^[0-9a-fA-F]{40}$/)]).meta({
+  id: "Address",
+  description: "An address, checksummed by EIP-55.",
+  example: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+});
 
 /** 32 bytes: lower-case 0x and 64 hexadecimal characters. */
-export const hashSchema = z
-  .templateLiteral(["0x", z.string().regex(/^[0-9a-f]{64}$/)])
-  .meta({
-    id: "Hash",
-    description: "32 bytes: 0x and 64 lower-case hexadecimal characters.",
-    example: `0x${"5c".repeat(32)}`,
-  });
+export const hashSchema = z.templateLiteral(["0x", z.string().regex(/^[0-9a-f]{64}$/)]).meta({
+  id: "Hash",
+  description: "32 bytes: 0x and 64 lower-case hexadecimal characters.",
+  example: `0x${"5c".repeat(32)}`,
+});
 
 /** Bytes of any length as lower- or upper-case hex with 0x. */
 export const bytesSchema = z
@@ -52,14 +61,26 @@ export const bytesSchema = z
 /** A signature by a wallet: at most 4 KiB, so that contract wallets (ERC-1271) have room. */
 export const signatureSchema = z
   .templateLiteral(["0x", z.string().regex(/^([0-9a-fA-F]{2}){1,4096}$/)])
-  .meta({ id: "Signature", description: "A wallet's signature (EOA or ERC-1271) as hexadecimal.", example: `0x${"ab".repeat(65)}` });
+  .meta({
+    id: "Signature",
+    description: "A wallet's signature (EOA or ERC-1271) as hexadecimal.",
+    example: `0x${"ab".repeat(65)}`,
+  });
 
 /** A time as RFC 3339 in UTC. */
 export const timestampSchema = z
   .string()
-  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/, "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z")
+  .regex(
+    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/,
+    "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z",
+  )
   .refine((text) => !Number.isNaN(Date.parse(text)), "is not a date")
-  .meta({ id: "Timestamp", description: "RFC 3339, UTC.", example: "2026-01-01T00:00:00Z", format: "date-time" });
+  .meta({
+    id: "Timestamp",
+    description: "RFC 3339, UTC.",
+    example: "2026-01-01T00:00:00Z",
+    format: "date-time",
+  });
 
 /** A second on chain. */
 export const unixTimeSchema = z
@@ -68,11 +89,15 @@ export const unixTimeSchema = z
   .max(253_402_300_799)
   .meta({ id: "UnixTime", description: "Unix time in seconds.", example: 1_767_830_400 });
 
-/** Any JSON value. */
-export const jsonSchema: z.ZodType<Json> = z.json().meta({ id: "Json", description: "Any JSON value." });
+/** Any JSON value; what a body was parsed into is nothing else. */
+export const jsonSchema = z
+  .custom<Json>((value) => value !== undefined)
+  .meta({ id: "Json", description: "Any JSON value." });
 
 /** Any JSON object. */
-export const jsonObjectSchema = z.record(z.string(), jsonSchema).meta({ id: "JsonObject", description: "Any JSON object." });
+export const jsonObjectSchema = z
+  .record(z.string(), jsonSchema)
+  .meta({ id: "JsonObject", description: "Any JSON object." });
 
 /** Wei, as a decimal string. */
 export const weiSchema = z
@@ -85,7 +110,10 @@ export function idSchema(prefix: IdPrefix) {
   return z
     .string()
     .regex(new RegExp(`^${prefix}_[a-z2-7]{20}$`), `must be ${prefix}_ and 20 lower-case base32 characters`)
-    .meta({ description: `An identifier: ${prefix}_ and 20 characters.`, example: `${prefix}_abcdefghij234567abcd` });
+    .meta({
+      description: `An identifier: ${prefix}_ and 20 characters.`,
+      example: `${prefix}_abcdefghij234567abcd`,
+    });
 }
 
 /** The name of a program, given by configuration. */
@@ -95,9 +123,7 @@ export const programIdSchema = z
   .meta({ description: "A program's name.", example: "prg_demo" });
 
 /** A reference of the integrator's own. */
-export const referenceSchema = z
-  .string()
-  .min(1)
-  .max(100)
-  .meta({ description: "The integrator's own reference; stored and shown, never interpreted.", example: "order-1001" });
-
+export const referenceSchema = z.string().min(1).max(100).meta({
+  description: "The integrator's own reference; stored and shown, never interpreted.",
+  example: "order-1001",
+});

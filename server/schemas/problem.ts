@@ -1,13 +1,15 @@
 import { z } from "zod";
-import { errorCodes } from "../errors/catalogue.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
+import { errorCodes } from "../errors/catalogue.ts";
 import { jsonSchema } from "./primitives.ts";
 
 /** The outcome of a binding check, every check with both sides. */
 export const bindingReportSchema = z
   .object({
     accepted: z.boolean(),
-    checks: z.array(z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema })),
+    checks: z.array(
+      z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
+    ),
   })
   .meta({ id: "BindingReport" });
 

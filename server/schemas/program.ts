@@ -1,15 +1,27 @@
 import { z } from "zod";
-import { amountSchema, hashSchema, programIdSchema, shownAddressSchema, timestampSchema } from "./primitives.ts";
+import {
+  amountSchema,
+  hashSchema,
+  programIdSchema,
+  shownAddressSchema,
+  timestampSchema,
+} from "./primitives.ts";
 
 /** Which chain the service is bound to. */
-export const chainSchema = z
-  .object({ chain_id: z.int(), epoch: hashSchema, rpc_url: z.url() })
-  .meta({ id: "Chain", description: "The chain; the epoch names this very chain, not another with the same id." });
+export const chainSchema = z.object({ chain_id: z.int(), epoch: hashSchema, rpc_url: z.url() }).meta({
+  id: "Chain",
+  description: "The chain; the epoch names this very chain, not another with the same id.",
+});
 
 /** The contracts that the service is bound to. */
 export const contractsSchema = z
   .object({
-    token: z.object({ address: shownAddressSchema, symbol: z.string(), decimals: z.int(), code_hash: hashSchema }),
+    token: z.object({
+      address: shownAddressSchema,
+      symbol: z.string(),
+      decimals: z.int(),
+      code_hash: hashSchema,
+    }),
     registrar: z.object({
       address: shownAddressSchema,
       code_hash: hashSchema,

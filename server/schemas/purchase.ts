@@ -49,7 +49,9 @@ export const createPurchaseBody = z
   .meta({ id: "CreatePurchase" });
 
 /** Body of operation 8: the commitment that the caller means. */
-export const activatePurchaseBody = z.strictObject({ commitment_hash: hashSchema }).meta({ id: "ActivatePurchase" });
+export const activatePurchaseBody = z
+  .strictObject({ commitment_hash: hashSchema })
+  .meta({ id: "ActivatePurchase" });
 
 /** Body of operation 9; the hash may come from the wallet route instead. */
 export const confirmRegistrationBody = z

@@ -1,9 +1,18 @@
 import { z } from "zod";
 import { operationSchema } from "./operation.ts";
-import { amountSchema, hashSchema, idSchema, programIdSchema, shownAddressSchema, timestampSchema } from "./primitives.ts";
+import {
+  amountSchema,
+  hashSchema,
+  idSchema,
+  programIdSchema,
+  shownAddressSchema,
+  timestampSchema,
+} from "./primitives.ts";
 
 /** Body of operation 13. */
-export const executeRefundBody = z.strictObject({ decision_id: idSchema("dec") }).meta({ id: "ExecuteRefund" });
+export const executeRefundBody = z
+  .strictObject({ decision_id: idSchema("dec") })
+  .meta({ id: "ExecuteRefund" });
 
 /** A refund as it is answered. */
 export const refundSchema = z
@@ -14,7 +23,9 @@ export const refundSchema = z
     decision_id: idSchema("dec"),
     status: z.enum(["due", "collected"]),
     award: amountSchema,
-    from: shownAddressSchema.meta({ description: "The merchant's wallet, drawn through the funding source." }),
+    from: shownAddressSchema.meta({
+      description: "The merchant's wallet, drawn through the funding source.",
+    }),
     to: shownAddressSchema.meta({ description: "The beneficiary." }),
     operation_id: idSchema("op"),
     transaction_hash: hashSchema.nullable(),

@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { transactionRequestSchema, typedDataSchema } from "./call.ts";
-import { hashSchema, idSchema, positiveAmountSchema, signatureSchema, timestampSchema } from "./primitives.ts";
+import {
+  hashSchema,
+  idSchema,
+  positiveAmountSchema,
+  signatureSchema,
+  timestampSchema,
+} from "./primitives.ts";
 
 /** What a merchant's wallet can do. */
 export const merchantActions = ["enroll", "fund"] as const;
@@ -23,8 +29,15 @@ export const submitWalletActionBody = z
     action: z.enum([...merchantActions, ...purchaseActions]),
     transaction_hash: hashSchema.optional(),
     signature: signatureSchema.optional(),
-    amount: positiveAmountSchema.optional().meta({ description: "approve: the approved amount; claim: the claimed one." }),
-    reason: z.string().min(1).max(2000).optional().meta({ description: "claim: the reason that was signed." }),
+    amount: positiveAmountSchema
+      .optional()
+      .meta({ description: "approve: the approved amount; claim: the claimed one." }),
+    reason: z
+      .string()
+      .min(1)
+      .max(2000)
+      .optional()
+      .meta({ description: "claim: the reason that was signed." }),
   })
   .meta({ id: "SubmitWalletAction" });
 

@@ -96,15 +96,22 @@ async function readSnapshot(file: string): Promise<Snapshot> {
   try {
     await snapshot.read();
   } catch (cause) {
-    throw new StoreDamagedError(`${file} is not JSON. Restore it from a backup or start with --fresh.`, { cause });
+    throw new StoreDamagedError(`${file} is not JSON. Restore it from a backup or start with --fresh.`, {
+      cause,
+    });
   }
   const { version } = snapshot.data.image;
   if (version !== 1)
-    throw new StoreDamagedError(`${file} has format ${version}; this version reads format 1. Start with --fresh.`);
+    throw new StoreDamagedError(
+      `${file} has format ${version}; this version reads format 1. Start with --fresh.`,
+    );
   return snapshot.data;
 }
 
-async function readJournal(file: string, upTo: number): Promise<{ entries: JournalEntry[]; validBytes: number }> {
+async function readJournal(
+  file: string,
+  upTo: number,
+): Promise<{ entries: JournalEntry[]; validBytes: number }> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw error;
@@ -115,7 +122,9 @@ async function readJournal(file: string, upTo: number): Promise<{ entries: Journ
   lines.forEach((line, index) => {
     const entry = fromLine(line);
     const damaged = (what: string) =>
-      new StoreDamagedError(`${file}, line ${index + 1}: ${what} Restore it from a backup or start with --fresh.`);
+      new StoreDamagedError(
+        `${file}, line ${index + 1}: ${what} Restore it from a backup or start with --fresh.`,
+      );
     if (entry === null) throw damaged("the line does not match its checksum.");
     if (entry.number <= upTo) return;
     if (entry.number !== upTo + entries.length + 1)

@@ -1,6 +1,13 @@
-import type { CollectionName, Collections } from "./records.ts";
 import { MemoryTables } from "./memory-tables.ts";
-import { type Change, type Filter, type Store, type Stored, type StoreImage, StoreUnavailableError } from "./store.ts";
+import type { CollectionName, Collections } from "./records.ts";
+import {
+  type Change,
+  type Filter,
+  type Store,
+  type Stored,
+  type StoreImage,
+  StoreUnavailableError,
+} from "./store.ts";
 
 /** One committed batch as the journal keeps it. */
 export interface JournalEntry {
@@ -41,7 +48,12 @@ export class JournaledStore implements Store {
   #flushing: Promise<void> | null = null;
   readonly #taken = new Map<string, number>();
 
-  constructor(opened: { durability: Durability; image: StoreImage; entries: readonly JournalEntry[]; upTo: number }) {
+  constructor(opened: {
+    durability: Durability;
+    image: StoreImage;
+    entries: readonly JournalEntry[];
+    upTo: number;
+  }) {
     this.#durability = opened.durability;
     this.#tables.load(opened.image);
     this.#number = opened.upTo;
@@ -52,7 +64,10 @@ export class JournaledStore implements Store {
     }
   }
 
-  async get<C extends CollectionName>(collection: C, key: string): Promise<Stored<Collections[C]> | undefined> {
+  async get<C extends CollectionName>(
+    collection: C,
+    key: string,
+  ): Promise<Stored<Collections[C]> | undefined> {
     return this.#tables.get(collection, key);
   }
 
@@ -70,7 +85,10 @@ export class JournaledStore implements Store {
     return number;
   }
 
-  commit(counters: readonly string[], build: (numbers: readonly number[]) => readonly Change[]): Promise<void> {
+  commit(
+    counters: readonly string[],
+    build: (numbers: readonly number[]) => readonly Change[],
+  ): Promise<void> {
     const numbers = counters.map((counter) => this.#tables.peek(counter));
     const changes = build(numbers);
     this.#tables.assertFits(changes);

@@ -212,4 +212,6 @@ export const indexedFields = {
 } as const satisfies { [C in CollectionName]: readonly (keyof Collections[C])[] };
 
 /** The names of all collections. */
-export const collectionNames = Object.keys(indexedFields).filter((name): name is CollectionName => name in indexedFields);
+export const collectionNames = Object.keys(indexedFields).filter(
+  (name): name is CollectionName => name in indexedFields,
+);

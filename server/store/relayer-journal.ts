@@ -50,13 +50,17 @@ export function relayerJournal(store: Store): Journal {
     write({ operation, budget }) {
       return store.commit([], () => [
         { kind: "put", collection: "operations", key: operation.operation_id, value: operation },
-        ...(budget ? [{ kind: "put", collection: "budgets", key: budget.program, value: budget } as const] : []),
+        ...(budget
+          ? [{ kind: "put", collection: "budgets", key: budget.program, value: budget } as const]
+          : []),
       ]);
     },
   };
 
   async function claimedBy(signer: Address, epoch: Hex): Promise<OperationRecord[]> {
     const operations = await store.list("operations", { from: signer });
-    return operations.map(({ value }) => value).filter((value) => value.epoch === epoch && value.nonce !== null);
+    return operations
+      .map(({ value }) => value)
+      .filter((value) => value.epoch === epoch && value.nonce !== null);
   }
 }

@@ -71,7 +71,10 @@ export interface Store {
    * @throws StoreConflictError when a record is not at the revision it was read at; StoreUnavailableError when the
    * disk refuses.
    */
-  commit(counters: readonly string[], build: (numbers: readonly number[]) => readonly Change[]): Promise<void>;
+  commit(
+    counters: readonly string[],
+    build: (numbers: readonly number[]) => readonly Change[],
+  ): Promise<void>;
 
   /** SHA-256 over everything that is stored, in a canonical form. */
   digest(): Promise<string>;

@@ -11,7 +11,10 @@ import { viewTransactionRequest } from "./transaction-request.ts";
 import { viewTypedData } from "./typed-data.ts";
 
 /** The text that a merchant's wallet signs to enroll. */
-export function enrollmentMessageOf(merchant: MerchantRecord, services: Pick<Services, "deployment">): string {
+export function enrollmentMessageOf(
+  merchant: MerchantRecord,
+  services: Pick<Services, "deployment">,
+): string {
   const { deployment } = services;
   return enrollmentMessage({
     program: merchant.program,

@@ -21,7 +21,15 @@ export function viewNotification(notification: NotificationRecord) {
 /** A delivery receipt as it is listed. */
 export function viewReceipt(receipt: ReceiptRecord) {
   const { id, event_id, receiver, body_sha256, received_at, deliveries, jws } = receipt;
-  return { id, event_id, receiver, body_sha256, received_at: toTimestamp(received_at), deliveries, jws } satisfies Json;
+  return {
+    id,
+    event_id,
+    receiver,
+    body_sha256,
+    received_at: toTimestamp(received_at),
+    deliveries,
+    jws,
+  } satisfies Json;
 }
 
 /** A delivery receipt as the receiver answers it, the same for every duplicate. */

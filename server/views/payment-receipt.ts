@@ -3,7 +3,10 @@ import type { DecodedLog } from "../../protocol/binding/match-log.ts";
 import type { PaymentReceipt } from "../schemas/purchase.ts";
 
 /** A payment log as a receipt, with the time of its reconciliation where it has one. */
-export function viewPaymentReceipt(payment: DecodedLog, reconciled: readonly PaymentReceipt[]): PaymentReceipt {
+export function viewPaymentReceipt(
+  payment: DecodedLog,
+  reconciled: readonly PaymentReceipt[],
+): PaymentReceipt {
   const { log, fields } = payment;
   const known = reconciled.find(
     (receipt) => receipt.block_hash === log.blockHash && receipt.log_index === log.logIndex,

@@ -1,11 +1,11 @@
 import { base64urlnopad } from "@scure/base";
 import type { Json } from "../../protocol/json.ts";
+import { toTimestamp } from "../../protocol/time.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { domainOf } from "../domain/commitment-of.ts";
 import { Problem } from "../errors/problem.ts";
 import { limits } from "../limits.ts";
 import type { PublicKey, Services } from "../services.ts";
-import { toTimestamp } from "../../protocol/time.ts";
 
 /** Which chain the service is bound to. */
 export function viewChain({ deployment, settings }: Services) {
@@ -16,7 +16,12 @@ export function viewChain({ deployment, settings }: Services) {
 export function viewContracts({ deployment }: Services) {
   const { token, registrar, fundingSource } = deployment;
   return {
-    token: { address: token.address, symbol: token.symbol, decimals: token.decimals, code_hash: token.codeHash },
+    token: {
+      address: token.address,
+      symbol: token.symbol,
+      decimals: token.decimals,
+      code_hash: token.codeHash,
+    },
     registrar: {
       address: registrar.address,
       code_hash: registrar.codeHash,

@@ -27,7 +27,8 @@ export function viewPurchase(
   const reconciled = purchase.receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
   const now = onChain.asOf.timestamp;
   const expired =
-    (purchase.status === "created" && now > purchase.offer_deadline) || (onChain.paid === 0n && now > purchase.pay_deadline);
+    (purchase.status === "created" && now > purchase.offer_deadline) ||
+    (onChain.paid === 0n && now > purchase.pay_deadline);
   return {
     id: purchase.id,
     program: purchase.program,

@@ -9,7 +9,8 @@ export function viewTypedData(typedData: {
   message: object;
 }) {
   const types: { [name: string]: { name: string; type: string }[] } = {};
-  for (const [name, fields] of Object.entries(typedData.types)) types[name] = fields.map((field) => ({ ...field }));
+  for (const [name, fields] of Object.entries(typedData.types))
+    types[name] = fields.map((field) => ({ ...field }));
   const message: { [name: string]: Json } = {};
   for (const [name, value] of Object.entries(typedData.message)) message[name] = toJson(value);
   return { domain: { ...typedData.domain }, types, primaryType: typedData.primaryType, message };

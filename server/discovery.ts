@@ -1,0 +1,68 @@
+import { ed25519Jwk } from "../protocol/ed25519.ts";
+import { documentationResources } from "./documentation/resources.ts";
+import type { Resource } from "./http/app.ts";
+import { authorizationName, type Operation } from "./http/operation.ts";
+import { apiVersion, describeApi } from "./openapi/describe-api.ts";
+import { documentationVersion } from "./openapi/describe-documentation.ts";
+import type { PublicKey, Services } from "./services.ts";
+
+const openapiPath = "/v1/routing/openapi.json";
+const jwksPath = "/.well-known/jwks.json";
+const indexPath = "/index.json";
+
+/** What a client reads to find its way: the index, the description and the public keys. */
+export function discoveryResources(services: Services, operations: readonly Operation[]): Resource[] {
+  const index = describeIndex(services, operations);
+  const description = describeApi(operations, services.settings.urls);
+  const keys = describeKeys(services);
+  return [
+    { path: indexPath, read: () => index },
+    { path: openapiPath, read: () => description },
+    { path: jwksPath, read: () => keys },
+  ];
+}
+
+function describeIndex({ settings }: Services, operations: readonly Operation[]) {
+  const { api, docs } = settings.urls;
+  return {
+    service: "routing-sandbox",
+    hosts: {
+      api: { url: api, version: apiVersion },
+      documentation: { url: docs, version: documentationVersion },
+    },
+    resources: [
+      { method: "GET", url: `${api}${indexPath}`, description: "This index." },
+      { method: "GET", url: `${api}${openapiPath}`, description: "The API's description (OpenAPI 3.1)." },
+      { method: "GET", url: `${api}${jwksPath}`, description: "The public Ed25519 keys (JWKS)." },
+      ...documentationResources.map(({ path, description, contentType }) => ({
+        method: "GET",
+        url: `${docs}${path}`,
+        description,
+        content_type: contentType,
+      })),
+      { method: "GET", url: `${docs}/errors`, description: "Every error code with its page." },
+    ],
+    operations: operations.map((operation) => ({
+      number: operation.number,
+      id: operation.id,
+      method: operation.method.toUpperCase(),
+      url: `${api}${operation.path}`,
+      authorization: authorizationName(operation),
+      idempotency_key: operation.idempotent,
+      description: operation.summary,
+    })),
+  };
+}
+
+/** All public Ed25519 keys as a JWKS (RFC 7517); kid is the RFC 7638 thumbprint. */
+function describeKeys({ keys }: Services) {
+  const all: PublicKey[] = [keys.notifications.key, keys.receipts, ...keys.reviewers.values()];
+  return {
+    keys: all.map(({ keyId, publicKey }) => ({
+      ...ed25519Jwk(publicKey),
+      kid: keyId,
+      use: "sig",
+      alg: "EdDSA",
+    })),
+  };
+}

@@ -1,0 +1,109 @@
+import express, { type Express, type Request, type Response } from "express";
+import { errorCodes } from "../errors/catalogue.ts";
+import { Problem } from "../errors/problem.ts";
+import { problemAnswer, send } from "../http/answer.ts";
+import type { Operation } from "../http/operation.ts";
+import { requestId } from "../http/request-id.ts";
+import { describeDocumentation } from "../openapi/describe-documentation.ts";
+import type { Services } from "../services.ts";
+import { errorIndex, errorPage } from "./error-page.ts";
+import { describeFictionalPurchase, fictionalPurchase } from "./fictional-purchase.ts";
+import { previewCapabilities } from "./preview-capabilities.ts";
+import { renderTemplate } from "./render-template.ts";
+import { type DocumentationPath, documentationResources } from "./resources.ts";
+import { errorsTable, eventsTable, limitsTable, operationsTable } from "./tables.ts";
+import { testVectors } from "./test-vectors.ts";
+
+interface Page {
+  path: string;
+  contentType: string;
+  body: string;
+}
+
+const markdown = "text/markdown; charset=utf-8";
+
+/**
+ * Builds the documentation host: the six read-only resources of the specification and a page for every error code.
+ *
+ * @example (await createDocumentationHost(services, operations)).listen(4021, "127.0.0.1")
+ */
+export function createDocumentationHost(services: Services, operations: readonly Operation[]): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("case sensitive routing", true);
+  app.set("strict routing", true);
+  app.use((_request, response, next) => {
+    response.set("X-Request-Id", requestId(services));
+    next();
+  });
+  for (const { path, contentType, body } of renderPages(services, operations)) {
+    app.get(path, (_request, response) => {
+      send(response, {
+        status: 200,
+        body,
+        headers: { "Content-Type": contentType, "Cache-Control": "no-cache" },
+      });
+    });
+    app.all(path, () => {
+      throw new Problem("method_not_allowed", "The documentation is read-only; use GET or HEAD.", {
+        headers: { Allow: "GET, HEAD" },
+      });
+    });
+  }
+  app.use((request) => {
+    throw new Problem("route_not_found", `There is nothing at ${request.path}.`);
+  });
+  app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
+    const problem = toProblem(error);
+    const id = String(response.get("X-Request-Id"));
+    if (problem.status >= 500)
+      services.log.error({ request_id: id, path: request.path, error }, problem.message);
+    send(
+      response,
+      problemAnswer(problem, { docsUrl: services.settings.urls.docs, instance: request.path, requestId: id }),
+    );
+  });
+  return app;
+}
+
+function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof URIError)
+    return new Problem("route_not_found", "The path is not valid percent-encoding.");
+  return new Problem("internal_error", "The documentation failed.", { cause: error });
+}
+
+/** Everything is rendered once, when the host starts. */
+function renderPages(services: Services, operations: readonly Operation[]): Page[] {
+  const { urls } = services.settings;
+  const values = {
+    api_url: urls.api,
+    docs_url: urls.docs,
+    rpc_url: urls.rpc,
+    program: services.deployment.programs[0]?.id ?? "",
+    operations_table: operationsTable(operations),
+    errors_table: errorsTable(urls.docs),
+    events_table: eventsTable(),
+    limits_table: limitsTable(),
+    ...testVectors(urls.docs),
+  };
+  const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+  const bodies: { readonly [P in DocumentationPath]: string } = {
+    "/portal/docs.md": renderTemplate("docs.md", values),
+    "/portal/capabilities.json": json(previewCapabilities(operations, urls)),
+    "/portal/examples/purchase.json": json(fictionalPurchase(urls.docs)),
+    "/portal/schemas/purchase.json": json(describeFictionalPurchase(urls.docs)),
+    "/portal/openapi.json": json(describeDocumentation(urls.docs)),
+    "/portal/llms.txt": renderTemplate("llms.txt", values),
+  };
+  return [
+    ...documentationResources.map(({ path, contentType }) => ({ path, contentType, body: bodies[path] })),
+    { path: "/errors", contentType: markdown, body: errorIndex(urls.docs) },
+    ...errorCodes.map((code) => ({
+      path: `/errors/${code}`,
+      contentType: markdown,
+      body: errorPage(code, operations),
+    })),
+  ];
+}

@@ -1,0 +1,49 @@
+import type { Operation } from "../http/operation.ts";
+import { authorizationName } from "../http/operation.ts";
+import { limits } from "../limits.ts";
+import { apiVersion } from "../openapi/describe-api.ts";
+import { documentationVersion } from "../openapi/describe-documentation.ts";
+import { scopes } from "../scopes.ts";
+import { documentationResources } from "./resources.ts";
+
+/** The explicit preview capabilities: what works, what only looks like the real thing, what is not offered. */
+export function previewCapabilities(operations: readonly Operation[], urls: { api: string; docs: string }) {
+  return {
+    service: "routing-sandbox",
+    preview: true,
+    version: documentationVersion,
+    api: { version: apiVersion, base_url: urls.api, openapi: `${urls.api}/v1/routing/openapi.json` },
+    routes: ["registrar_offer", "merchant_direct"],
+    real: [
+      "contracts, transactions, receipts, logs and reverts on a local chain",
+      "EIP-712, EIP-191, ERC-1271 and Ed25519 signatures and their verification",
+      "the binding check of every transaction hash",
+      "signed HTTP deliveries to the pinned receiver and their signed receipts",
+      "gas and the gas budget of the relayer",
+    ],
+    simulated: [
+      "the stablecoin: test USDC without value",
+      "the network: a local chain with its own clock",
+      "people: test wallets and a test reviewer whose keys are public",
+    ],
+    not_offered: [
+      "live funds",
+      "arbitrary callback destinations",
+      "general-purpose signing",
+      "any change by a read operation",
+    ],
+    operations: operations.map((operation) => ({
+      number: operation.number,
+      id: operation.id,
+      method: operation.method.toUpperCase(),
+      path: operation.path,
+      authorization: authorizationName(operation),
+    })),
+    scopes: [...scopes],
+    limits: { ...limits },
+    resources: documentationResources.map(({ path, description }) => ({
+      url: `${urls.docs}${path}`,
+      description,
+    })),
+  };
+}

@@ -1,0 +1,52 @@
+import { getPublicKey } from "@noble/ed25519";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { base64urlnopad } from "@scure/base";
+import { canonicalJson } from "../../protocol/canonical-json.ts";
+import { hashClaim, hashReason } from "../../protocol/claim.ts";
+import { type Decision, decisionBytes, hashDecision, signDecision } from "../../protocol/decision.ts";
+import { registrarDomain } from "../../protocol/domain.ts";
+import { fictionalPurchase } from "./fictional-purchase.ts";
+
+const reviewerSeed = new Uint8Array(32).fill(7);
+
+/** Values to check a signing client against; they are computed, so they cannot go stale. */
+export function testVectors(docsUrl: string): { [name: string]: string } {
+  const purchase = fictionalPurchase(docsUrl);
+  const { domain, message } = purchase.typed_data;
+  const claim = {
+    commitment: purchase.commitment_hash,
+    beneficiary: domain.verifyingContract,
+    requestedAmount: 10_000_000n,
+    reasonHash: hashReason("arrived broken"),
+  };
+  const claimHash = hashClaim(registrarDomain(domain.chainId, domain.verifyingContract), claim);
+  const decision: Decision = {
+    award: "10000000",
+    chain_id: domain.chainId,
+    claim_hash: claimHash,
+    claim_id: "clm_abcdefghij234567abcd",
+    commitment_hash: purchase.commitment_hash,
+    decided_at: "2026-01-10T12:00:00Z",
+    outcome: "approved",
+    program: "prg_fiction",
+    purchase: "pur_abcdefghij234567abcd",
+    reviewer_key_id: "reviewer",
+  };
+  return {
+    vector_terms: canonicalJson(purchase.terms),
+    vector_terms_hash: String(message["termsHash"]),
+    vector_program_hash: String(message["program"]),
+    vector_commitment_hash: purchase.commitment_hash,
+    vector_claim_message: JSON.stringify(
+      { ...claim, requestedAmount: claim.requestedAmount.toString() },
+      null,
+      2,
+    ),
+    vector_claim_hash: claimHash,
+    vector_reviewer_private_key: bytesToHex(reviewerSeed),
+    vector_reviewer_public_key: base64urlnopad.encode(getPublicKey(reviewerSeed)),
+    vector_decision_bytes: new TextDecoder().decode(decisionBytes(decision)),
+    vector_decision_hash: hashDecision(decision),
+    vector_approval: signDecision(reviewerSeed, decision),
+  };
+}
