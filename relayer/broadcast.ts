@@ -5,6 +5,7 @@ import { RpcRefusedError, RpcUnavailableError } from "./errors.ts";
 import type { FaultPoint } from "./fault.ts";
 import { reach } from "./fault-point.ts";
 import { nodeOf } from "./faulty-node.ts";
+import type { Turn } from "./keyed-mutex.ts";
 import { knowsTransaction, sendRaw } from "./node.ts";
 import { note } from "./note.ts";
 import { type OperationRecord, type SignedTransaction, standing } from "./operation.ts";
@@ -14,17 +15,26 @@ import { timestamp } from "./timestamp.ts";
 export async function broadcast(
   context: RelayerContext,
   operation: OperationRecord,
+  turn: Turn = Promise.resolve(() => {}),
 ): Promise<OperationRecord> {
-  const sent = await send(context, await bumpAt(context, "after_signed", operation));
+  const sent = await send(context, await bumpAt(context, "after_signed", operation), turn);
   const bumped = await bumpAt(context, "after_broadcast", sent);
-  return bumped === sent ? sent : send(context, bumped);
+  return bumped === sent ? sent : send(context, bumped, turn);
 }
 
-async function send(context: RelayerContext, operation: OperationRecord): Promise<OperationRecord> {
+async function send(
+  context: RelayerContext,
+  operation: OperationRecord,
+  turn: Turn,
+): Promise<OperationRecord> {
   await requireEpoch(context, operation);
   // Read before it is sent: afterwards the time depends on whether the block is already made.
   const broadcastAt = await timestamp(context);
-  const failure = await sendTransaction(context, operation, standing(operation));
+  const endTurn = await turn;
+  const sending = sendTransaction(context, operation, standing(operation));
+  // The next nonce may follow; it need not wait for the node's answer to this one.
+  endTurn();
+  const failure = await sending;
   await reach(context, "sent", operation);
   return failure ? note(context, operation, failure) : recordBroadcast(context, operation, broadcastAt);
 }

@@ -10,7 +10,7 @@ import { type OperationRecord, standing } from "./operation.ts";
 import { confirm, settle, takeBack } from "./settle.ts";
 import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
-import { timestamp } from "./timestamp.ts";
+import { atOneTime, timestamp } from "./timestamp.ts";
 
 /** When to wait for a receipt: whenever there is none, only after something was sent, or not at all. */
 export type Patience = "always" | "after_sending" | "never";
@@ -24,7 +24,7 @@ export function driveAlone(
   return context.locks.run(`operation:${operationId}`, async () => {
     const operation = await context.journal.read(operationId);
     if (!operation) throw new OperationUnknownError(operationId);
-    return drive(context, operation, patience);
+    return drive(atOneTime(context), operation, patience);
   });
 }
 
@@ -71,8 +71,7 @@ async function sendInTurn(context: RelayerContext, claim: Claim): Promise<Operat
   try {
     await claim.durable;
     await reach(context, "after_signed", claim.operation);
-    await claim.turn;
-    return await broadcast(context, claim.operation);
+    return await broadcast(context, claim.operation, claim.turn);
   } finally {
     const endTurn = await claim.turn;
     endTurn();

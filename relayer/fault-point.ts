@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { z } from "zod";
 import type { RelayerContext } from "./context.ts";
-import { FaultInvalidError, SignerUnknownError } from "./errors.ts";
+import { FaultInvalidError, RpcUnavailableError, SignerUnknownError } from "./errors.ts";
 import type { FaultPoint, FaultSubject } from "./fault.ts";
 import { ask, readNonce, readReceipt, sendRaw } from "./node.ts";
 
@@ -48,7 +48,11 @@ export async function useForeignNonce(context: RelayerContext, signer: Address):
   // Foreign use counts once it is mined, and exactly one block may be made for it.
   const automine = await ask(node, "anvil_getAutomine", [], z.boolean());
   if (!automine) await ask(node, "evm_mine", [], z.unknown());
-  while ((await readReceipt(node, hash)) === null) await context.wait(1);
+  for (let looks = 0; looks < 1_000; looks += 1) {
+    if (await readReceipt(node, hash)) return;
+    await context.wait(1);
+  }
+  throw new RpcUnavailableError("The foreign transaction", new Error("it was not mined"));
 }
 
 async function pauseMining(context: RelayerContext): Promise<void> {
@@ -60,11 +64,17 @@ async function pauseMining(context: RelayerContext): Promise<void> {
   await ask(node, "evm_setIntervalMining", [0], z.unknown());
 }
 
-/** Takes every fault away and lets the node mine as it did. */
+/** Takes every fault away; the node mines as it did, and what waited is mined. */
 export async function clearFaults(context: RelayerContext): Promise<void> {
-  const mining = context.faults.clear();
+  const { node, faults } = context;
+  const mining = faults.clear();
   if (!mining) return;
-  if (mining.interval !== null)
-    await ask(context.node, "evm_setIntervalMining", [mining.interval], z.unknown());
-  await ask(context.node, "evm_setAutomine", [mining.automine], z.unknown());
+  if (mining.interval !== null) await ask(node, "evm_setIntervalMining", [mining.interval], z.unknown());
+  if (!mining.automine) return;
+  await ask(node, "evm_setAutomine", [true], z.unknown());
+  // Automine makes blocks for what arrives, not for what is there.
+  const { pending } = await ask(node, "txpool_status", [], poolSchema);
+  if (pending !== "0x0") await ask(node, "evm_mine", [], z.unknown());
 }
+
+const poolSchema = z.object({ pending: z.string() });

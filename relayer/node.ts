@@ -28,6 +28,8 @@ const receiptSchema = z.object({
   blockHash: hex,
   gasUsed: hex.transform((value) => hexToBigInt(value)),
   effectiveGasPrice: hex.transform((value) => hexToBigInt(value)),
+  /** Unix seconds; Anvil says it here and spares a question. */
+  blockTimestamp: z.union([z.int(), quantity]).optional(),
 });
 
 /** What the relayer needs of a receipt. */

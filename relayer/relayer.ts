@@ -12,6 +12,7 @@ import { type Operation, type OperationRecord, operationId, toPublicOperation } 
 import { recover } from "./recover.ts";
 import type { RelayIntent } from "./relay-intent.ts";
 import { resume } from "./resume.ts";
+import { atOneTime } from "./timestamp.ts";
 
 export type { GasBudget } from "./budget.ts";
 export type { RelayerPorts } from "./context.ts";
@@ -117,8 +118,9 @@ async function submit(context: RelayerContext, intent: RelayIntent): Promise<Ope
   const { epoch } = await readIdentity(context);
   const id = operationId(epoch, intent);
   return context.locks.run(`operation:${id}`, async () => {
+    const now = atOneTime(context);
     try {
-      return await drive(context, await accept(context, intent, id, epoch), "always");
+      return await drive(now, await accept(now, intent, id, epoch), "always");
     } catch (error) {
       // Held right after the intent was journaled.
       const accepted = error instanceof HeldError ? await context.journal.read(id) : undefined;

@@ -3,6 +3,7 @@ import { drive } from "./drive.ts";
 import { OperationNotResumableError, OperationUnknownError } from "./errors.ts";
 import { readNonce } from "./node.ts";
 import type { OperationRecord } from "./operation.ts";
+import { atOneTime } from "./timestamp.ts";
 
 /**
  * A person has looked at foreign use of the signer and lets the operation go on.
@@ -23,6 +24,6 @@ export async function resume(context: RelayerContext, operationId: string): Prom
       nonce_floor: await readNonce(context.node, operation.from),
     };
     await context.journal.write({ operation: resumed });
-    return drive(context, resumed, "after_sending");
+    return drive(atOneTime(context), resumed, "after_sending");
   });
 }

@@ -18,7 +18,9 @@ export async function settle(
     return operation;
   const succeeded = receipt.status === "0x1";
   const error = succeeded ? null : await explainRevert(context, operation, receipt.transactionHash);
-  const minedAt = toTimestamp(await readBlockTime(context.node, receipt.blockHash));
+  const minedAt = toTimestamp(
+    receipt.blockTimestamp ?? (await readBlockTime(context.node, receipt.blockHash)),
+  );
 
   await reach(context, "before_mined", operation);
   const mined = await writeWithBudget(context, operation, operation.program, () => ({

@@ -4,6 +4,7 @@ import type { RelayerContext } from "./context.ts";
 import { SignerUnknownError } from "./errors.ts";
 import { reach } from "./fault-point.ts";
 import { nodeOf } from "./faulty-node.ts";
+import type { Turn } from "./keyed-mutex.ts";
 import { readNonce } from "./node.ts";
 import type { OperationRecord, SignedTransaction, TransactionPurpose } from "./operation.ts";
 import { timestamp } from "./timestamp.ts";
@@ -13,8 +14,8 @@ export interface Claim {
   operation: OperationRecord;
   /** Resolves when the claim is durable; nothing may be sent before. */
   durable: Promise<void>;
-  /** Resolves when every lower nonce has had its turn to be sent; gives the function that ends this turn. */
-  turn: Promise<() => void>;
+  /** Comes when every lower nonce has had its turn to be sent. */
+  turn: Turn;
 }
 
 /**

@@ -10,3 +10,13 @@ export async function timestamp(context: RelayerContext): Promise<string> {
     throw new RpcUnavailableError("The clock of the chain", error);
   }
 }
+
+/** A context whose clock is read once: what is done in one go has one time, whatever is mined beside it. */
+export function atOneTime(context: RelayerContext): RelayerContext {
+  let reading: Promise<number> | undefined;
+  const now = () => {
+    reading ??= context.clock.now();
+    return reading;
+  };
+  return { ...context, clock: { now } };
+}

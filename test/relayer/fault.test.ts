@@ -253,8 +253,23 @@ test("paused mining leaves an operation broadcast until the fault is cleared", a
   await stage.relayer.clearFaults();
   expect(stage.relayer.faults()).toEqual([]);
   expect(await stage.client.getAutomine()).toBe(true);
-  await stage.client.mine({ blocks: 1 });
   await stage.expectExactlyOnce(await stage.relayer.submit(intent));
+});
+
+test("clearing a pause puts back interval mining too, however often it was paused", async () => {
+  const stage = await openStage({ patienceMs: 0 });
+  const interval = () =>
+    stage.client.request<{ Method: "anvil_getIntervalMining"; Parameters: []; ReturnType: number | null }>({
+      method: "anvil_getIntervalMining",
+      params: [],
+    });
+  await stage.client.setIntervalMining({ interval: 3_600 });
+  stage.relayer.fault({ point: "before_intent", action: "pause_mining", count: 2 });
+  await stage.relayer.submit(await stage.offer("a"));
+  await stage.relayer.submit(await stage.offer("b"));
+  expect([await interval(), await stage.client.getAutomine()]).toEqual([null, false]);
+  await stage.relayer.clearFaults();
+  expect([await interval(), await stage.client.getAutomine()]).toEqual([3_600, false]);
 });
 
 test("a fault acts on what it matches, as often as it says, and can be put back from plain data", async () => {
