@@ -3,7 +3,7 @@ import { errorCodes } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
 import { problemAnswer, send } from "../http/answer.ts";
 import type { Operation } from "../http/operation.ts";
-import { requestId } from "../http/request-id.ts";
+import { nextRequestId } from "../http/request-id.ts";
 import { describeDocumentation } from "../openapi/describe-documentation.ts";
 import type { Services } from "../services.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
@@ -34,7 +34,7 @@ export function createDocumentationHost(services: Services, operations: readonly
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
   app.use((_request, response, next) => {
-    response.set("X-Request-Id", requestId(services));
+    response.set("X-Request-Id", nextRequestId(services));
     next();
   });
   for (const { path, contentType, body } of renderPages(services, operations)) {

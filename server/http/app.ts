@@ -10,7 +10,7 @@ import { claimKey, readIdempotencyKey } from "./idempotency.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 import { parseJson } from "./parse-json.ts";
 import { readBody } from "./read-body.ts";
-import { requestId } from "./request-id.ts";
+import { nextRequestId } from "./request-id.ts";
 import { OperationRunner } from "./run-operation.ts";
 import { validate } from "./validate.ts";
 
@@ -39,7 +39,7 @@ export function createApp(
   app.set("query parser", "simple");
 
   app.use((request, response, next) => {
-    response.locals["requestId"] = requestId(services);
+    response.locals["requestId"] = nextRequestId(services);
     response.set("X-Request-Id", response.locals["requestId"]);
     request.on("error", () => {});
     next();
