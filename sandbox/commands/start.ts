@@ -1,0 +1,125 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { pino } from "pino";
+import { createSandbox, type Sandbox } from "../create-sandbox.ts";
+import type { SandboxDescription } from "../description.ts";
+
+interface StartFlags {
+  seed: string;
+  mode: "live" | "deterministic";
+  apiPort: number;
+  docsPort: number;
+  rpcPort: number;
+  controlPort: number;
+  dataDir: string;
+  fresh?: boolean;
+  confirmations: number;
+  gasBudget: bigint;
+  receiverUrl?: string;
+  json?: boolean;
+}
+
+/** `routing-sandbox start`: runs a sandbox until it is interrupted. */
+export function startCommand(): Command {
+  return new Command("start")
+    .description("run a sandbox until Ctrl-C; a second start in the same data directory resumes it")
+    .option("--data-dir <folder>", "where the sandbox is kept", ".sandbox")
+    .option("--fresh", "forget what the data directory holds")
+    .option("--seed <text>", "makes ids and keys; equal seeds give equal sandboxes", "sandbox")
+    .addOption(
+      new Option("--mode <mode>", "live: time runs with the wall clock; deterministic: with blocks only")
+        .choices(["live", "deterministic"])
+        .default("live"),
+    )
+    .option("--api-port <number>", "port of the routing API, 0 for any free one", wholeNumber, 4020)
+    .option("--docs-port <number>", "port of the documentation host", wholeNumber, 4021)
+    .option("--control-port <number>", "port of the control API", wholeNumber, 4022)
+    .option("--rpc-port <number>", "port of the chain's RPC", wholeNumber, 8545)
+    .option("--confirmations <number>", "blocks that must stand on a transaction", wholeNumber, 1)
+    .option("--gas-budget <wei>", "what each program's relayer may spend", wei, 10n ** 18n)
+    .option(
+      "--receiver-url <url>",
+      "the one URL that notifications go to (default: the sandbox's own receiver)",
+    )
+    .option("--json", "print the description as JSON")
+    .action(async (flags: StartFlags) => await start(flags));
+}
+
+async function start(flags: StartFlags): Promise<void> {
+  const began = performance.now();
+  if (!flags.json) process.stdout.write("Starting chain, relayer, API and documentation …\n");
+  const log = pino(
+    { level: "error", redact: ["req.headers.authorization", "signature"] },
+    pino.destination(2),
+  );
+  const sandbox = await createSandbox({
+    seed: flags.seed,
+    mode: flags.mode,
+    ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
+    confirmations: flags.confirmations,
+    gasBudgetWei: flags.gasBudget,
+    dataDirectory: flags.dataDir,
+    fresh: flags.fresh ?? false,
+    log,
+    ...(flags.receiverUrl === undefined ? {} : { receiverUrl: flags.receiverUrl }),
+  });
+  const stopped = stopOnSignal(sandbox, flags.json ?? false);
+  const { description, chain } = sandbox;
+  if (flags.json) process.stdout.write(`${JSON.stringify(description)}\n`);
+  else process.stdout.write(welcome(description, chain.resumed, performance.now() - began, flags.dataDir));
+  await stopped;
+}
+
+/** Resolves when a signal, or the end of the chain, has stopped the sandbox. */
+async function stopOnSignal(sandbox: Sandbox, quiet: boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const interrupted = (signal: string) => () => resolve(signal);
+  const onInterrupt = interrupted("interrupt");
+  const onTerminate = interrupted("termination");
+  process.once("SIGINT", onInterrupt).once("SIGTERM", onTerminate);
+  const ended = sandbox.chain.anvil.exited.then(() => "the end of the chain");
+  const reason = await Promise.race([promise, ended]);
+  if (!quiet) process.stdout.write(`\nStopping after ${reason} …\n`);
+  await sandbox.close();
+  if (reason === "the end of the chain") process.exitCode = 1;
+}
+
+function welcome(
+  description: SandboxDescription,
+  resumed: boolean,
+  milliseconds: number,
+  folder: string,
+): string {
+  const { urls, chain, contracts, accounts, wallets, reviewer } = description;
+  const rows: [string, string][] = [
+    ["API", urls.api],
+    ["Documentation", `${urls.docs}/portal/docs.md`],
+    ["Chain RPC", `${urls.rpc} (chain ${chain.chain_id})`],
+    ["Control", urls.control],
+    ["Token (USDC)", contracts.token],
+    ["Registrar", contracts.registrar],
+    ["Funding source", contracts.funding_source],
+    ...accounts.map(({ id, program, key }): [string, string] => [`${id} (${program})`, key]),
+    ...Object.entries(wallets).map(([name, { address }]): [string, string] => [name, address]),
+    ["Reviewer key id", reviewer.key_id],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
+  return [
+    `${resumed ? "Resumed" : "Ready"} in ${Math.round(milliseconds)} ms. Test money and test keys only.`,
+    "",
+    ...lines,
+    "",
+    `All of it, private keys included, is in ${folder}/sandbox.json. See it work: npm run demo. Ctrl-C stops everything.`,
+    "",
+  ].join("\n");
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+}
+
+function wei(text: string): bigint {
+  if (!/^\d{1,40}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of wei.");
+  return BigInt(text);
+}

@@ -1,0 +1,115 @@
+import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import { z } from "zod";
+import { operationKinds } from "../../relayer/operation.ts";
+import { FaultInvalidError, faultActions, faultPoints, type Relayer } from "../../relayer/relayer.ts";
+import { ClockError } from "../clock/clock-error.ts";
+import type { SandboxDescription } from "../description.ts";
+import type { Chain } from "../genesis/start-chain.ts";
+
+const travelBody = z
+  .strictObject({ seconds: z.int().positive() })
+  .or(z.strictObject({ to: z.int().positive() }));
+const mineBody = z.strictObject({ blocks: z.int().min(1).max(1_000).default(1) });
+const faultBody = z.strictObject({
+  point: z.enum(faultPoints),
+  action: z.string().refine((action) => faultActions.some((one) => one === action), "is no fault action"),
+  match: z
+    .strictObject({
+      operation_id: z.string().optional(),
+      program: z.string().optional(),
+      kind: z.enum(operationKinds).optional(),
+      subject_id: z.string().optional(),
+    })
+    .optional(),
+  count: z.int().positive().nullable().optional(),
+  depth: z.int().positive().optional(),
+});
+
+/**
+ * The control API: what a tester does to the sandbox itself. It never is part of the routing API.
+ *
+ * Requests with a foreign Host or any Origin are refused, so that no web page reaches it (DNS rebinding, CSRF).
+ */
+export function createControlHost(sandbox: {
+  description: SandboxDescription;
+  chain: Chain;
+  relayer: Relayer;
+}): Express {
+  const { description, chain, relayer } = sandbox;
+  const { clock, client } = chain;
+  const host = new URL(description.urls.control).host;
+  const app = express();
+  app.disable("x-powered-by");
+  app.use((request, response, next) => {
+    const foreign =
+      request.headers.host !== host && request.headers.host !== host.replace("127.0.0.1", "localhost");
+    if (foreign || request.headers.origin !== undefined)
+      refuse(response, 403, "The control API answers programs on this machine only.");
+    else next();
+  });
+  app.use(express.json({ limit: "32kb" }));
+
+  app.get("/status", async (_request, response) => {
+    const block = await client.getBlock({ blockTag: "latest" });
+    response.json({
+      version: 1,
+      seed: description.seed,
+      mode: description.mode,
+      pid: description.pid,
+      urls: description.urls,
+      chain: { ...description.chain, block_number: Number(block.number), block_hash: block.hash },
+      now: await clock.now(),
+      faults: relayer.faults(),
+    });
+  });
+  app.post("/clock", async (request, response) => {
+    const body = travelBody.parse(request.body);
+    const now = "seconds" in body ? await clock.travel(body.seconds) : await clock.travelTo(body.to);
+    response.json({ now });
+  });
+  app.post("/blocks", async (request, response) => {
+    const { blocks } = mineBody.parse(request.body ?? {});
+    await client.mine({ blocks });
+    response.json({ block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) });
+  });
+  app.get("/faults", (_request, response) => {
+    response.json({ data: relayer.faults() });
+  });
+  app.post("/faults", (request, response) => {
+    const { point, action, match, count, depth } = faultBody.parse(request.body);
+    const known = faultActions.find((one) => one === action);
+    if (known === undefined) throw new FaultInvalidError(`There is no fault action ${action}.`);
+    const fault = relayer.fault({
+      point,
+      action: known,
+      ...(match === undefined ? {} : { match: definedOnly(match) }),
+      ...(count === undefined ? {} : { count }),
+      ...(depth === undefined ? {} : { depth }),
+    });
+    response.status(201).json(fault);
+  });
+  app.delete("/faults", async (_request, response) => {
+    await relayer.clearFaults();
+    response.json({ data: relayer.faults() });
+  });
+  app.use((request, response) =>
+    refuse(response, 404, `There is nothing at ${request.method} ${request.path}.`),
+  );
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
+    else if (error instanceof ClockError || error instanceof FaultInvalidError)
+      refuse(response, 422, error.message);
+    else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
+    else refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.");
+  });
+  return app;
+}
+
+function refuse(response: Response, status: number, detail: string): void {
+  response.status(status).type("application/problem+json").send({ type: "about:blank", status, detail });
+}
+
+function definedOnly<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
+}

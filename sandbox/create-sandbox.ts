@@ -1,0 +1,214 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { type EIP1193RequestFn, toHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { createRelayer, type Relayer } from "../relayer/relayer.ts";
+import { nodeChain } from "../server/chain/node-chain.ts";
+import { discoveryResources } from "../server/discovery.ts";
+import { createDocumentationHost } from "../server/documentation/host.ts";
+import { createApp } from "../server/http/app.ts";
+import { operations } from "../server/operations/table.ts";
+import type { Services } from "../server/services.ts";
+import { openDirectoryStore } from "../server/store/directory.ts";
+import { openEphemeralStore } from "../server/store/journaled-store.ts";
+import { relayerJournal } from "../server/store/relayer-journal.ts";
+import type { Store } from "../server/store/store.ts";
+import type { SandboxClock } from "./clock/clock.ts";
+import { createControlHost } from "./control/host.ts";
+import { lockDataDirectory } from "./data-directory/lock.ts";
+import { publish, unpublish } from "./data-directory/sandbox-file.ts";
+import { keepSettings } from "./data-directory/settings-file.ts";
+import { describe, type SandboxDescription } from "./description.ts";
+import type { WalletName } from "./genesis/roles.ts";
+import { type Chain, startChain } from "./genesis/start-chain.ts";
+import { Admission } from "./http/admission.ts";
+import { deliver } from "./http/deliver.ts";
+import { type Listener, listen } from "./http/listen.ts";
+import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
+import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts";
+import { RequestCounter } from "./request-counter.ts";
+import { type Snapshot, Snapshots } from "./snapshot.ts";
+import { Wallet } from "./wallets/wallet.ts";
+
+/** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
+export interface Sandbox extends AsyncDisposable {
+  /** URLs, accounts, addresses and test keys; the content of `sandbox.json`. */
+  description: SandboxDescription;
+  chain: Chain;
+  clock: SandboxClock;
+  relayer: Relayer;
+  store: Store;
+  wallets: { [W in WalletName]: Wallet };
+  /** Takes a snapshot of everything as one. */
+  snapshot(): Promise<Snapshot>;
+  /** Ends everything; what is kept is on disk afterwards. */
+  close(): Promise<void>;
+}
+
+const gasLimits = { offer: 600_000n, collect_refund: 400_000n } as const;
+const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/**
+ * Starts a sandbox on ports of 127.0.0.1 and returns when everything answers.
+ *
+ * @throws SandboxError, AnvilError, GenesisError, StoreDamagedError: each with a sentence that says what to do.
+ * @example
+ * await using sandbox = await createSandbox({ seed: "checkout" });
+ * await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
+ */
+export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const settings = settle(options);
+  // What was opened last is closed first, also when the start fails half way.
+  await using opened = new AsyncDisposableStack();
+  const { dataDirectory } = settings;
+  if (dataDirectory !== undefined) {
+    opened.defer(await lockDataDirectory(dataDirectory));
+    await unpublish(dataDirectory);
+    const { seed, mode } = settings;
+    await keepSettings(dataDirectory, { version: 1, seed, mode }, settings.fresh);
+  }
+  const chain = opened.use(await openChain(settings));
+  const store = await openStore(settings);
+  opened.defer(async () => await store.close());
+  const listeners = await openListeners(settings, opened);
+  const urls = { ...urlsOf(listeners), rpc: chain.anvil.url };
+  const receiverUrl = settings.receiverUrl ?? `${urls.api}/v1/routing/notification-receiver`;
+  const keys = await deriveKeys(settings.seed, chain.accounts);
+  const requests = new RequestCounter();
+  const services = connect({ settings, chain, store, urls, receiverUrl, keys, requests });
+  const { relayer } = services;
+  opened.defer(async () => await relayer.drain());
+  await relayer.recover();
+  const admission = new Admission();
+  const snapshots = new Snapshots({ admission, chain, store, relayer, requests });
+  const description = describe({ seed: settings.seed, mode: settings.mode, urls, receiverUrl, chain, keys });
+  const api = createApp(services, operations, discoveryResources(services, operations));
+  listeners.api.serve(admission.guard(api));
+  listeners.docs.serve(createDocumentationHost(services, operations));
+  listeners.control.serve(createControlHost({ description, chain, relayer }));
+  if (dataDirectory !== undefined) opened.defer(await publish(dataDirectory, description));
+  const parts = opened.move();
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= parts.disposeAsync();
+    return closing;
+  };
+  return {
+    description,
+    chain,
+    clock: chain.clock,
+    relayer,
+    store,
+    wallets: openWallets(chain),
+    snapshot: async () => await snapshots.take(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function openChain(settings: SandboxSettings): Promise<Chain> {
+  const { mode, seed, ports, dataDirectory, fresh } = settings;
+  return await startChain({
+    mode,
+    seed,
+    port: ports.rpc,
+    fresh,
+    ...(mode === "live" ? { random: toHex(randomBytes(32)), startTime: Math.floor(Date.now() / 1_000) } : {}),
+    ...(dataDirectory === undefined ? {} : { folder: join(dataDirectory, "chain") }),
+  });
+}
+
+async function openStore({ dataDirectory }: SandboxSettings): Promise<Store> {
+  return dataDirectory === undefined
+    ? openEphemeralStore()
+    : await openDirectoryStore(join(dataDirectory, "store"));
+}
+
+interface Listeners {
+  api: Listener;
+  docs: Listener;
+  control: Listener;
+}
+
+async function openListeners({ ports }: SandboxSettings, opened: AsyncDisposableStack): Promise<Listeners> {
+  const open = async (port: number, option: string) => {
+    const listener = await listen(port, option);
+    opened.defer(async () => await listener.close());
+    return listener;
+  };
+  return {
+    api: await open(ports.api, "--api-port"),
+    docs: await open(ports.docs, "--docs-port"),
+    control: await open(ports.control, "--control-port"),
+  };
+}
+
+function urlsOf({ api, docs, control }: Listeners) {
+  return { api: api.url, docs: docs.url, control: control.url };
+}
+
+/** Hands the service everything that it may reach. */
+function connect(parts: {
+  settings: SandboxSettings;
+  chain: Chain;
+  store: Store;
+  urls: SandboxDescription["urls"];
+  receiverUrl: string;
+  keys: SandboxKeys;
+  requests: RequestCounter;
+}): Services {
+  const { settings, chain, store, urls, receiverUrl, keys, requests } = parts;
+  const { confirmations, gasBudgetWei, patienceMs, seed, log } = settings;
+  const { deployment, client, clock } = chain;
+  const request: EIP1193RequestFn = client.request;
+  const reader = nodeChain(request, deployment);
+  const wait = async (milliseconds: number) => await pause(milliseconds);
+  const relayer = createRelayer({
+    journal: relayerJournal(store),
+    request,
+    chain: reader,
+    signers: keys.registrars,
+    clock,
+    wait,
+    confirmations,
+    gasBudgetWei,
+    fees,
+    gasLimits,
+    patienceMs,
+    crash: async () => await killProcess(),
+  });
+  return {
+    settings: { seed, confirmations, accounts: keys.accounts.map(hideKey), urls, receiverUrl, patienceMs },
+    deployment,
+    chain: reader,
+    store,
+    clock,
+    relayer,
+    keys: keys.service,
+    deliver,
+    requests,
+    wait,
+    log,
+  };
+}
+
+/** The fault `crash` is a real one: no handler runs, nothing is flushed. */
+async function killProcess(): Promise<never> {
+  process.kill(process.pid, "SIGKILL");
+  return await new Promise<never>(() => {});
+}
+
+function openWallets({ accounts, client }: Chain): Sandbox["wallets"] {
+  const open = (name: WalletName) =>
+    new Wallet(privateKeyToAccount(accounts.wallets[name].privateKey), client);
+  return {
+    deployer: open("deployer"),
+    merchant: open("merchant"),
+    buyer: open("buyer"),
+    beneficiary: open("beneficiary"),
+    stranger: open("stranger"),
+    other_merchant: open("other_merchant"),
+    other_buyer: open("other_buyer"),
+  };
+}

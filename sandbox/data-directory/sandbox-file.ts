@@ -1,0 +1,54 @@
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { SandboxDescription } from "../description.ts";
+
+/**
+ * Publishes a running sandbox in its data directory as `sandbox.json` and `.env`; both appear whole or not at all.
+ *
+ * @returns a function that takes them away.
+ */
+export async function publish(
+  directory: string,
+  description: SandboxDescription,
+): Promise<() => Promise<void>> {
+  const files = [
+    { path: join(directory, ".env"), text: toEnvironment(description) },
+    { path: join(directory, "sandbox.json"), text: `${JSON.stringify(description, null, 2)}\n` },
+  ];
+  for (const { path, text } of files) {
+    await writeFile(`${path}.part`, text, { mode: 0o600 });
+    await rename(`${path}.part`, path);
+  }
+  return async () => {
+    for (const { path } of files.toReversed()) await rm(path, { force: true });
+  };
+}
+
+/** Takes away what a killed sandbox left, so that nobody waits for a sandbox that does not run. */
+export async function unpublish(directory: string): Promise<void> {
+  for (const name of ["sandbox.json", ".env"]) await rm(join(directory, name), { force: true });
+}
+
+function toEnvironment(description: SandboxDescription): string {
+  const { urls, chain, contracts, accounts, wallets, reviewer, receiver } = description;
+  const values: [string, string | number][] = [
+    ["API_URL", urls.api],
+    ["DOCS_URL", urls.docs],
+    ["RPC_URL", urls.rpc],
+    ["CONTROL_URL", urls.control],
+    ["CHAIN_ID", chain.chain_id],
+    ["TOKEN_ADDRESS", contracts.token],
+    ["REGISTRAR_ADDRESS", contracts.registrar],
+    ["FUNDING_SOURCE_ADDRESS", contracts.funding_source],
+    ...accounts.map(({ id, key }): [string, string] => [`${id.toUpperCase()}_KEY`, key]),
+    ...Object.entries(wallets).flatMap(([name, wallet]): [string, string][] => [
+      [`${name.toUpperCase()}_ADDRESS`, wallet.address],
+      [`${name.toUpperCase()}_PRIVATE_KEY`, wallet.private_key],
+    ]),
+    ["REVIEWER_KEY_ID", reviewer.key_id],
+    ["REVIEWER_PRIVATE_KEY", reviewer.private_key],
+    ["RECEIVER_URL", receiver.url],
+    ["RECEIVER_HMAC_SECRET", receiver.hmac_secret],
+  ];
+  return `${values.map(([name, value]) => `ROUTING_SANDBOX_${name}=${value}`).join("\n")}\n`;
+}

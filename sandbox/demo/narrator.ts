@@ -1,0 +1,26 @@
+import { styleText } from "node:util";
+
+/** Tells the story as it happens: each step with what was sent and what came back. */
+export interface Narrator {
+  chapter(title: string): void;
+  step(title: string, sent: string, back: string): void;
+}
+
+/** Tells it to a terminal, in colour where it is one. */
+export function terminalNarrator(write: (line: string) => void): Narrator {
+  let number = 0;
+  return {
+    chapter(title) {
+      write(`\n${styleText("bold", title)}`);
+    },
+    step(title, sent, back) {
+      number += 1;
+      write(`\n${String(number).padStart(3)}  ${styleText("cyan", title)}`);
+      write(`     ${styleText("dim", "sent")}  ${sent}`);
+      write(`     ${styleText("dim", "back")}  ${back}`);
+    },
+  };
+}
+
+/** Tells nothing. */
+export const silentNarrator: Narrator = { chapter() {}, step() {} };

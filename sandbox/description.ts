@@ -1,0 +1,73 @@
+import type { Address, Hex } from "viem";
+import type { ClockMode } from "./clock/clock.ts";
+import type { Chain } from "./genesis/start-chain.ts";
+import { bareHex, type SandboxKeys } from "./keys.ts";
+
+/** Where a sandbox's parts answer. */
+export interface SandboxUrls {
+  api: string;
+  docs: string;
+  rpc: string;
+  control: string;
+}
+
+/** Everything that a script needs to use a running sandbox; test keys only. The content of `sandbox.json`. */
+export interface SandboxDescription {
+  version: 1;
+  seed: string;
+  mode: ClockMode;
+  pid: number;
+  urls: SandboxUrls;
+  chain: { chain_id: number; epoch: Hex };
+  contracts: { token: Address; registrar: Address; funding_source: Address };
+  accounts: { id: string; program: string; key: string }[];
+  wallets: { [name: string]: { address: Address; private_key: Hex } };
+  /** The designated reviewer of the first program; the private key is the 32-byte seed in hex. */
+  reviewer: { key_id: string; public_key: string; private_key: string };
+  /** Every program's reviewer. */
+  reviewers: { program: string; key_id: string; public_key: string; private_key: string }[];
+  receiver: { url: string; hmac_secret: string };
+}
+
+/** Describes a running sandbox. */
+export function describe(sandbox: {
+  seed: string;
+  mode: ClockMode;
+  urls: SandboxUrls;
+  receiverUrl: string;
+  chain: Chain;
+  keys: SandboxKeys;
+}): SandboxDescription {
+  const { chain, keys } = sandbox;
+  const { deployment, accounts } = chain;
+  const reviewers = [...keys.reviewers].map(([program, key]) => ({
+    program,
+    key_id: key.keyId,
+    public_key: bareHex(key.publicKey),
+    private_key: bareHex(key.privateKey),
+  }));
+  const [first] = reviewers;
+  if (first === undefined) throw new Error("A sandbox has at least one program.");
+  const { program: _, ...reviewer } = first;
+  const wallets: SandboxDescription["wallets"] = {};
+  for (const [name, { address, privateKey }] of Object.entries(accounts.wallets))
+    wallets[name] = { address, private_key: privateKey };
+  return {
+    version: 1,
+    seed: sandbox.seed,
+    mode: sandbox.mode,
+    pid: process.pid,
+    urls: sandbox.urls,
+    chain: { chain_id: deployment.chainId, epoch: deployment.epoch },
+    contracts: {
+      token: deployment.token.address,
+      registrar: deployment.registrar.address,
+      funding_source: deployment.fundingSource.address,
+    },
+    accounts: keys.accounts.map((account) => ({ ...account })),
+    wallets,
+    reviewer,
+    reviewers,
+    receiver: { url: sandbox.receiverUrl, hmac_secret: keys.service.notifications.secret },
+  };
+}

@@ -1,0 +1,39 @@
+import type { RequestListener } from "node:http";
+
+/** Lets requests in, or holds them back until everything that is under way has ended. */
+export class Admission {
+  #inside = 0;
+  #closed: Promise<void> | null = null;
+  #idle: (() => void) | null = null;
+
+  /** Wraps a handler so that its requests are counted and can be held back. */
+  guard(handler: RequestListener): RequestListener {
+    return async (request, response) => {
+      while (this.#closed !== null) await this.#closed;
+      this.#inside += 1;
+      response.once("close", () => {
+        this.#inside -= 1;
+        if (this.#inside === 0) this.#idle?.();
+      });
+      handler(request, response);
+    };
+  }
+
+  /** Runs work while no request is inside; requests that come meanwhile wait. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#closed !== null) await this.#closed;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#closed = promise;
+    try {
+      if (this.#inside > 0)
+        await new Promise<void>((idle) => {
+          this.#idle = idle;
+        });
+      return await work();
+    } finally {
+      this.#idle = null;
+      this.#closed = null;
+      resolve();
+    }
+  }
+}

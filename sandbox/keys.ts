@@ -1,0 +1,68 @@
+import { base64urlnopad } from "@scure/base";
+import { type LocalAccount, toHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { sha256Hex } from "../protocol/canonical-json.ts";
+import { type Ed25519Key, ed25519Key } from "../protocol/ed25519.ts";
+import { deriveKey } from "../protocol/key-derivation.ts";
+import { webhookSecret } from "../protocol/webhook.ts";
+import type { Account, ServiceKeys } from "../server/services.ts";
+import type { Accounts } from "./genesis/deployment.ts";
+
+/** An account that may issue access, with its key in the clear. */
+export interface SeededAccount {
+  id: string;
+  program: string;
+  key: string;
+}
+
+/** Every key of a sandbox: test keys only, all derived from the seed or the standard test mnemonic. */
+export interface SandboxKeys {
+  service: ServiceKeys;
+  accounts: readonly SeededAccount[];
+  /** By program: the designated reviewer with the private key. */
+  reviewers: ReadonlyMap<string, Ed25519Key>;
+  /** The wallets that the relayer signs with. */
+  registrars: readonly LocalAccount[];
+}
+
+/**
+ * Derives every key of a sandbox.
+ *
+ * @example const keys = await deriveKeys("checkout", chain.accounts)
+ */
+export async function deriveKeys(seed: string, accounts: Accounts): Promise<SandboxKeys> {
+  const programs = Object.entries(accounts.programs);
+  const reviewers = new Map<string, Ed25519Key>();
+  for (const [program] of programs)
+    reviewers.set(program, await ed25519Key(deriveKey(seed, `reviewer/${program}`)));
+  const signers = programs.map(
+    ([program, keys]) => [program, privateKeyToAccount(keys.commitmentSigner.privateKey)] as const,
+  );
+  return {
+    service: {
+      commitmentSigners: new Map(signers),
+      reviewers,
+      notifications: {
+        key: await ed25519Key(deriveKey(seed, "notifications")),
+        secret: webhookSecret(deriveKey(seed, "notifications/hmac")),
+      },
+      receipts: await ed25519Key(deriveKey(seed, "receipts")),
+    },
+    accounts: programs.map(([program]) => {
+      const id = program.replace(/^prg_/, "acct_");
+      return { id, program, key: `rsk_${base64urlnopad.encode(deriveKey(seed, `account/${id}`))}` };
+    }),
+    reviewers,
+    registrars: programs.map(([, keys]) => privateKeyToAccount(keys.registrar.privateKey)),
+  };
+}
+
+/** An account as the service keeps it: its key by its hash only. */
+export function hideKey({ id, program, key }: SeededAccount): Account {
+  return { id, program, key_sha256: sha256Hex(new TextEncoder().encode(key)) };
+}
+
+/** A 32-byte key as hex without 0x. */
+export function bareHex(bytes: Uint8Array): string {
+  return toHex(bytes).slice(2);
+}

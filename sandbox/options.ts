@@ -1,0 +1,76 @@
+import { resolve } from "node:path";
+import type { ClockMode } from "./clock/clock.ts";
+
+/** What a sandbox can be told when it is created; everything has a default. */
+export interface SandboxOptions {
+  /** Makes ids, keys and the chain's epoch; equal seeds give equal sandboxes. `sandbox` by default. */
+  seed?: string;
+  /** `deterministic` (default): time moves with blocks only. `live`: with the wall clock. */
+  mode?: ClockMode;
+  /** TCP ports on 127.0.0.1; 0, the default, lets the kernel choose. */
+  ports?: { api?: number; docs?: number; rpc?: number; control?: number };
+  /** Blocks that must stand on a transaction, its own included; 1 by default. */
+  confirmations?: number;
+  /** What each program's relayer may spend on gas, in wei; 1 ether by default. */
+  gasBudgetWei?: bigint;
+  /** The one URL that notifications go to; the sandbox's own receiver by default. */
+  receiverUrl?: string;
+  /** Where the sandbox is kept across runs; without it nothing is written. */
+  dataDirectory?: string;
+  /** Forget what the data directory holds. */
+  fresh?: boolean;
+  /** How long a request waits for a relayed receipt or for its twin, in milliseconds; 2,000 by default. */
+  patienceMs?: number;
+  /** Where structured log lines of failures go; nowhere by default. */
+  log?: Log;
+}
+
+/** Where structured log lines go. */
+export interface Log {
+  info(fields: { [name: string]: unknown }, message: string): void;
+  error(fields: { [name: string]: unknown }, message: string): void;
+}
+
+/** The options with every default filled in. */
+export interface SandboxSettings {
+  seed: string;
+  mode: ClockMode;
+  ports: { api: number; docs: number; rpc: number; control: number };
+  confirmations: number;
+  gasBudgetWei: bigint;
+  receiverUrl: string | undefined;
+  dataDirectory: string | undefined;
+  fresh: boolean;
+  patienceMs: number;
+  log: Log;
+}
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws RangeError for a setting that makes no sense.
+ */
+export function settle(options: SandboxOptions): SandboxSettings {
+  const { ports = {}, confirmations = 1, gasBudgetWei = 10n ** 18n, patienceMs = 2_000 } = options;
+  const settings = {
+    seed: options.seed ?? "sandbox",
+    mode: options.mode ?? "deterministic",
+    ports: { api: ports.api ?? 0, docs: ports.docs ?? 0, rpc: ports.rpc ?? 0, control: ports.control ?? 0 },
+    confirmations,
+    gasBudgetWei,
+    receiverUrl: options.receiverUrl,
+    dataDirectory: options.dataDirectory === undefined ? undefined : resolve(options.dataDirectory),
+    fresh: options.fresh ?? false,
+    patienceMs,
+    log: options.log ?? { info() {}, error() {} },
+  };
+  for (const [name, port] of Object.entries(settings.ports))
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      throw new RangeError(`--${name}-port must be a number from 0 to 65535, not ${port}.`);
+  if (!Number.isInteger(confirmations) || confirmations < 1 || confirmations > 1_000)
+    throw new RangeError(`confirmations must be a whole number from 1 to 1000, not ${confirmations}.`);
+  if (gasBudgetWei < 0n) throw new RangeError("The gas budget must not be negative.");
+  if (settings.seed.length === 0 || settings.seed.length > 200)
+    throw new RangeError("The seed must have 1 to 200 characters.");
+  return settings;
+}

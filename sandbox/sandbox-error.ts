@@ -1,0 +1,28 @@
+/** Why a sandbox cannot do what it was asked to. */
+export type SandboxErrorCode =
+  /** Another program listens on the port. */
+  | "port_in_use"
+  /** Another running sandbox uses the data directory. */
+  | "data_directory_in_use"
+  /** The data directory was made with other settings. */
+  | "data_directory_mismatch"
+  /** A snapshot from before a newer restore. */
+  | "stale_snapshot"
+  /** The sandbox was closed. */
+  | "closed";
+
+/**
+ * A failure of the sandbox itself; the message is a sentence that says what to do.
+ *
+ * @example
+ * if (error instanceof SandboxError && error.code === "port_in_use") tryAnotherPort();
+ */
+export class SandboxError extends Error {
+  override readonly name = "SandboxError";
+  readonly code: SandboxErrorCode;
+
+  constructor(code: SandboxErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,101 @@
+import type { Hex } from "viem";
+import type { FaultState, Relayer } from "../relayer/relayer.ts";
+import type { Store, StoreImage } from "../server/store/store.ts";
+import type { Chain } from "./genesis/start-chain.ts";
+import type { Admission } from "./http/admission.ts";
+import type { RequestCounter } from "./request-counter.ts";
+import { SandboxError } from "./sandbox-error.ts";
+
+/** A moment that the whole sandbox can go back to: chain, store, journal, clock, counters and faults as one. */
+export interface Snapshot {
+  /**
+   * Goes back to this moment; can be done again and again.
+   *
+   * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken.
+   */
+  restore(): Promise<void>;
+}
+
+interface Moment {
+  /** Counts snapshots; restoring one makes all later ones stale. */
+  number: number;
+  chainId: Hex;
+  baseFee: bigint;
+  offset: number;
+  store: StoreImage;
+  faults: FaultState;
+  requests: number;
+}
+
+/** Takes and restores snapshots of everything that a sandbox holds. */
+export class Snapshots {
+  readonly #parts: {
+    admission: Admission;
+    chain: Chain;
+    store: Store;
+    relayer: Relayer;
+    requests: RequestCounter;
+  };
+  #taken = 0;
+  readonly #valid = new Set<Moment>();
+
+  constructor(parts: {
+    admission: Admission;
+    chain: Chain;
+    store: Store;
+    relayer: Relayer;
+    requests: RequestCounter;
+  }) {
+    this.#parts = parts;
+  }
+
+  /** Takes a snapshot once everything under way has ended; requests that come meanwhile wait. */
+  async take(): Promise<Snapshot> {
+    const { admission, chain, store, relayer, requests } = this.#parts;
+    return await admission.alone(async () => {
+      await relayer.drain();
+      const { client, clock } = chain;
+      const [pending, chainId] = await Promise.all([
+        client.getBlock({ blockTag: "pending" }),
+        client.snapshot(),
+      ]);
+      this.#taken += 1;
+      const moment: Moment = {
+        number: this.#taken,
+        chainId,
+        baseFee: pending.baseFeePerGas ?? 0n,
+        offset: clock.offset(),
+        store: await store.export(),
+        faults: relayer.snapshotFaults(),
+        requests: requests.count,
+      };
+      this.#valid.add(moment);
+      return { restore: async () => await this.#restore(moment) };
+    });
+  }
+
+  async #restore(moment: Moment): Promise<void> {
+    const { admission, chain, store, relayer, requests } = this.#parts;
+    await admission.alone(async () => {
+      if (!this.#valid.has(moment))
+        throw new SandboxError(
+          "stale_snapshot",
+          "An older snapshot was restored after this one was taken, which ended it; take a new one.",
+        );
+      await relayer.drain();
+      const { client, clock } = chain;
+      await client.request({ method: "anvil_dropAllTransactions" });
+      const reverted = await client.request({ method: "evm_revert", params: [moment.chainId] });
+      if (!reverted)
+        throw new SandboxError("stale_snapshot", "The chain no longer holds this snapshot; take a new one.");
+      moment.chainId = await client.snapshot();
+      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee });
+      await clock.pin(moment.offset);
+      await store.import(moment.store);
+      await relayer.clearFaults();
+      relayer.restoreFaults(moment.faults);
+      requests.count = moment.requests;
+      for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
+    });
+  }
+}

@@ -1,0 +1,95 @@
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  type Address,
+  type Hex,
+  type LocalAccount,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+} from "viem";
+import type { ChainClient } from "../anvil/chain-client.ts";
+
+/** What a wallet is asked to send: the `transaction` of an API answer, or a part of one. */
+export interface WalletTransaction {
+  to: Address;
+  data: Hex;
+  /** Wei, as a decimal string; 0 by default. */
+  value?: string;
+}
+
+/** Typed data as the API shows it, with integers as decimal strings. */
+export interface WalletTypedData {
+  domain: { name: string; version: string; chainId: number; verifyingContract: Address };
+  types: { [name: string]: { name: string; type: string }[] };
+  primaryType: string;
+  message: { [name: string]: unknown };
+}
+
+/** Enough gas for every call of the sandbox; fixed, so that equal transactions are equal bytes. */
+const gas = 1_000_000n;
+const receiptPollMs = 4;
+const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/** A test wallet that signs for itself: it holds its key and sends raw transactions. */
+export class Wallet {
+  readonly address: Address;
+  readonly #account: LocalAccount;
+  readonly #client: ChainClient;
+
+  constructor(account: LocalAccount, client: ChainClient) {
+    this.address = account.address;
+    this.#account = account;
+    this.#client = client;
+  }
+
+  /**
+   * Signs a transaction locally, sends it and waits for its receipt, which may say that it reverted.
+   *
+   * @example const { transactionHash } = await wallets.buyer.send(purchaseAction.transaction)
+   */
+  async send(transaction: WalletTransaction): Promise<TransactionReceipt> {
+    return await this.receipt(await this.submit(transaction));
+  }
+
+  /** Signs a transaction locally and sends it; the hash answers before it is mined. */
+  async submit(transaction: WalletTransaction): Promise<Hex> {
+    const nonce = await this.#client.getTransactionCount({ address: this.address, blockTag: "pending" });
+    const serializedTransaction = await this.#account.signTransaction({
+      type: "eip1559",
+      chainId: await this.#client.getChainId(),
+      nonce,
+      to: transaction.to,
+      data: transaction.data,
+      value: BigInt(transaction.value ?? "0"),
+      gas,
+      ...fees,
+    });
+    return await this.#client.sendRawTransaction({ serializedTransaction });
+  }
+
+  /** Waits for the receipt of exactly this hash. */
+  async receipt(hash: Hex): Promise<TransactionReceipt> {
+    for (;;) {
+      try {
+        return await this.#client.getTransactionReceipt({ hash });
+      } catch (error) {
+        if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
+        await pause(receiptPollMs);
+      }
+    }
+  }
+
+  /** Signs a text with `personal_sign` (EIP-191). */
+  async signMessage(message: string): Promise<Hex> {
+    return await this.#account.signMessage({ message });
+  }
+
+  /** Signs typed data (EIP-712) as the API shows it. */
+  async signTypedData(typedData: WalletTypedData): Promise<Hex> {
+    return await this.#account.signTypedData({
+      domain: typedData.domain,
+      types: typedData.types,
+      primaryType: typedData.primaryType,
+      message: typedData.message,
+    });
+  }
+}
