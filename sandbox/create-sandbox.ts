@@ -114,7 +114,7 @@ async function openChain(settings: SandboxSettings): Promise<Chain> {
     seed,
     port: ports.rpc,
     fresh,
-    ...(mode === "live" ? { random: toHex(randomBytes(32)), startTime: Math.floor(Date.now() / 1_000) } : {}),
+    ...(mode === "live" ? { random: toHex(randomBytes(32)) } : {}),
     ...(dataDirectory === undefined ? {} : { folder: join(dataDirectory, "chain") }),
   });
 }

@@ -13,7 +13,7 @@ import { z } from "zod";
 import { createChainClient } from "../../sandbox/anvil/chain-client.ts";
 import { findProcess } from "../../sandbox/anvil/guard-record.ts";
 import { type AnvilOptions, startAnvil } from "../../sandbox/anvil/start-anvil.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const started = z.object({ pid: z.int(), port: z.int(), hash: z.string() });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { initialBalances, walletNames } from "../../sandbox/genesis/roles.ts";
 import { type ChainOptions, startChain } from "../../sandbox/genesis/start-chain.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const EIGHT_DAYS = 8 * 86_400;
 

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { type Actors, balanceOf, castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import * as steps from "../../sandbox/demo/purchase-steps.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+import { payFromStranger } from "../../sandbox/demo/wrong-wallet.ts";
+
+const usdc = 1_000_000n;
+
+let sandbox: Sandbox;
+let actors: Actors;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "lifecycle" });
+  actors = await castActors(sandbox.description);
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+/** What each of the three wallets holds, in base units. */
+async function balances() {
+  const [merchant, buyer, beneficiary] = await Promise.all(
+    [actors.merchant, actors.buyer, actors.beneficiary].map(({ address }) => balanceOf(actors, address)),
+  );
+  return { merchant: merchant ?? 0n, buyer: buyer ?? 0n, beneficiary: beneficiary ?? 0n };
+}
+
+describe("a purchase over HTTP, from enrollment to refund", () => {
+  test("moves exactly the paid and the awarded amounts on chain", async () => {
+    const before = await balances();
+    const session = await Session.open(actors, silentNarrator);
+    const merchant = await enrollMerchant(session);
+    expect(merchant.status).toBe("enrolled");
+
+    const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
+    expect(purchase).toMatchObject({ status: "created", route: null, payment_status: "unpaid" });
+    const active = await steps.activate(session, purchase, "activate");
+    expect(active).toMatchObject({ status: "active", route: "registrar_offer" });
+
+    await steps.approve(session, actors.buyer, 25n * usdc);
+    await steps.pay(session, actors.buyer, purchase, 10n * usdc);
+    const partly = await steps.readPurchase(session, purchase);
+    expect(partly).toMatchObject({ payment_status: "partially_paid" });
+    expect(partly.figures).toMatchObject({ approved: "15000000", paid: "10000000", outstanding: "15000000" });
+    expect(partly.receipts.map(({ reconciled_at }) => reconciled_at)).toEqual([null]);
+
+    await steps.pay(session, actors.buyer, purchase, 15n * usdc);
+    const reconciled = await steps.reconcile(session, purchase, "reconcile");
+    expect(reconciled.applied.map(({ amount }) => amount)).toEqual(["10000000", "15000000"]);
+    expect(reconciled.purchase.figures).toMatchObject({
+      paid: "25000000",
+      reconciled: "25000000",
+      outstanding: "0",
+    });
+    expect(await balances()).toEqual({
+      ...before,
+      buyer: before.buyer - 25n * usdc,
+      merchant: before.merchant + 25n * usdc,
+    });
+
+    const claim = await steps.claim(session, purchase, 20n * usdc);
+    const decision = await steps.decide(session, purchase, claim, 12n * usdc);
+    const { refund, event_id } = await steps.refund(session, purchase, decision);
+    expect(refund).toMatchObject({ status: "collected", award: "12000000" });
+    expect(await balances()).toEqual({
+      buyer: before.buyer - 25n * usdc,
+      merchant: before.merchant + 13n * usdc,
+      beneficiary: before.beneficiary + 12n * usdc,
+    });
+
+    const end = await steps.readPurchase(session, purchase);
+    expect(end).toMatchObject({ status: "refunded", claim: { id: claim.id }, decision: { id: decision.id } });
+    const delivered = await steps.notify(session, event_id);
+    expect(delivered.notification).toMatchObject({ status: "delivered", event_id });
+    const listed = await steps.receipts(session);
+    expect(listed.data.map((receipt) => receipt.event_id)).toEqual([event_id]);
+    const { data, gas_budget } = await steps.transactions(session);
+    expect(data.map(({ kind, status }) => [kind, status])).toEqual([
+      ["offer", "confirmed"],
+      ["collect_refund", "confirmed"],
+    ]);
+    const { limit_wei, available_wei, reserved_wei, spent_wei } = gas_budget;
+    expect(BigInt(limit_wei)).toBe(BigInt(available_wei) + BigInt(reserved_wei) + BigInt(spent_wei));
+  });
+
+  test("goes by the direct merchant route without the registrar", async () => {
+    const session = await Session.open(actors, silentNarrator);
+    const merchant = await enrollMerchant(session);
+    const purchase = await steps.createPurchase(session, merchant, "purchase", "40000000");
+    const active = await steps.register(session, purchase, "registration");
+    expect(active).toMatchObject({ status: "active", route: "merchant_direct" });
+    const before = await balances();
+    await steps.approve(session, actors.buyer, 40n * usdc);
+    await steps.pay(session, actors.buyer, purchase, 40n * usdc);
+    await steps.reconcile(session, purchase, "reconcile");
+    expect(await balances()).toEqual({
+      ...before,
+      buyer: before.buyer - 40n * usdc,
+      merchant: before.merchant + 40n * usdc,
+    });
+  });
+
+  test("refuses a payment from the wrong wallet with every check listed", async () => {
+    const session = await Session.open(actors, silentNarrator);
+    const merchant = await enrollMerchant(session);
+    const purchase = await steps.createPurchase(session, merchant, "purchase", "30000000");
+    await steps.activate(session, purchase, "activate");
+    const before = await balances();
+    await steps.approve(session, actors.stranger, 30n * usdc);
+    const hash = await payFromStranger(session, purchase, 30n * usdc);
+    const { problem } = await session.refused({
+      title: "Reconcile",
+      method: "POST",
+      path: `/purchases/${purchase.id}/reconcile`,
+      intent: "reconcile",
+      body: { transaction_hashes: [hash] },
+    });
+    expect(problem.code).toBe("binding_mismatch");
+    const checks = problem.binding?.checks ?? [];
+    expect(checks).toHaveLength(13);
+    expect(checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["status", "wallet", "log"]);
+    expect(checks.find(({ name }) => name === "wallet")).toMatchObject({
+      expected: actors.buyer.address,
+      actual: actors.stranger.address,
+    });
+    expect(await balances()).toEqual(before);
+    const after = await steps.readPurchase(session, purchase);
+    expect(after.figures).toMatchObject({ paid: "0", reconciled: "0" });
+  });
+});

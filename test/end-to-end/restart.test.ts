@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { balanceOf, castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import * as steps from "../../sandbox/demo/purchase-steps.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { startSandbox } from "./started-sandbox.ts";
+
+const usdc = 1_000_000n;
+
+test.for(["SIGTERM", "SIGKILL"] as const)(
+  "a purchase that was paid in part goes on after %s and a second start, chain included",
+  { timeout: 60_000 },
+  async (signal) => {
+    const folder = await temporaryFolder();
+    const first = await startSandbox(folder);
+    const session = await Session.open(await castActors(first.description), silentNarrator);
+    const merchant = await enrollMerchant(session);
+    const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
+    await steps.activate(session, purchase, "activate");
+    await steps.approve(session, session.actors.buyer, 25n * usdc);
+    const firstPayment = await steps.pay(session, session.actors.buyer, purchase, 10n * usdc);
+    await steps.reconcile(session, purchase, "reconcile-1");
+    const { credential } = session;
+    await first.end(signal);
+
+    await using second = await startSandbox(folder);
+    expect(second.description.chain).toEqual(first.description.chain);
+    const actors = await castActors(second.description);
+    const path = `/v1/routing/programs/${actors.program}/purchases/${purchase.id}`;
+    const kept = await actors.api.send("GET", path, { bearer: credential });
+    expect(kept).toMatchObject({ status: 200, body: { status: "active", figures: { paid: "10000000" } } });
+
+    const later = await Session.open(actors, silentNarrator);
+    await steps.pay(later, actors.buyer, purchase, 15n * usdc);
+    const reconciled = await steps.reconcile(later, purchase, "reconcile-2");
+    expect(reconciled.already_reconciled.map(({ transaction_hash }) => transaction_hash)).toEqual([
+      firstPayment,
+    ]);
+    expect(reconciled.applied.map(({ amount }) => amount)).toEqual(["15000000"]);
+    const claim = await steps.claim(later, purchase, 25n * usdc);
+    const decision = await steps.decide(later, purchase, claim, 25n * usdc);
+    const before = await balanceOf(actors, actors.beneficiary.address);
+    const { refund } = await steps.refund(later, purchase, decision);
+    expect(refund.status).toBe("collected");
+    expect(await balanceOf(actors, actors.beneficiary.address)).toBe(before + 25n * usdc);
+  },
+);
+
+test("a clean stop takes sandbox.json away and leaves no process behind", async () => {
+  const folder = await temporaryFolder();
+  const sandbox = await startSandbox(folder);
+  const { rpc } = sandbox.description.urls;
+  expect(await sandbox.end("SIGINT")).toBe(0);
+  await expect(fetch(rpc)).rejects.toThrow();
+  expect(existsSync(join(folder, "sandbox.json"))).toBe(false);
+});
+
+test("a second sandbox in one data directory is refused and names the process", async () => {
+  const folder = await temporaryFolder();
+  await using sandbox = await startSandbox(folder);
+  await expect(startSandbox(folder)).rejects.toThrow(`Process ${sandbox.description.pid} runs a sandbox`);
+});
