@@ -1,24 +1,8 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from "commander";
-import { demoCommand } from "./commands/demo.ts";
-import { startCommand } from "./commands/start.ts";
-import { statusCommand } from "./commands/status.ts";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
+import { packageRoot } from "./genesis/package-root.ts";
 
-const program = new Command("routing-sandbox")
-  .description("Stablecoin commerce on one machine: a chain, a relayer and a routing API that reset as one.")
-  .version("0.1.0")
-  .showHelpAfterError("Run with --help to see what there is.")
-  .addCommand(startCommand())
-  .addCommand(demoCommand())
-  .addCommand(statusCommand())
-  .exitOverride();
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode;
-  else {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  }
-}
+// Before anything large is loaded: stripped and compiled sources are kept, which halves the time of the next start.
+enableCompileCache(join(packageRoot(), "node_modules", ".cache", "routing-sandbox"));
+await import("./command-line.ts");

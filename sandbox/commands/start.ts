@@ -35,7 +35,11 @@ export function startCommand(): Command {
     .option("--control-port <number>", "port of the control API", wholeNumber, 4022)
     .option("--rpc-port <number>", "port of the chain's RPC", wholeNumber, 8545)
     .option("--confirmations <number>", "blocks that must stand on a transaction", wholeNumber, 1)
-    .option("--gas-budget <wei>", "what each program's relayer may spend", wei, 10n ** 18n)
+    .addOption(
+      new Option("--gas-budget <wei>", "what each program's relayer may spend on gas")
+        .argParser(wei)
+        .default(10n ** 18n, "1 ether"),
+    )
     .option(
       "--receiver-url <url>",
       "the one URL that notifications go to (default: the sandbox's own receiver)",
