@@ -44,7 +44,10 @@ await rpc("evm_setNextBlockTimestamp", [toHex(START)]);
 
 async function execute(transaction: { from: Address; to?: Address; data: Hex }) {
   const hash = await rpc<Hex>("eth_sendTransaction", [{ ...transaction, gas: toHex(10_000_000) }]);
-  const receipt = await rpc<{ gasUsed: Hex; status: Hex; contractAddress: Address }>("eth_getTransactionReceipt", [hash]);
+  const receipt = await rpc<{ gasUsed: Hex; status: Hex; contractAddress: Address }>(
+    "eth_getTransactionReceipt",
+    [hash],
+  );
   if (receipt.status !== "0x1") throw new Error(`transaction ${hash} reverted`);
   return { gasUsed: Number(receipt.gasUsed), contractAddress: receipt.contractAddress };
 }
@@ -59,7 +62,13 @@ async function deploy(name: string, args: unknown[]): Promise<Contract> {
 }
 
 /** Sends a call and, when it has a label, records what it cost. */
-async function send(from: Address, contract: Contract, functionName: string, args: unknown[], label?: string) {
+async function send(
+  from: Address,
+  contract: Contract,
+  functionName: string,
+  args: unknown[],
+  label?: string,
+) {
   const data = encodeFunctionData({ abi: contract.abi, functionName, args });
   const { gasUsed } = await execute({ from, to: contract.address, data });
   if (label !== undefined) gas[label] = gasUsed;
@@ -262,8 +271,13 @@ if (mode === "--write") {
       continue;
     }
     const percent = ((now - before) / before) * 100;
-    console.log(label.padEnd(width), String(now).padStart(9), `${percent >= 0 ? "+" : ""}${percent.toFixed(2)} %`);
-    if (percent > TOLERANCE_PERCENT) failures.push(`${label}: ${before} -> ${now}, ${percent.toFixed(2)} % dearer`);
+    console.log(
+      label.padEnd(width),
+      String(now).padStart(9),
+      `${percent >= 0 ? "+" : ""}${percent.toFixed(2)} %`,
+    );
+    if (percent > TOLERANCE_PERCENT)
+      failures.push(`${label}: ${before} -> ${now}, ${percent.toFixed(2)} % dearer`);
   }
   if (failures.length > 0) {
     console.error(`\nGas check failed:\n${failures.map((failure) => `  ${failure}`).join("\n")}`);

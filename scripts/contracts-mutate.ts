@@ -1,0 +1,348 @@
+// Breaks the contracts in one place at a time and asks the Solidity tests whether they notice: every require and
+// if-revert switched off, every comparison shifted, every modifier, event and assignment removed. A mutant that no test kills
+// must be named in contracts/mutants-allowed.json with the reason why nobody could notice; any other survivor fails the run.
+//
+// A mutant is compiled alone and put into a copy of the artifacts under cache/; the tests deploy from artifacts, so nothing else
+// is compiled again. `--only <text>` runs the mutants whose description contains the text; `--list` runs none.
+import { fork } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createHardhatRuntimeEnvironment } from "hardhat/hre";
+import config from "../hardhat.config.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const WORKSPACE = join(ROOT, "cache", "mutation");
+const ALLOWED = join(ROOT, "contracts", "mutants-allowed.json");
+
+/** Which deployed contracts carry the code of which source. */
+const CARRIERS: Record<string, string[]> = {
+  CanonicalCalldata: ["FundingSource", "PurchaseRegistrar"],
+  ExactTransfer: ["FundingSource", "PurchaseRegistrar"],
+  FundingSource: ["FundingSource", "PurchaseRegistrar"],
+  PurchaseRegistrar: ["PurchaseRegistrar"],
+  TestUSDC: ["TestUSDC"],
+};
+
+const OTHER_OPERATOR: Record<string, string> = {
+  "<": "<=",
+  "<=": "<",
+  ">": ">=",
+  ">=": ">",
+  "==": "!=",
+  "!=": "==",
+  "+": "-",
+  "-": "+",
+  "&&": "||",
+  "||": "&&",
+  "+=": "-=",
+  "-=": "+=",
+  "++": "--",
+};
+
+interface Mutant {
+  source: string;
+  start: number;
+  end: number;
+  replacement: string;
+  description: string;
+}
+
+interface Verdict {
+  outcome: "killed" | "survived" | "invalid";
+  tests: string[];
+}
+
+interface AstNode {
+  nodeType: string;
+  src: string;
+  [key: string]: unknown;
+}
+
+interface CompilerOutput {
+  errors?: { severity: string }[];
+  sources: Record<string, { ast: AstNode }>;
+  contracts?: Record<
+    string,
+    Record<
+      string,
+      { evm: Record<"bytecode" | "deployedBytecode", { object: string; immutableReferences?: unknown }> }
+    >
+  >;
+}
+
+const solc = createRequire(import.meta.url)("solc") as {
+  compile(input: string, callbacks: { import(path: string): { contents: string } }): string;
+};
+
+const pathOf = (name: string) => `contracts/${name}.sol`;
+
+function compile(
+  names: string[],
+  replaced: Record<string, string>,
+  selection: Record<string, string[]>,
+): CompilerOutput {
+  const read = (path: string) =>
+    replaced[path] ?? readFileSync(join(ROOT, path.startsWith("@") ? "node_modules" : "", path), "utf8");
+  const solidity = config.solidity as { settings: object };
+  const input = {
+    language: "Solidity",
+    sources: Object.fromEntries(names.map((name) => [pathOf(name), { content: read(pathOf(name)) }])),
+    settings: { ...solidity.settings, outputSelection: { "*": selection } },
+  };
+  const output = solc.compile(JSON.stringify(input), { import: (path) => ({ contents: read(path) }) });
+  return JSON.parse(output) as CompilerOutput;
+}
+
+// Finding what can be broken
+
+function isNode(value: unknown): value is AstNode {
+  return typeof value === "object" && value !== null && "nodeType" in value;
+}
+
+function span(node: AstNode): [start: number, end: number] {
+  const [start = 0, length = 0] = node.src.split(":").map(Number);
+  return [start, start + length];
+}
+
+function mutantsOf(source: string): Mutant[] {
+  const bytes = readFileSync(join(ROOT, pathOf(source)));
+  const text = (start: number, end: number) => bytes.subarray(start, end).toString("utf8");
+  const found: Mutant[] = [];
+  const seen = new Map<string, number>();
+
+  const add = (start: number, end: number, replacement: string, what: string) => {
+    const line = text(0, start).split("\n").length;
+    const lineText = (bytes.toString("utf8").split("\n")[line - 1] ?? "").trim();
+    const name = `${source}: ${what} in \`${lineText}\``;
+    const nth = (seen.get(name) ?? 0) + 1;
+    seen.set(name, nth);
+    found.push({ source, start, end, replacement, description: nth === 1 ? name : `${name} (${nth})` });
+  };
+
+  const between = (left: AstNode, right: AstNode, operator: string) => {
+    const start = span(left)[1];
+    const at = text(start, span(right)[0]).indexOf(operator);
+    return start + at;
+  };
+
+  const visit = (node: AstNode): void => {
+    const [start, end] = span(node);
+    switch (node.nodeType) {
+      case "FunctionCall": {
+        const callee = node["expression"] as AstNode & { name?: string };
+        const condition = (node["arguments"] as AstNode[])[0];
+        if (callee.name === "require" && condition !== undefined)
+          add(...span(condition), "true", "require switched off");
+        break;
+      }
+      case "IfStatement": {
+        const condition = span(node["condition"] as AstNode);
+        add(...condition, "false", "if never taken");
+        const body = node["trueBody"] as AstNode & { statements?: AstNode[] };
+        const first = body.statements?.[0] ?? body;
+        if (first.nodeType !== "RevertStatement") add(...condition, "true", "if always taken");
+        break;
+      }
+      case "Conditional": {
+        const condition = span(node["condition"] as AstNode);
+        add(...condition, "true", "always the first choice");
+        add(...condition, "false", "always the second choice");
+        break;
+      }
+      case "BinaryOperation": {
+        const operator = node["operator"] as string;
+        const other = OTHER_OPERATOR[operator];
+        if (other === undefined) break;
+        const at = between(node["leftExpression"] as AstNode, node["rightExpression"] as AstNode, operator);
+        add(at, at + operator.length, other, `${operator} becomes ${other}`);
+        break;
+      }
+      case "Assignment": {
+        const operator = node["operator"] as string;
+        const other = OTHER_OPERATOR[operator];
+        if (other === undefined) break;
+        const at = between(node["leftHandSide"] as AstNode, node["rightHandSide"] as AstNode, operator);
+        add(at, at + operator.length, other, `${operator} becomes ${other}`);
+        break;
+      }
+      case "ModifierInvocation":
+        if (node["kind"] === "modifierInvocation") add(start, end, "", `${text(start, end)} removed`);
+        break;
+      case "EmitStatement":
+        add(start, end, "{}", "event removed");
+        break;
+      case "ExpressionStatement": {
+        const expression = node["expression"] as AstNode & { expression?: AstNode & { name?: string } };
+        // A require is switched off above; without its effects the statement is the same mutant.
+        if (expression.expression?.name !== "require")
+          add(start, text(start, end + 1).endsWith(";") ? end + 1 : end, "{}", "statement removed");
+        break;
+      }
+    }
+    for (const value of Object.values(node)) {
+      if (isNode(value)) visit(value);
+      else if (Array.isArray(value)) for (const item of value) if (isNode(item)) visit(item);
+    }
+  };
+
+  const output = compile([source], {}, { "": ["ast"] });
+  const tree = output.sources[pathOf(source)];
+  if (tree === undefined) throw new Error(`${pathOf(source)} does not compile`);
+  visit(tree.ast);
+  return found;
+}
+
+// Trying one mutant
+
+function unitTestsOf(source: string): string[] {
+  const folder = join(
+    WORKSPACE,
+    "contracts",
+    "test",
+    source === "TestUSDC" ? "TestUSDC" : "PurchaseRegistrar",
+  );
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".t.sol"))
+    .map((file) => join(folder, file));
+}
+
+const artifactPath = (name: string) =>
+  join(WORKSPACE, "artifacts", "contracts", `${name}.sol`, `${name}.json`);
+
+type TestRun = { success: boolean; value?: SuiteRun; error?: SuiteRun };
+type SuiteRun = { suiteResults: { id: { name: string }; testResults: { name: string; status: string }[] }[] };
+
+async function worker(): Promise<void> {
+  const hre = await createHardhatRuntimeEnvironment(config, {}, WORKSPACE);
+  const tests = hre.tasks.getTask(["test", "solidity"]);
+  const originals = new Map(
+    Object.keys(CARRIERS)
+      .filter((name) => existsSync(artifactPath(name)))
+      .map((name) => [name, readFileSync(artifactPath(name), "utf8")]),
+  );
+
+  const run = async (testFiles: string[]): Promise<string[]> => {
+    const result = (await tests.run({ noCompile: true, testFiles })) as TestRun;
+    const run = result.success ? result.value : result.error;
+    const failing = (run?.suiteResults ?? []).flatMap(({ id, testResults }) =>
+      testResults.filter(({ status }) => status === "Failure").map(({ name }) => `${id.name} ${name}`),
+    );
+    return failing.length === 0 && !result.success ? ["the run itself"] : failing;
+  };
+
+  const judge = async (mutant: Mutant): Promise<Verdict> => {
+    const bytes = readFileSync(join(ROOT, pathOf(mutant.source)));
+    const mutated = Buffer.concat([
+      bytes.subarray(0, mutant.start),
+      Buffer.from(mutant.replacement),
+      bytes.subarray(mutant.end),
+    ]).toString("utf8");
+    const carriers = CARRIERS[mutant.source] ?? [];
+    const output = compile(
+      carriers,
+      { [pathOf(mutant.source)]: mutated },
+      {
+        "*": ["evm.bytecode.object", "evm.deployedBytecode.object"],
+      },
+    );
+    if (output.errors?.some(({ severity }) => severity === "error")) return { outcome: "invalid", tests: [] };
+    for (const name of carriers) {
+      const evm = output.contracts?.[pathOf(name)]?.[name]?.evm;
+      const artifact = JSON.parse(originals.get(name) ?? "") as Record<string, unknown>;
+      artifact["bytecode"] = `0x${evm?.bytecode.object}`;
+      artifact["deployedBytecode"] = `0x${evm?.deployedBytecode.object}`;
+      writeFileSync(artifactPath(name), JSON.stringify(artifact));
+    }
+    try {
+      // The contract's own unit tests find nearly everything and take a second.
+      const failing = await run(unitTestsOf(mutant.source));
+      const tests = failing.length > 0 ? failing : await run([]);
+      return { outcome: tests.length > 0 ? "killed" : "survived", tests };
+    } finally {
+      for (const name of carriers) writeFileSync(artifactPath(name), originals.get(name) ?? "");
+    }
+  };
+
+  const unbroken = await run([]);
+  if (unbroken.length > 0) throw new Error(`the unbroken contracts fail: ${unbroken.join(", ")}`);
+  process.on("message", async (mutant: Mutant) => {
+    process.send?.(await judge(mutant));
+  });
+  process.send?.("ready");
+}
+
+// All of them
+
+async function main(): Promise<void> {
+  const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : undefined;
+  const mutants = Object.keys(CARRIERS)
+    .flatMap(mutantsOf)
+    .filter(({ description }) => only === undefined || description.includes(only));
+  if (process.argv.includes("--list")) {
+    for (const { description } of mutants) console.log(description);
+    console.log(`${mutants.length} mutants`);
+    return;
+  }
+  const allowed = existsSync(ALLOWED)
+    ? (JSON.parse(readFileSync(ALLOWED, "utf8")) as Record<string, string>)
+    : {};
+
+  rmSync(WORKSPACE, { recursive: true, force: true });
+  mkdirSync(WORKSPACE, { recursive: true });
+  cpSync(join(ROOT, "contracts"), join(WORKSPACE, "contracts"), { recursive: true });
+  writeFileSync(
+    join(WORKSPACE, "package.json"),
+    '{ "name": "mutation", "type": "module", "private": true }\n',
+  );
+  const hre = await createHardhatRuntimeEnvironment(config, {}, WORKSPACE);
+  await hre.tasks.getTask("build").run({ quiet: true });
+
+  const child = fork(fileURLToPath(import.meta.url), ["--worker"], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const answer = () =>
+    new Promise<unknown>((resolve, reject) => {
+      const gone = () => reject(new Error("the worker ended before its answer"));
+      child.once("exit", gone);
+      child.once("message", (message) => {
+        child.off("exit", gone);
+        resolve(message);
+      });
+    });
+  await answer();
+
+  const counts = { killed: 0, survived: 0, invalid: 0 };
+  const unexplained: string[] = [];
+  const explained = new Set<string>();
+  for (const [index, mutant] of mutants.entries()) {
+    const started = performance.now();
+    child.send(mutant);
+    const { outcome, tests } = (await answer()) as Verdict;
+    counts[outcome] += 1;
+    if (outcome === "survived") {
+      if (mutant.description in allowed) explained.add(mutant.description);
+      else unexplained.push(mutant.description);
+    }
+    const by =
+      tests.length > 0 ? ` by ${tests[0]}${tests.length > 1 ? ` and ${tests.length - 1} more` : ""}` : "";
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`${index + 1}/${mutants.length} ${outcome}${by} in ${seconds} s: ${mutant.description}`);
+  }
+  child.kill();
+
+  console.log(
+    `\n${counts.killed} killed, ${counts.survived} survived (${explained.size} explained), ${counts.invalid} do not compile.`,
+  );
+  for (const description of explained)
+    console.log(`  explained: ${description}\n    ${allowed[description]}`);
+  for (const description of unexplained) console.log(`  SURVIVED:  ${description}`);
+  const outdated =
+    only === undefined ? Object.keys(allowed).filter((description) => !explained.has(description)) : [];
+  for (const description of outdated)
+    console.log(`  no longer a survivor, remove from mutants-allowed.json: ${description}`);
+  if (unexplained.length + outdated.length > 0) process.exitCode = 1;
+}
+
+await (process.argv.includes("--worker") ? worker() : main());
