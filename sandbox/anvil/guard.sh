@@ -10,23 +10,44 @@
 binary=$1 record=$2 dump=$3
 shift 3
 
+# Anvil listens a moment before it handles SIGTERM, and until then that would end it without its state. Linux shows which signals a
+# process handles; elsewhere the moment is left to luck.
+handles_term() {
+  while read -r key value; do
+    case "$key $value" in
+      State:\ Z*) return 0 ;;
+      SigCgt:\ *[4567cdef]???) return 0 ;;
+    esac
+  done 2>/dev/null <"/proc/$anvil/status"
+  return 1
+}
+
+end_anvil() {
+  tries=0
+  while [ -r "/proc/$anvil/status" ] && ! handles_term && [ "$tries" -lt 500 ]; do
+    tries=$((tries + 1))
+    sleep 0.01
+  done
+  kill -TERM "$anvil" 2>/dev/null
+}
+
 # A background command's stdin would be /dev/null, so the watcher gets the parent's pipe under another number.
 exec 3<&0
 trap : INT TERM HUP
 
 "$binary" "$@" </dev/null 3<&- &
 anvil=$!
-trap 'kill -TERM "$anvil" 2>/dev/null' INT TERM HUP
+trap end_anvil INT TERM HUP
 
 if [ -n "$record" ]; then
-  echo "$$ $anvil $PPID" >"$record.part" && mv -f "$record.part" "$record" || kill -TERM "$anvil"
+  echo "$$ $anvil $PPID" >"$record.part" && mv -f "$record.part" "$record" || end_anvil
 fi
 echo "guard $$ anvil $anvil"
 
 (
   trap - INT TERM HUP
   read -r _ <&3
-  kill -TERM "$anvil" 2>/dev/null
+  end_anvil
 ) >/dev/null 2>&1 &
 watcher=$!
 exec 3<&-

@@ -119,14 +119,15 @@ async function start(
 
 // The record of the chain that a folder keeps, or undefined when it keeps none or is to forget it.
 async function findKept(folder: string, fresh: boolean): Promise<ChainRecord | undefined> {
+  const file = recordFileIn(folder);
+  const forgotten = fresh || !existsSync(file);
   let saved = false;
   try {
     saved = await settleStateFile(stateFileIn(folder));
   } catch (error) {
-    if (!(fresh && error instanceof AnvilError && error.code === "state_lost")) throw error;
+    if (!(forgotten && error instanceof AnvilError && error.code === "state_lost")) throw error;
   }
-  const file = recordFileIn(folder);
-  if (fresh || !existsSync(file)) return undefined;
+  if (forgotten) return undefined;
   if (!saved) {
     throw new AnvilError(
       "state_lost",
