@@ -1,3 +1,4 @@
+import { base64urlnopad } from "@scure/base";
 import type { Address, Hex } from "viem";
 import type { ClockMode } from "./clock/clock.ts";
 import type { Chain } from "./genesis/start-chain.ts";
@@ -22,7 +23,7 @@ export interface SandboxDescription {
   contracts: { token: Address; registrar: Address; funding_source: Address };
   accounts: { id: string; program: string; key: string }[];
   wallets: { [name: string]: { address: Address; private_key: Hex } };
-  /** The designated reviewer of the first program; the private key is the 32-byte seed in hex. */
+  /** The designated reviewer of the first program: the public key in base64url, the private key as a 32-byte seed in hex. */
   reviewer: { key_id: string; public_key: string; private_key: string };
   /** Every program's reviewer. */
   reviewers: { program: string; key_id: string; public_key: string; private_key: string }[];
@@ -43,7 +44,7 @@ export function describe(sandbox: {
   const reviewers = [...keys.reviewers].map(([program, key]) => ({
     program,
     key_id: key.keyId,
-    public_key: bareHex(key.publicKey),
+    public_key: base64urlnopad.encode(key.publicKey),
     private_key: bareHex(key.privateKey),
   }));
   const [first] = reviewers;
