@@ -69,7 +69,7 @@ export type FaultAction = keyof typeof placements;
 export const faultActions = Object.keys(placements) as readonly FaultAction[];
 
 /** Which operations a fault concerns; every named field must match. */
-export interface FaultMatch {
+interface FaultMatch {
   operation_id?: string;
   program?: string;
   kind?: OperationKind;

@@ -12,7 +12,7 @@ export interface BudgetRecord {
 }
 
 /** One step of the journal: what it leaves behind, all of it or nothing. */
-export interface JournalStep {
+interface JournalStep {
   operation: OperationRecord;
   budget?: BudgetRecord;
 }

@@ -1,6 +1,8 @@
 import type { RelayerContext } from "./context.ts";
 import { RpcRefusedError, type RpcUnavailableError } from "./errors.ts";
-import type { OperationRecord } from "./operation.ts";
+import type { OperationRecord, OperationStatus } from "./operation.ts";
+
+const underWay: readonly OperationStatus[] = ["accepted", "signed", "broadcast"];
 
 /** Journals why an operation that is under way does not move on. */
 export async function note(
@@ -8,8 +10,8 @@ export async function note(
   operation: OperationRecord,
   failure: RpcRefusedError | RpcUnavailableError,
 ): Promise<OperationRecord> {
-  // What is mined, or waits for a person, already says more than this.
-  if (operation.block_hash !== null || operation.status === "needs_attention") return operation;
+  // What is settled, mined or waits for a person already says more than this.
+  if (!underWay.includes(operation.status)) return operation;
   const noted: OperationRecord = {
     ...operation,
     status_reason: failure.code,

@@ -24,7 +24,7 @@ export const operationStatuses = [
 export type OperationStatus = (typeof operationStatuses)[number];
 
 /** Why an operation is where it is, when its status alone does not say it. */
-export type StatusReason =
+type StatusReason =
   /** The simulation reverted; no nonce was claimed. */
   | "simulation_reverted"
   /** The mined transaction reverted; it cost its gas. */
@@ -44,7 +44,7 @@ export type StatusReason =
 export type TransactionPurpose = "original" | "bump" | "cancel";
 
 /** What became of one signed transaction. */
-export type TransactionOutcome =
+type TransactionOutcome =
   /** Signed and stored; not known to have reached the node. */
   | "signed"
   /** The node took it. */
@@ -123,9 +123,6 @@ export interface OperationRecord extends Omit<Operation, "hashes"> {
   /** The lowest nonce that it may claim, set when a person resumed it after foreign use of the signer. */
   nonce_floor: number;
 }
-
-/** The statuses from which nothing more is expected to happen. */
-export const settledStatuses: readonly OperationStatus[] = ["confirmed", "reverted", "failed"];
 
 /**
  * The id of an operation: equal for every request that means the same effect on the same life of the chain.

@@ -14,11 +14,10 @@ import type { RelayIntent } from "./relay-intent.ts";
 import { resume } from "./resume.ts";
 import { atOneTime } from "./timestamp.ts";
 
-export type { GasBudget } from "./budget.ts";
 export type { RelayerPorts } from "./context.ts";
 export * from "./errors.ts";
 export * from "./fault.ts";
-export type { BudgetRecord, Journal, JournalStep, OperationPage } from "./journal.ts";
+export type { Journal } from "./journal.ts";
 export * from "./operation.ts";
 export type { RelayIntent } from "./relay-intent.ts";
 

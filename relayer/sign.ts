@@ -58,8 +58,9 @@ export async function claimNonce(
       transactions: [transaction],
       signed_at: signedAt,
     };
+    const durable = context.journal.write({ operation: signed });
     const turn = context.locks.acquire(`broadcast:${operation.from}`);
-    return { operation: signed, durable: context.journal.write({ operation: signed }), turn };
+    return { operation: signed, durable, turn };
   });
 }
 

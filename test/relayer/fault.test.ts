@@ -16,9 +16,13 @@ test.each(rpcPoints)("a lost answer at %s leads to no second transaction", async
 });
 
 test("a lost answer to the broadcast is not taken for a failure", async () => {
-  const stage = await openStage();
+  const stage = await openStage({ patienceMs: 0 });
+  await stage.client.setAutomine(false);
   stage.relayer.fault({ point: "broadcast", action: "lose_response" });
-  await stage.expectExactlyOnce(await stage.relayer.submit(await stage.offer("lost")));
+  const waiting = await stage.relayer.submit(await stage.offer("lost"));
+  expect(waiting).toMatchObject({ status: "broadcast", status_reason: null, error: null });
+  await stage.client.mine({ blocks: 1 });
+  await stage.expectExactlyOnce(await stage.relayer.advance(waiting.operation_id));
 });
 
 test.each(rpcPoints)("a refusal at %s is told in the operation, which then goes on", async (point) => {

@@ -150,6 +150,70 @@ test("on another life of the chain nothing is sent and nothing is concluded", as
   });
 });
 
+test("a chain that is exchanged after the signature gets no broadcast", async () => {
+  const stage = await openStage();
+  const { deployment } = stage.chain;
+  const other: typeof deployment.epoch = `0x${"ab".repeat(32)}`;
+  let signed = false;
+  const relayer = await stage.restart({
+    chain: {
+      identity: async () => ({ chainId: deployment.chainId, epoch: signed ? other : deployment.epoch }),
+    },
+    signers: [
+      {
+        ...stage.registrar,
+        signTransaction: (transaction, options) => {
+          signed = true;
+          return stage.registrar.signTransaction(transaction, options);
+        },
+      },
+    ],
+  });
+  const intent = await stage.offer("exchanged");
+  await expect(relayer.submit(intent)).rejects.toThrow(ChainMismatchError);
+  expect(await relayer.list(program, { limit: 10 })).toMatchObject([{ status: "signed", nonce: 0 }]);
+  expect(await stage.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 0 });
+  expect(await stage.mined()).toEqual([]);
+
+  const back = await stage.restart();
+  await stage.expectExactlyOnce(await back.submit(intent));
+});
+
+test("what is confirmed is not taken back because another chain does not know it", async () => {
+  const stage = await openStage();
+  const { deployment } = stage.chain;
+  const confirmed = await stage.relayer.submit(await stage.offer("confirmed"));
+  await stage.reorg(1);
+  const other: typeof deployment.epoch = `0x${"ab".repeat(32)}`;
+  const identity = async () => ({ chainId: deployment.chainId, epoch: other });
+  const relayer = await stage.restart({ chain: { identity } });
+  await expect(relayer.advance(confirmed.operation_id)).rejects.toThrow(ChainMismatchError);
+  expect(await relayer.read(confirmed.operation_id)).toEqual(confirmed);
+});
+
+test("a block that leaves the chain while confirmations are counted does not count", async () => {
+  const stage = await openStage({ confirmations: 2 });
+  stage.relayer.fault({ point: "after_mined", action: "reorg" });
+  const intent = await stage.offer("counted");
+  expect(await stage.relayer.submit(intent)).toMatchObject({ status: "mined", confirmations: 0 });
+  const again = await stage.relayer.submit(intent);
+  expect(again).toMatchObject({ status: "mined", confirmations: 1, reorg_count: 1 });
+  await stage.client.mine({ blocks: 1 });
+  await stage.expectExactlyOnce(await stage.relayer.advance(again.operation_id));
+});
+
+test("what is settled keeps its own words while the node is away", async () => {
+  const stage = await openStage();
+  const confirmed = await stage.relayer.submit(await stage.offer("confirmed"));
+  const failed = await stage.relayer.submit(await stage.offer("failed", 0n));
+  expect(failed).toMatchObject({ status: "failed", error: { revert: { name: "AmountOutOfRange" } } });
+  const relayer = await stage.restart({
+    chain: { identity: () => Promise.reject(new Error("ECONNREFUSED")) },
+  });
+  for (const operation of [confirmed, failed])
+    expect(await relayer.advance(operation.operation_id)).toEqual(operation);
+});
+
 test("a node that is away is told in the operation, and before any effect it is an error", async () => {
   let away: string | null = null;
   const stage = await openStage({ patienceMs: 50 });

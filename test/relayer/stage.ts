@@ -43,7 +43,7 @@ import type { Account } from "../../sandbox/genesis/deployment.ts";
 import { type Chain, startChain } from "../../sandbox/genesis/start-chain.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
-import { temporaryFolder } from "../anvil/temporary-folder.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 /** The program that the tests relay for. */
 export const program = "prg_demo";
@@ -58,7 +58,7 @@ export class Crash extends Error {
 }
 
 /** The values that the tests do not care about. */
-export const settings = {
+const settings = {
   confirmations: 1,
   gasBudgetWei: 10n ** 18n,
   fees: { maxFeePerGas: 20n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n },
