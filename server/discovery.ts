@@ -4,6 +4,7 @@ import type { Resource } from "./http/app.ts";
 import { authorizationName, type Operation } from "./http/operation.ts";
 import { apiVersion, describeApi } from "./openapi/describe-api.ts";
 import { documentationVersion } from "./openapi/describe-documentation.ts";
+import { once } from "./once.ts";
 import type { PublicKey, Services } from "./services.ts";
 
 const openapiPath = "/v1/routing/openapi.json";
@@ -12,13 +13,11 @@ const indexPath = "/index.json";
 
 /** What a client reads to find its way: the index, the description and the public keys. */
 export function discoveryResources(services: Services, operations: readonly Operation[]): Resource[] {
-  const index = describeIndex(services, operations);
-  const description = describeApi(operations, services.settings.urls);
-  const keys = describeKeys(services);
   return [
-    { path: indexPath, read: () => index },
-    { path: openapiPath, read: () => description },
-    { path: jwksPath, read: () => keys },
+    { path: indexPath, read: once(() => describeIndex(services, operations)) },
+    // Most sandboxes of a test run are never asked for it.
+    { path: openapiPath, read: once(() => describeApi(operations, services.settings.urls)) },
+    { path: jwksPath, read: () => describeKeys(services) },
   ];
 }
 

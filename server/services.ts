@@ -3,6 +3,7 @@ import type { Ed25519Key } from "../protocol/ed25519.ts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { Chain } from "./chain/chain.ts";
 import type { Deployment } from "./deployment.ts";
+import type { RateLimit } from "./http/limit-rate.ts";
 import type { Store } from "./store/store.ts";
 
 /** Tells the time that API and chain share, in Unix seconds. */
@@ -65,6 +66,8 @@ export interface Settings {
   receiverUrl: string;
   /** How long a repeated request waits for the one under way, in milliseconds. */
   patienceMs: number;
+  /** How many requests each caller may send; no limit by default. */
+  rateLimit?: RateLimit | undefined;
 }
 
 /** Everything that an operation is handed; the service has no other way to the outside. */

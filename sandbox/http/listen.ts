@@ -23,6 +23,8 @@ export async function listen(port: number, option: string): Promise<Listener> {
     response.writeHead(503, { "Retry-After": "1" }).end();
   };
   const server = createServer((request, response) => handler(request, response));
+  // Whoever waits for "100 Continue" is told to go on by the handler that wants the body, or is refused without it.
+  server.on("checkContinue", (request, response) => handler(request, response));
   await bind(server, port, option);
   const { port: bound } = addressOf(server);
   return {

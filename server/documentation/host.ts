@@ -1,10 +1,14 @@
 import express, { type Express, type Request, type Response } from "express";
 import { errorCodes } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
-import { problemAnswer, send } from "../http/answer.ts";
+import { problemAnswer } from "../http/answer.ts";
+import { describeError } from "../http/describe-error.ts";
 import type { Operation } from "../http/operation.ts";
 import { nextRequestId } from "../http/request-id.ts";
+import { sendAnswer } from "../http/send.ts";
+import { toProblem } from "../http/to-problem.ts";
 import { describeDocumentation } from "../openapi/describe-documentation.ts";
+import { once } from "../once.ts";
 import type { Services } from "../services.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./fictional-purchase.ts";
@@ -17,7 +21,8 @@ import { testVectors } from "./test-vectors.ts";
 interface Page {
   path: string;
   contentType: string;
-  body: string;
+  /** Rendered when it is first read. */
+  body: () => string;
 }
 
 const markdown = "text/markdown; charset=utf-8";
@@ -38,12 +43,9 @@ export function createDocumentationHost(services: Services, operations: readonly
     next();
   });
   for (const { path, contentType, body } of renderPages(services, operations)) {
-    app.get(path, (_request, response) => {
-      send(response, {
-        status: 200,
-        body,
-        headers: { "Content-Type": contentType, "Cache-Control": "no-cache" },
-      });
+    app.get(path, (request, response) => {
+      const headers = { "Content-Type": contentType, "Cache-Control": "no-cache" };
+      sendAnswer(request, response, { status: 200, body: body(), headers }, services);
     });
     app.all(path, () => {
       throw new Problem("method_not_allowed", "The documentation is read-only; use GET or HEAD.", {
@@ -56,28 +58,23 @@ export function createDocumentationHost(services: Services, operations: readonly
   });
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     const problem = toProblem(error);
-    const id = String(response.get("X-Request-Id"));
+    const requestId = String(response.get("X-Request-Id"));
     if (problem.status >= 500)
-      services.log.error({ request_id: id, path: request.path, error }, problem.message);
-    send(
+      services.log.error({ request_id: requestId, causes: describeError(error) }, problem.code);
+    const { docs } = services.settings.urls;
+    sendAnswer(
+      request,
       response,
-      problemAnswer(problem, { docsUrl: services.settings.urls.docs, instance: request.path, requestId: id }),
+      problemAnswer(problem, { docsUrl: docs, instance: request.path, requestId }),
+      services,
     );
   });
   return app;
 }
 
-function toProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  if (error instanceof URIError)
-    return new Problem("route_not_found", "The path is not valid percent-encoding.");
-  return new Problem("internal_error", "The documentation failed.", { cause: error });
-}
-
-/** Everything is rendered once, when the host starts. */
 function renderPages(services: Services, operations: readonly Operation[]): Page[] {
   const { urls } = services.settings;
-  const values = {
+  const values = once(() => ({
     api_url: urls.api,
     docs_url: urls.docs,
     rpc_url: urls.rpc,
@@ -87,23 +84,23 @@ function renderPages(services: Services, operations: readonly Operation[]): Page
     events_table: eventsTable(),
     limits_table: limitsTable(),
     ...testVectors(urls.docs),
-  };
+  }));
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
-  const bodies: { readonly [P in DocumentationPath]: string } = {
-    "/portal/docs.md": renderTemplate("docs.md", values),
-    "/portal/capabilities.json": json(previewCapabilities(operations, urls)),
-    "/portal/examples/purchase.json": json(fictionalPurchase(urls.docs)),
-    "/portal/schemas/purchase.json": json(describeFictionalPurchase(urls.docs)),
-    "/portal/openapi.json": json(describeDocumentation(urls.docs)),
-    "/portal/llms.txt": renderTemplate("llms.txt", values),
+  const bodies: { readonly [P in DocumentationPath]: () => string } = {
+    "/portal/docs.md": () => renderTemplate("docs.md", values()),
+    "/portal/capabilities.json": () => json(previewCapabilities(operations, urls)),
+    "/portal/examples/purchase.json": () => json(fictionalPurchase(urls.docs)),
+    "/portal/schemas/purchase.json": () => json(describeFictionalPurchase(urls.docs)),
+    "/portal/openapi.json": () => json(describeDocumentation(urls.docs)),
+    "/portal/llms.txt": () => renderTemplate("llms.txt", values()),
   };
   return [
-    ...documentationResources.map(({ path, contentType }) => ({ path, contentType, body: bodies[path] })),
-    { path: "/errors", contentType: markdown, body: errorIndex(urls.docs) },
+    ...documentationResources.map(({ path, contentType }) => ({ path, contentType, body: once(bodies[path]) })),
+    { path: "/errors", contentType: markdown, body: once(() => errorIndex(urls.docs)) },
     ...errorCodes.map((code) => ({
       path: `/errors/${code}`,
       contentType: markdown,
-      body: errorPage(code, operations),
+      body: once(() => errorPage(code, operations)),
     })),
   ];
 }

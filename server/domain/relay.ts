@@ -18,7 +18,8 @@ export type Relayed =
 /**
  * Relays an intent, or goes on with the operation that it already has.
  *
- * @throws Problem gas_budget_exceeded before any effect; transaction_reverted when it failed for good.
+ * @throws Problem gas_budget_exceeded before any effect; transaction_reverted when it failed for good; outcome_unknown when the
+ * operation needs attention.
  */
 export async function relay(intent: RelayIntent, services: Services): Promise<Relayed> {
   const operation = await services.relayer.submit(intent).catch((error: unknown) => {
@@ -27,7 +28,17 @@ export async function relay(intent: RelayIntent, services: Services): Promise<Re
   if (operation.status === "confirmed" && operation.hash !== null)
     return { confirmed: true, operation, hash: operation.hash };
   if (operation.status === "reverted" || operation.status === "failed") throw refusalOf(operation);
+  if (operation.status === "needs_attention") throw unknownOutcome(operation);
   return { confirmed: false, operation };
+}
+
+/** Whether its transaction took place can only be told by a person who looks; the key stays bound to it. */
+function unknownOutcome(operation: Operation): Problem {
+  const reason = operation.status_reason ?? operation.status;
+  return new Problem("outcome_unknown", `The outcome of ${operation.operation_id} is not known: ${reason}.`, {
+    members: { operation: toJson(operation) },
+    headers: { "Retry-After": "1" },
+  });
 }
 
 function refusalOf(operation: Operation): Problem {

@@ -2,7 +2,13 @@ import type { Operation } from "../http/operation.ts";
 import { type ErrorCode, errorCodes } from "./catalogue.ts";
 
 /** What any request can meet, whatever it asks for. */
-const always: readonly ErrorCode[] = ["rate_limited", "internal_error", "rpc_unavailable", "chain_mismatch"];
+const always: readonly ErrorCode[] = [
+  "validation_failed",
+  "rate_limited",
+  "internal_error",
+  "rpc_unavailable",
+  "chain_mismatch",
+];
 
 const bearer: readonly ErrorCode[] = ["credential_missing", "credential_malformed", "credential_invalid"];
 
@@ -29,7 +35,7 @@ const byBody: readonly ErrorCode[] = [
 
 /**
  * Every code that an operation may answer with, in the order of the catalogue: its own, and those that follow from its
- * authorization, its idempotency key, its body and its query.
+ * authorization, its idempotency key and its body.
  *
  * @example codesOfOperation(createPurchase).includes("scope_missing") // true
  */
@@ -43,8 +49,6 @@ export function codesOfOperation(operation: Operation): ErrorCode[] {
     for (const code of more) codes.add(code);
   };
   if (operation.idempotent) add(byKey);
-  if (operation.method === "post") add([...byBody, "storage_unavailable"]);
-  if (operation.body) add(["body_malformed", "validation_failed"]);
-  if (operation.query) add(["validation_failed"]);
+  if (operation.method === "post") add(byBody);
   return errorCodes.filter((code) => codes.has(code));
 }

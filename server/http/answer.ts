@@ -1,4 +1,3 @@
-import type { Response } from "express";
 import type { Json } from "../../protocol/json.ts";
 import { errorCatalogue } from "../errors/catalogue.ts";
 import type { Problem } from "../errors/problem.ts";
@@ -42,9 +41,4 @@ export function problemAnswer(
     body: JSON.stringify(body),
     headers: { "Content-Type": "application/problem+json; charset=utf-8", ...problem.headers },
   };
-}
-
-/** Sends an answer as it is. */
-export function send(response: Response, answer: Answer): void {
-  response.status(answer.status).set(answer.headers).end(answer.body);
 }

@@ -1,17 +1,22 @@
 import express, { type Express, type Request, type Response } from "express";
-import { ChainMismatchError, ChainUnavailableError } from "../chain/chain.ts";
+import { z } from "zod";
+import { ChainUnavailableError } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
+import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
-import { StoreUnavailableError } from "../store/store.ts";
-import { type Answer, problemAnswer, send } from "./answer.ts";
+import { type Answer, problemAnswer } from "./answer.ts";
 import { authenticate, authorize } from "./authenticate.ts";
+import { describeError } from "./describe-error.ts";
 import { claimKey, readIdempotencyKey } from "./idempotency.ts";
-import type { Operation, OperationContext } from "./operation.ts";
+import { RateLimiter } from "./limit-rate.ts";
+import type { Caller, Operation, OperationContext } from "./operation.ts";
 import { parseJson } from "./parse-json.ts";
 import { readBody } from "./read-body.ts";
 import { nextRequestId } from "./request-id.ts";
 import { OperationRunner } from "./run-operation.ts";
+import { sendAnswer } from "./send.ts";
+import { toProblem } from "./to-problem.ts";
 import { validate } from "./validate.ts";
 
 /** A JSON resource that anyone may read, beside the operations. */
@@ -32,6 +37,7 @@ export function createApp(
 ): Express {
   const app = express();
   const runner = new OperationRunner(services);
+  const limiter = new RateLimiter(services.settings.rateLimit);
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("case sensitive routing", true);
@@ -40,17 +46,27 @@ export function createApp(
 
   app.use((request, response, next) => {
     response.locals["requestId"] = nextRequestId(services);
-    response.set("X-Request-Id", response.locals["requestId"]);
+    response.set({ "X-Request-Id": response.locals["requestId"], "Cache-Control": "no-store" });
+    // A connection that breaks off is seen by who reads the body; here it must only not end the process.
     request.on("error", () => {});
     next();
   });
   for (const operation of operations)
     app[operation.method](expressPath(operation.path), async (request, response) => {
-      send(response, await answerOperation(operation, operations, request, runner, services));
+      const answer = await answerOperation(operation, {
+        request,
+        response,
+        runner,
+        limiter,
+        operations,
+        services,
+      });
+      finish(request, response, answer, services);
     });
   for (const resource of resources)
-    app.get(resource.path, (_request, response) => {
-      response.set("Cache-Control", "no-cache").json(resource.read());
+    app.get(resource.path, (request, response) => {
+      const headers = { "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-cache" };
+      finish(request, response, { status: 200, body: JSON.stringify(resource.read()), headers }, services);
     });
   const paths = [...operations, ...resources.map(({ path }) => ({ path, method: "get" as const }))];
   for (const path of new Set(paths.map((entry) => entry.path)))
@@ -62,40 +78,74 @@ export function createApp(
   });
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     const problem = toProblem(error);
-    const id = String(response.locals["requestId"]);
+    const requestId = String(response.locals["requestId"]);
     if (problem.status >= 500)
-      services.log.error({ request_id: id, path: request.path, error }, problem.message);
+      services.log.error({ request_id: requestId, causes: describeError(error) }, problem.code);
     if (response.headersSent) {
       response.destroy();
       return;
     }
-    send(
-      response,
-      problemAnswer(problem, { docsUrl: services.settings.urls.docs, instance: request.path, requestId: id }),
-    );
+    const { docs } = services.settings.urls;
+    const answer = problemAnswer(problem, { docsUrl: docs, instance: request.path, requestId });
+    finish(request, response, answer, services, problem.code);
   });
   return app;
 }
 
+/** Sends an answer and logs what was asked, by whom, and how it ended; nothing that was sent is logged. */
+function finish(
+  request: Request,
+  response: Response,
+  answer: Answer,
+  services: Services,
+  code: ErrorCode | null = null,
+): void {
+  sendAnswer(request, response, answer, services);
+  const fields = {
+    request_id: String(response.locals["requestId"]),
+    method: request.method,
+    path: request.path,
+    status: answer.status,
+    code,
+    caller: String(response.locals["caller"] ?? "anyone"),
+    replayed: answer.headers["Idempotent-Replayed"] === "true",
+  };
+  services.log.info(fields, "request");
+}
+
 async function answerOperation(
   operation: Operation,
-  operations: readonly Operation[],
-  request: Request,
-  runner: OperationRunner,
-  services: Services,
+  {
+    request,
+    response,
+    runner,
+    limiter,
+    operations,
+    services,
+  }: {
+    request: Request;
+    response: Response;
+    runner: OperationRunner;
+    limiter: RateLimiter;
+    operations: readonly Operation[];
+    services: Services;
+  },
 ): Promise<Answer> {
-  const now = await services.clock.now();
+  const now = await readTime(services);
   const params = Object.fromEntries(
     Object.entries(request.params).map(([name, value]) => [name, String(value)]),
   );
   const programId = params["program"];
   const caller = await authenticate(operation, request.headersDistinct["authorization"], now, services);
+  response.locals["caller"] = nameOf(caller);
+  limiter.admit(nameOf(caller), now);
   authorize(operation, caller, programId);
   const program = findProgram(services, programId ?? callersProgram(caller));
   const key = operation.idempotent ? readIdempotencyKey(request.headersDistinct["idempotency-key"]) : null;
-  const rawBody = operation.method === "post" ? await readBody(request) : Buffer.alloc(0);
-  const body = operation.body ? validate(operation.body, parseJson(rawBody), "") : undefined;
-  const query = operation.query ? validate(operation.query, { ...request.query }, "/query") : undefined;
+  const rawBody = operation.method === "post" ? await readBody(request, response) : Buffer.alloc(0);
+  const parsed = operation.body ? parseJson(rawBody) : undefined;
+  const body = operation.body ? validate(operation.body, parsed, "") : undefined;
+  const query = validate(operation.query ?? noQuery, { ...request.query }, "/query");
   const context: OperationContext = {
     services,
     operations,
@@ -108,17 +158,43 @@ async function answerOperation(
     rawBody,
     header: (name) => onlyValue(request.headersDistinct[name]),
     now,
+    resumes: null,
+    beginEffect: async () => {},
   };
-  const answer =
-    key === null
-      ? await runner.run(operation, context)
-      : await runner.runOnce(
-          operation,
-          context,
-          claimKey(operation, { key, path: request.path, body: parseJson(rawBody), program: program.id }),
-        );
-  if (operation.authorization.kind !== "public") answer.headers["Cache-Control"] = "no-store";
-  return answer;
+  if (key === null) return await runner.run(operation, context);
+  const path = concretePath(operation.path, params);
+  return await runner.runOnce(
+    operation,
+    context,
+    claimKey(operation, { key, path, body: parsed, program: program.id }),
+  );
+}
+
+/** Operations without a query take none. */
+const noQuery = z.strictObject({});
+
+async function readTime({ clock }: Services): Promise<number> {
+  try {
+    return await clock.now();
+  } catch (cause) {
+    throw new ChainUnavailableError("The chain, whose time is the service's, does not answer.", { cause });
+  }
+}
+
+function nameOf(caller: Caller): string {
+  switch (caller.kind) {
+    case "account":
+      return caller.account.id;
+    case "credential":
+      return caller.credential.id;
+    default:
+      return "anyone";
+  }
+}
+
+/** The path as the table writes it, with the parameters in place: equal however it was percent-encoded. */
+function concretePath(path: string, params: { readonly [name: string]: string }): string {
+  return path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => params[name] ?? "");
 }
 
 function onlyValue(values: readonly string[] | undefined): string | undefined {
@@ -146,17 +222,4 @@ function methodNotAllowed(methods: readonly string[]): Problem {
     .flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]))
     .join(", ");
   return new Problem("method_not_allowed", `Use ${allow}.`, { headers: { Allow: allow } });
-}
-
-function toProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  if (error instanceof ChainUnavailableError)
-    return new Problem("rpc_unavailable", error.message, { headers: { "Retry-After": "1" }, cause: error });
-  if (error instanceof ChainMismatchError)
-    return new Problem("chain_mismatch", error.message, { cause: error });
-  if (error instanceof StoreUnavailableError)
-    return new Problem("storage_unavailable", error.message, { cause: error });
-  if (error instanceof URIError)
-    return new Problem("route_not_found", "The path is not valid percent-encoding.");
-  return new Problem("internal_error", "The service failed; nothing was committed.", { cause: error });
 }

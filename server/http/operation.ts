@@ -42,6 +42,10 @@ export interface OperationContext<B = unknown, Q = unknown> {
   header: (name: string) => string | undefined;
   /** Sandbox time when the request began, in Unix seconds. */
   now: number;
+  /** What an earlier request with this key began an effect on, when this one resumes it. */
+  resumes: string | null;
+  /** To be awaited before an effect outside the store: from here on the key stands for the effect on this subject. */
+  beginEffect: (subject: string) => Promise<void>;
 }
 
 /** What a handler decided. Nothing is written until the pipeline commits it. */
@@ -71,7 +75,7 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
   authorization: Authorization;
   /** Whether it needs an Idempotency-Key. */
   idempotent: boolean;
-  /** Whether it has an effect outside the store, so that a crash must find it in progress. */
+  /** Whether it has an effect outside the store, which it begins with `beginEffect`, so that a crash finds it in progress. */
   effect: boolean;
   body?: B;
   /** What the body is when the handler takes its exact bytes and judges them itself. */

@@ -1,20 +1,24 @@
-import { parse } from "lossless-json";
 import { Problem } from "../errors/problem.ts";
 
+/** How deep objects and arrays may stand in one another. */
+const maximumDepth = 64;
+
 /**
- * Parses a body strictly: UTF-8 only, no byte order mark, no name twice, no number that a double cannot keep.
+ * Parses a body strictly: UTF-8 only, no byte order mark, no name twice, no number that a double cannot keep, no lone surrogate,
+ * at most 64 levels.
  *
  * @throws Problem body_malformed
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes);
+  let value: unknown;
   try {
-    return parse(text, undefined, { parseNumber, onDuplicateKey: refuseDuplicate });
+    value = JSON.parse(text);
   } catch (cause) {
-    if (cause instanceof Problem) throw cause;
-    const reason = cause instanceof Error ? cause.message : "unreadable";
-    throw new Problem("body_malformed", `The body is not valid JSON: ${reason}.`, { cause });
+    throw new Problem("body_malformed", "The body is not valid JSON.", { cause });
   }
+  assertStrict(text);
+  return value;
 }
 
 function decode(bytes: Uint8Array): string {
@@ -25,17 +29,52 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function parseNumber(text: string): number {
-  const value = Number(text);
-  const exact = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
+// Strings are whole, so that what stands in them is not taken for structure. The text is valid JSON here.
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*|[{}[\]:,]/g;
+
+/** Refuses what JSON.parse takes in silence. */
+function assertStrict(text: string): void {
+  /** The names so far of each open object; null for an open array. */
+  const open: (Set<string> | null)[] = [];
+  let last: string | undefined;
+  for (const [token] of text.matchAll(tokens)) {
+    if (token === "{" || token === "[") {
+      open.push(token === "{" ? new Set() : null);
+      if (open.length > maximumDepth)
+        throw new Problem("body_malformed", `The body has more than ${maximumDepth} levels.`);
+    } else if (token === "}" || token === "]") open.pop();
+    else if (token === ":") assertNewName(last ?? "", open.at(-1));
+    else if (token.startsWith('"')) last = wellFormed(JSON.parse(token));
+    else if (token !== ",") assertExact(token);
+  }
+}
+
+function assertNewName(name: string, names: Set<string> | null | undefined): void {
+  const shown = JSON.stringify(name.slice(0, 100));
+  if (names?.has(name)) throw new Problem("body_malformed", `The name ${shown} stands twice in one object.`);
+  if (name === "__proto__") throw new Problem("body_malformed", `The name ${shown} is not taken.`);
+  names?.add(name);
+}
+
+function wellFormed(text: string): string {
+  if (text.isWellFormed()) return text;
+  throw new Problem("body_malformed", "A text holds half of a surrogate pair, which UTF-8 cannot say.");
+}
+
+function assertExact(token: string): void {
+  const value = Number(token);
+  const exact =
+    Number.isFinite(value) &&
+    (!Number.isInteger(value) || Number.isSafeInteger(value)) &&
+    significantDigits(token) === significantDigits(String(value));
   if (!exact)
     throw new Problem(
       "body_malformed",
-      `The number ${text.slice(0, 40)} cannot be kept exactly; send amounts as strings.`,
+      `The number ${token.slice(0, 40)} cannot be kept exactly; send amounts as strings.`,
     );
-  return value;
 }
 
-function refuseDuplicate({ key }: { key: string }): never {
-  throw new Problem("body_malformed", `The name "${key.slice(0, 100)}" stands twice in one object.`);
+function significantDigits(number: string): string {
+  const [mantissa = ""] = number.split(/[eE]/);
+  return mantissa.replaceAll(/[-.]/g, "").replace(/^0+/, "").replace(/0+$/, "");
 }

@@ -1,49 +1,60 @@
-import type { Request } from "express";
+import type { Request, Response } from "express";
 import { Problem } from "../errors/problem.ts";
 import { limits } from "../limits.ts";
 
 /**
  * Reads a POST body as bytes; refuses by Content-Length before reading, and while reading when it is chunked.
  *
- * @throws Problem content_type_unsupported, content_encoding_unsupported, body_too_large.
+ * @throws Problem content_type_unsupported, content_encoding_unsupported, body_too_large, body_malformed when it breaks off.
  */
-export async function readBody(request: Request): Promise<Buffer> {
-  const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding.toLowerCase() !== "identity")
-    throw new Problem(
-      "content_encoding_unsupported",
-      `The body is encoded as ${encoding}; send it as it is.`,
-    );
-  if (!isJsonType(request.headers["content-type"]))
-    throw new Problem(
-      "content_type_unsupported",
-      `The content type is ${request.headers["content-type"] ?? "missing"}; send application/json.`,
-    );
+export async function readBody(request: Request, response: Response): Promise<Buffer> {
+  assertEncoding(request.headersDistinct["content-encoding"]);
+  assertJsonType(request.headersDistinct["content-type"]);
   const declared = Number(request.headers["content-length"] ?? 0);
-  if (declared > limits.body_bytes) throw tooLarge(request, declared);
+  if (declared > limits.body_bytes) throw tooLarge(declared);
+  if (/^100-continue$/i.test(request.headers.expect ?? "")) response.writeContinue();
+  return await collect(request);
+}
+
+async function collect(request: Request): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) throw new TypeError("The request stream must give bytes.");
+  const take = (chunk: Buffer) => {
     length += chunk.length;
-    if (length > limits.body_bytes) throw tooLarge(request, length);
-    chunks.push(chunk);
+    if (length > limits.body_bytes) reject(tooLarge(length));
+    else chunks.push(chunk);
+  };
+  const end = () => resolve(Buffer.concat(chunks));
+  const breakOff = () => reject(new Problem("body_malformed", "The connection ended within the body."));
+  request.on("data", take).once("end", end).once("error", breakOff).once("close", breakOff);
+  try {
+    return await promise;
+  } finally {
+    // What still comes is not ours: the answer's sender reads it off the connection.
+    request.pause();
+    request.off("data", take).off("end", end).off("error", breakOff).off("close", breakOff);
   }
-  return Buffer.concat(chunks);
 }
 
-function isJsonType(type: string | undefined): boolean {
-  return /^application\/json(\s*;\s*charset="?utf-8"?)?\s*$/i.test(type ?? "");
+function assertEncoding(values: readonly string[] | undefined): void {
+  const [encoding, ...more] = values ?? [];
+  if (encoding === undefined || (encoding.toLowerCase() === "identity" && more.length === 0)) return;
+  throw new Problem("content_encoding_unsupported", "The body is encoded; send it as it is.");
 }
 
-/** The connection ends after the answer, so that nobody reads what is left of the body. */
-function tooLarge(request: Request, bytes: number): Problem {
-  request.pause();
+function assertJsonType(values: readonly string[] | undefined): void {
+  const [type = "", ...more] = values ?? [];
+  if (more.length === 0 && /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?\s*$/i.test(type)) return;
+  throw new Problem(
+    "content_type_unsupported",
+    type === "" ? "The content type is missing; send application/json." : "Send application/json in UTF-8.",
+  );
+}
+
+function tooLarge(bytes: number): Problem {
   return new Problem(
     "body_too_large",
     `The body has at least ${bytes} bytes; ${limits.body_bytes} are allowed.`,
-    {
-      headers: { Connection: "close" },
-    },
   );
 }

@@ -1,3 +1,4 @@
+import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
 import { Problem } from "../errors/problem.ts";
 import { eventId, freezeEvent, outboxCounter } from "../outbox/freeze-event.ts";
 import type { Services } from "../services.ts";
@@ -13,6 +14,7 @@ const conflictRetries = 8;
 export class OperationRunner {
   readonly #services: Services;
   readonly #underWay = new Map<string, Promise<void>>();
+  readonly #turns = new KeyedMutex();
 
   constructor(services: Services) {
     this.#services = services;
@@ -59,32 +61,51 @@ export class OperationRunner {
         body: before.response.body,
         headers: { "Content-Type": "application/json; charset=utf-8", "Idempotent-Replayed": "true" },
       };
-    if (before === undefined && operation.effect) {
-      const value = { fingerprint: claim.fingerprint, state: "in_progress", response: null } as const;
-      await store.commit([], () => [{ kind: "insert", collection: "idempotency", key: claim.key, value }]);
-    }
+    let begun = before !== undefined;
+    const resumable: OperationContext = {
+      ...context,
+      resumes: before?.subject ?? null,
+      beginEffect: async (subject) => {
+        if (begun) return;
+        const value = {
+          fingerprint: claim.fingerprint,
+          state: "in_progress",
+          subject,
+          response: null,
+        } as const;
+        await store.commit([], () => [{ kind: "put", collection: "idempotency", key: claim.key, value }]);
+        begun = true;
+      },
+    };
     try {
-      return await this.#attempt(operation, context, claim);
+      return await this.#attempt(operation, resumable, claim);
     } catch (error) {
-      if (operation.effect && freesKey(error))
+      if (begun && freesKey(error))
         await store.commit([], () => [{ kind: "delete", collection: "idempotency", key: claim.key }]);
       throw error;
     }
   }
 
-  /** Runs the handler and commits what it decided; starts over when what it read has changed meanwhile. */
+  /**
+   * Runs the handler and commits what it decided, one request at a time for each object; starts over when what it read has
+   * changed meanwhile all the same.
+   */
   async #attempt(
     operation: Operation,
     context: OperationContext,
     claim: IdempotencyClaim | null,
   ): Promise<Answer> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await this.#handleAndCommit(operation, context, claim);
-      } catch (error) {
-        if (!(error instanceof StoreConflictError) || tries >= conflictRetries) throw error;
+    const attempt = async () => {
+      for (let tries = 0; ; tries += 1) {
+        try {
+          return await this.#handleAndCommit(operation, context, claim);
+        } catch (error) {
+          if (!(error instanceof StoreConflictError) || tries >= conflictRetries) throw error;
+        }
       }
-    }
+    };
+    const turn = operation.method === "post" ? turnOf(operation, context) : null;
+    return turn === null ? await attempt() : await this.#turns.run(turn, attempt);
   }
 
   async #handleAndCommit(
@@ -119,6 +140,7 @@ export class OperationRunner {
           value: {
             fingerprint: claim.fingerprint,
             state: "done",
+            subject: context.resumes,
             response: { status: outcome.status, body: answer.body },
           },
         });
@@ -132,4 +154,12 @@ export class OperationRunner {
 /** A refusal without effect frees the key; what may have had an effect keeps it, so that a repeat resumes it. */
 function freesKey(error: unknown): boolean {
   return error instanceof Problem && error.status < 500 && error.code !== "outcome_unknown";
+}
+
+/** What a write waits its turn for: writes on one object would only undo each other's reads. Creations need no turn. */
+function turnOf(operation: Operation, { program, id, caller, header }: OperationContext): string | null {
+  if (id !== "") return `${program.id}/${id}`;
+  if (caller.kind === "account") return caller.account.id;
+  if (operation.authorization.kind === "signed_event") return header("webhook-id") ?? null;
+  return operation.effect ? `${program.id}/${operation.id}` : null;
 }

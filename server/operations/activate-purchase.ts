@@ -51,7 +51,7 @@ export const activatePurchase = defineOperation({
     "storage_unavailable",
   ],
   events: ["purchase.activated"],
-  async handle({ services, program, id, body }) {
+  async handle({ services, program, id, body, beginEffect }) {
     const { store, chain, deployment } = services;
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
@@ -60,6 +60,7 @@ export const activatePurchase = defineOperation({
     const query = { id: purchase.commitment_hash, buyer: purchase.buyer };
     const before = await chain.purchase(query);
     if (!before.exists) assertOfferable(purchase, await chain.program(hashId(program.id)));
+    await beginEffect(id);
     const relayed = await relay(
       {
         program: program.id,

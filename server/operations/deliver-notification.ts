@@ -25,10 +25,11 @@ export const deliverNotification = defineOperation({
   },
   errors: ["not_found", "delivery_exhausted", "storage_unavailable"],
   events: [],
-  async handle({ services, program, body }) {
-    const event = await findEvent(program.id, body.event_id, services);
-    if (event.delivery === "exhausted")
+  async handle({ services, program, body, resumes, beginEffect }) {
+    const event = await findEvent(program.id, resumes ?? body.event_id, services);
+    if (event.delivery === "exhausted" && resumes === null)
       throw new Problem("delivery_exhausted", `${event.id} has had its five attempts.`);
+    await beginEffect(event.id);
     const notification = await deliverEvent(event, services);
     const receipt = (await services.store.get("receipts", event.id))?.value;
     const answer = {

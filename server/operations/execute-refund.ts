@@ -48,7 +48,7 @@ export const executeRefund = defineOperation({
     "storage_unavailable",
   ],
   events: ["refund.due", "refund.collected"],
-  async handle({ services, program, id, body, now }) {
+  async handle({ services, program, id, body, now, beginEffect }) {
     const { store, chain, settings, deployment } = services;
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
@@ -69,6 +69,7 @@ export const executeRefund = defineOperation({
       );
     }
     const refundId = due?.id ?? deriveId("ref", [settings.seed, await store.next("ref")]);
+    await beginEffect(id);
     const relayed = await relay(
       {
         program: program.id,

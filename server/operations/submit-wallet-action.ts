@@ -22,7 +22,8 @@ import { defineOperation, type OperationContext } from "../http/operation.ts";
 import {
   merchantActions,
   purchaseActions,
-  submitWalletActionBody,
+  submitMerchantActionBody,
+  submitPurchaseActionBody,
   type WalletAction,
   walletSubmissionSchema,
 } from "../schemas/wallet.ts";
@@ -55,7 +56,7 @@ function submitWalletAction(type: "merchant" | "purchase") {
     authorization: { kind: "wallet" },
     idempotent: true,
     effect: false,
-    body: submitWalletActionBody,
+    body: type === "merchant" ? submitMerchantActionBody : submitPurchaseActionBody,
     responses: { 200: { description: "The submission as it was recorded.", schema: walletSubmissionSchema } },
     errors: [
       "not_found",
@@ -75,38 +76,56 @@ function submitWalletAction(type: "merchant" | "purchase") {
     events: ["wallet.submitted"],
     async handle(context) {
       const { services, program, id, body, now } = context;
-      if (!names.includes(body.action))
-        throw refused("/action", "unknown_action", `must be one of ${names.join(", ")}`);
       if (body.transaction_hash === undefined && body.signature === undefined)
         throw refused("/transaction_hash", "missing", "send a transaction_hash or a signature");
       await check(context);
       const key = submissionKey(program.id, id, body.action);
       const before = await services.store.get("submissions", key);
-      const submission: SubmissionRecord = {
-        program: program.id,
-        subject: id,
-        action: body.action,
-        transaction_hash: body.transaction_hash ?? before?.value.transaction_hash ?? null,
-        signature: body.signature ?? before?.value.signature ?? null,
-        submitted_at: now,
-      };
-      const { action, transaction_hash, signature } = submission;
-      const shown = { action, transaction_hash, signature, submitted_at: toTimestamp(now) };
+      const transaction_hash = body.transaction_hash ?? before?.value.transaction_hash ?? null;
+      const signature = body.signature ?? before?.value.signature ?? null;
+      // Transactions are public: whoever sends one again changes nothing and causes nothing.
+      if (before?.value.transaction_hash === transaction_hash && before.value.signature === signature)
+        return {
+          kind: "write",
+          status: 200,
+          write: () => ({ changes: [], body: viewSubmission(before.value) }),
+        };
       return {
         kind: "write",
         status: 200,
-        event: { type: "wallet.submitted", data: { subject: { type, id }, action, transaction_hash } },
-        write: (event_id) => ({
-          changes: [
-            before
-              ? { ...before, kind: "update", collection: "submissions", value: submission }
-              : { kind: "insert", collection: "submissions", key, value: submission },
-          ],
-          body: { submission: shown, event_id },
-        }),
+        event: {
+          type: "wallet.submitted",
+          data: { subject: { type, id }, action: body.action, transaction_hash },
+        },
+        write: (event_id) => {
+          const submission: SubmissionRecord = {
+            program: program.id,
+            subject: id,
+            action: body.action,
+            transaction_hash,
+            signature,
+            submitted_at: now,
+            event_id,
+          };
+          return {
+            changes: [
+              before
+                ? { ...before, kind: "update", collection: "submissions", value: submission }
+                : { kind: "insert", collection: "submissions", key, value: submission },
+            ],
+            body: viewSubmission(submission),
+          };
+        },
       };
     },
   });
+}
+
+function viewSubmission({ action, transaction_hash, signature, submitted_at, event_id }: SubmissionRecord) {
+  return {
+    submission: { action, transaction_hash, signature, submitted_at: toTimestamp(submitted_at) },
+    event_id,
+  };
 }
 
 /** What the wallet of a merchant did. */

@@ -74,7 +74,7 @@ export const timestampSchema = z
     /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/,
     "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z",
   )
-  .refine((text) => !Number.isNaN(Date.parse(text)), "is not a date")
+  .refine(isDate, "is not a date")
   .meta({
     id: "Timestamp",
     description: "RFC 3339, UTC.",
@@ -127,3 +127,9 @@ export const referenceSchema = z.string().min(1).max(100).meta({
   description: "The integrator's own reference; stored and shown, never interpreted.",
   example: "order-1001",
 });
+
+/** Date.parse takes February 30 for March 2. */
+function isDate(text: string): boolean {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 19) === text.slice(0, 19);
+}

@@ -23,23 +23,27 @@ export const readWalletQuery = z.strictObject({
   reason: z.string().min(1).max(2000).optional(),
 });
 
-/** Body of a wallet submission. */
-export const submitWalletActionBody = z
+const evidence = { transaction_hash: hashSchema.optional(), signature: signatureSchema.optional() };
+
+/** Body of a submission by a merchant's wallet: a transaction, a signature or both. */
+export const submitMerchantActionBody = z
+  .strictObject({ action: z.enum(merchantActions), ...evidence })
+  .meta({ id: "SubmitMerchantWalletAction" });
+
+/** Body of a submission by a wallet of a purchase: a transaction, a signature or both. */
+export const submitPurchaseActionBody = z
   .strictObject({
-    action: z.enum([...merchantActions, ...purchaseActions]),
-    transaction_hash: hashSchema.optional(),
-    signature: signatureSchema.optional(),
+    action: z.enum(purchaseActions),
+    ...evidence,
     amount: positiveAmountSchema
       .optional()
       .meta({ description: "approve: the approved amount; claim: the claimed one." }),
-    reason: z
-      .string()
-      .min(1)
-      .max(2000)
-      .optional()
-      .meta({ description: "claim: the reason that was signed." }),
+    reason: z.string().min(1).max(2000).optional().meta({
+      description: "claim: the reason that was signed.",
+      example: "Arrived broken.",
+    }),
   })
-  .meta({ id: "SubmitWalletAction" });
+  .meta({ id: "SubmitPurchaseWalletAction" });
 
 const submissionSchema = z
   .object({

@@ -151,6 +151,8 @@ export interface ReceiptRecord {
 export interface IdempotencyRecord {
   fingerprint: Hex;
   state: "in_progress" | "done";
+  /** What an effect outside the store was begun on. */
+  subject: string | null;
   response: { status: number; body: string } | null;
 }
 
@@ -168,6 +170,7 @@ export interface SubmissionRecord {
   transaction_hash: Hex | null;
   signature: Hex | null;
   submitted_at: number;
+  event_id: string;
 }
 
 /** Every collection of the store and what it holds. */

@@ -1,0 +1,43 @@
+import type { Request, Response } from "express";
+import type { Services } from "../services.ts";
+import type { Answer } from "./answer.ts";
+
+/** How long and how much is still read of a body that nobody wants. */
+const patienceMs = 500;
+const patienceBytes = 1024 * 1024;
+
+/**
+ * Sends an answer as it is.
+ *
+ * A client that is still sending its body when it is refused must get the answer too: closing at once would reset the connection
+ * and lose it. So the answer goes out whole, and what still comes is read off and thrown away, for a moment.
+ */
+export function sendAnswer(
+  request: Request,
+  response: Response,
+  answer: Answer,
+  { wait }: Pick<Services, "wait">,
+): void {
+  const body = Buffer.from(answer.body);
+  response.status(answer.status).set(answer.headers).set("Content-Length", String(body.length));
+  if (request.complete || !announcesBody(request)) {
+    response.end(request.method === "HEAD" ? undefined : body);
+    return;
+  }
+  response.set("Connection", "close");
+  response.write(body);
+  const end = () => {
+    if (!response.writableEnded) response.end();
+  };
+  let thrownAway = 0;
+  request.on("data", (chunk: Buffer) => {
+    thrownAway += chunk.length;
+    if (thrownAway > patienceBytes) end();
+  });
+  request.once("end", end).once("close", end).resume();
+  wait(patienceMs).then(end, end);
+}
+
+function announcesBody({ headers }: Request): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}

@@ -1,0 +1,27 @@
+import { ChainMismatchError, ChainUnavailableError } from "../chain/chain.ts";
+import { Problem } from "../errors/problem.ts";
+import { StoreConflictError, StoreUnavailableError } from "../store/store.ts";
+
+/** The refusal that an error is answered with; what is not known is an internal error that says nothing. */
+export function toProblem(error: unknown): Problem {
+  const headers = { "Retry-After": "1" };
+  if (error instanceof Problem) return error;
+  if (error instanceof ChainUnavailableError)
+    return new Problem("rpc_unavailable", error.message, { headers, cause: error });
+  if (error instanceof ChainMismatchError)
+    return new Problem("chain_mismatch", error.message, { cause: error });
+  if (error instanceof StoreUnavailableError)
+    return new Problem("storage_unavailable", error.message, { headers, cause: error });
+  if (error instanceof StoreConflictError)
+    return new Problem(
+      "storage_unavailable",
+      "Others changed the same records again and again; nothing was written.",
+      {
+        headers,
+        cause: error,
+      },
+    );
+  if (error instanceof URIError)
+    return new Problem("route_not_found", "The path is not valid percent-encoding.");
+  return new Problem("internal_error", "The service failed; nothing was committed.", { cause: error });
+}
