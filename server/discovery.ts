@@ -2,9 +2,9 @@ import { ed25519Jwk } from "../protocol/ed25519.ts";
 import { documentationResources } from "./documentation/resources.ts";
 import type { Resource } from "./http/app.ts";
 import { authorizationName, type Operation } from "./http/operation.ts";
+import { once } from "./once.ts";
 import { apiVersion, describeApi } from "./openapi/describe-api.ts";
 import { documentationVersion } from "./openapi/describe-documentation.ts";
-import { once } from "./once.ts";
 import type { PublicKey, Services } from "./services.ts";
 
 const openapiPath = "/v1/routing/openapi.json";

@@ -7,8 +7,8 @@ import type { Operation } from "../http/operation.ts";
 import { nextRequestId } from "../http/request-id.ts";
 import { sendAnswer } from "../http/send.ts";
 import { toProblem } from "../http/to-problem.ts";
-import { describeDocumentation } from "../openapi/describe-documentation.ts";
 import { once } from "../once.ts";
+import { describeDocumentation } from "../openapi/describe-documentation.ts";
 import type { Services } from "../services.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./fictional-purchase.ts";
@@ -95,7 +95,11 @@ function renderPages(services: Services, operations: readonly Operation[]): Page
     "/portal/llms.txt": () => renderTemplate("llms.txt", values()),
   };
   return [
-    ...documentationResources.map(({ path, contentType }) => ({ path, contentType, body: once(bodies[path]) })),
+    ...documentationResources.map(({ path, contentType }) => ({
+      path,
+      contentType,
+      body: once(bodies[path]),
+    })),
     { path: "/errors", contentType: markdown, body: once(() => errorIndex(urls.docs)) },
     ...errorCodes.map((code) => ({
       path: `/errors/${code}`,
