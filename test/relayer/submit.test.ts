@@ -1,5 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import { type EIP1193RequestFn, parseTransaction } from "viem";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { GasBudgetExceededError, type Journal, SignerUnknownError } from "../../relayer/relayer.ts";
 import { offerReservation, openStage, program } from "./stage.ts";
 
@@ -91,6 +93,32 @@ test.each(journals)("32 intents at once use 32 nonces without a gap, with %s", a
   expect(await stage.mined()).toEqual(byNonce.map(({ hash }) => hash));
   await stage.expectBooksToBalance();
 });
+
+test("transactions are sent in the order of their nonces, however long each takes to be ready", async () => {
+  const sent: (number | undefined)[] = [];
+  const stage = await openStage();
+  const { chainId, epoch } = stage.chain.deployment;
+  const forward: EIP1193RequestFn = stage.client.request;
+  const request: EIP1193RequestFn = async (args) => {
+    if (args.method === "eth_sendRawTransaction") sent.push(nonceOf(args.params));
+    return forward(args);
+  };
+  let asked = 0;
+  const identity = async () => {
+    asked += 1;
+    for (let turn = (asked * 7) % 20; turn > 0; turn -= 1) await setImmediate();
+    return { chainId, epoch };
+  };
+  const relayer = await stage.restart({ request, chain: { identity } });
+  const intents = await Promise.all(Array.from({ length: 16 }, (_, index) => stage.offer(`order-${index}`)));
+  await Promise.all(intents.map((intent) => relayer.submit(intent)));
+  expect(sent).toEqual(Array.from({ length: 16 }, (_, index) => index));
+});
+
+function nonceOf(params: unknown): number | undefined {
+  const [raw] = z.tuple([z.templateLiteral(["0x", z.string()])]).parse(params);
+  return parseTransaction(raw).nonce ?? 0;
+}
 
 test("many intents at once are mined together when blocks are not made per transaction", async () => {
   const stage = await openStage({ patienceMs: 0 });
