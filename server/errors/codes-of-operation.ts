@@ -31,6 +31,8 @@ const byBody: readonly ErrorCode[] = [
   "content_type_unsupported",
   "content_encoding_unsupported",
   "body_too_large",
+  "body_malformed",
+  "storage_unavailable",
 ];
 
 /**

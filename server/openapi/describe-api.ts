@@ -38,6 +38,9 @@ export function describeApi(operations: readonly Operation[], urls: { api: strin
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations)
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describeOperation(operation) };
+  const used = errorCodes.filter((code) =>
+    operations.some((operation) => codesOfOperation(operation).includes(code)),
+  );
   const description = {
     openapi: "3.1.0",
     info: {
@@ -61,7 +64,7 @@ export function describeApi(operations: readonly Operation[], urls: { api: strin
     ),
     components: {
       examples: Object.fromEntries(
-        errorCodes.map((code) => [
+        used.map((code) => [
           code,
           { summary: errorCatalogue[code].title, value: exampleProblem(code, urls) },
         ]),

@@ -16,7 +16,10 @@ export const recordDecisionBody = z
     approval: z
       .string()
       .regex(/^[A-Za-z0-9_-]{86}$/, "must be 64 bytes in base64url without padding")
-      .meta({ description: "Ed25519 signature (RFC 8032) over the decision bytes, base64url." }),
+      .meta({
+        description: "Ed25519 signature (RFC 8032) over the decision bytes, base64url.",
+        example: "q1w2e3r4".repeat(11).slice(0, 86),
+      }),
   })
   .meta({ id: "RecordDecision" });
 

@@ -1,0 +1,146 @@
+/** Writes the TypeScript types of an OpenAPI 3.1 document, in the form that openapi-fetch takes. */
+
+type Node = { readonly [keyword: string]: unknown };
+
+/**
+ * Turns a description into TypeScript: `components["schemas"]` and `paths`.
+ *
+ * @example openapiTypes(describeApi(operations, urls))
+ */
+export function openapiTypes(document: unknown): string {
+  const root = asNode(document);
+  const schemas = asNode(asNode(root["components"])["schemas"]);
+  const paths = asNode(root["paths"]);
+  return [
+    "/** The named schemas of the API. */",
+    "export interface components {",
+    "  schemas: {",
+    ...Object.entries(schemas).map(
+      ([name, schema]) => `${comment(schema, 4)}    ${name}: ${typeOf(schema, 4)};`,
+    ),
+    "  };",
+    "}",
+    "",
+    "/** The operations of the API by path and method. */",
+    "export interface paths {",
+    ...Object.entries(paths).map(([path, item]) => `  ${JSON.stringify(path)}: ${pathType(asNode(item))};`),
+    "}",
+    "",
+  ].join("\n");
+}
+
+function pathType(item: Node): string {
+  const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"].map((method) =>
+    item[method] === undefined
+      ? `    ${method}?: never;`
+      : `    ${method}: ${operationType(asNode(item[method]))};`,
+  );
+  return `{\n    parameters: { query?: never; header?: never; path?: never; cookie?: never };\n${methods.join("\n")}\n  }`;
+}
+
+function operationType(operation: Node): string {
+  const parameters = asList(operation["parameters"]).map(asNode);
+  const places = ["query", "header", "path", "cookie"].map((place) => {
+    const here = parameters.filter((parameter) => parameter["in"] === place);
+    if (here.length === 0) return `${place}?: never`;
+    const needed = here.some((parameter) => parameter["required"] === true);
+    const members = here.map(
+      (parameter) =>
+        `${JSON.stringify(parameter["name"])}${parameter["required"] === true ? "" : "?"}: ${typeOf(parameter["schema"], 8)}`,
+    );
+    return `${place}${needed ? "" : "?"}: { ${members.join("; ")} }`;
+  });
+  const body = operation["requestBody"];
+  const responses = Object.entries(asNode(operation["responses"])).map(
+    ([status, response]) =>
+      `        ${status}: { headers: { [name: string]: string }; content: ${contentType(response)} };`,
+  );
+  return [
+    "{",
+    `      parameters: { ${places.join("; ")} };`,
+    body === undefined
+      ? "      requestBody?: never;"
+      : `      requestBody: { content: ${contentType(body)} };`,
+    "      responses: {",
+    ...responses,
+    "      };",
+    "    }",
+  ].join("\n");
+}
+
+function contentType(holder: unknown): string {
+  const media = Object.entries(asNode(asNode(holder)["content"])).map(
+    ([type, content]) => `${JSON.stringify(type)}: ${typeOf(asNode(content)["schema"], 8)}`,
+  );
+  return `{ ${media.join("; ")} }`;
+}
+
+function typeOf(schema: unknown, indent: number): string {
+  const node = asNode(schema);
+  const { $ref, const: only, enum: values, anyOf, oneOf, allOf, type } = node;
+  if (typeof $ref === "string") return `components["schemas"][${JSON.stringify($ref.split("/").at(-1))}]`;
+  if (only !== undefined) return JSON.stringify(only);
+  if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ");
+  if (Array.isArray(anyOf) || Array.isArray(oneOf))
+    return `(${asList(anyOf ?? oneOf)
+      .map((part) => typeOf(part, indent))
+      .join(" | ")})`;
+  if (Array.isArray(allOf)) return `(${allOf.map((part) => typeOf(part, indent)).join(" & ")})`;
+  if (Array.isArray(type)) return type.map((one) => typeOf({ ...node, type: one }, indent)).join(" | ");
+  switch (type) {
+    case "string":
+      return String(node["pattern"] ?? "").startsWith("^0x") ? ["`0x$", "{string}`"].join("") : "string";
+    case "integer":
+    case "number":
+      return "number";
+    case "boolean":
+      return "boolean";
+    case "null":
+      return "null";
+    case "array":
+      return `${wrap(typeOf(node["items"] ?? {}, indent))}[]`;
+    case "object":
+      return objectType(node, indent);
+    default:
+      return "unknown";
+  }
+}
+
+function objectType(node: Node, indent: number): string {
+  const required = asList(node["required"]);
+  const members = Object.entries(asNode(node["properties"] ?? {})).map(
+    ([name, part]) =>
+      `${comment(part, indent + 2)}${" ".repeat(indent + 2)}${propertyName(name)}${required.includes(name) ? "" : "?"}: ${typeOf(part, indent + 2)};`,
+  );
+  const more = node["additionalProperties"];
+  if (typeof more === "object" && more !== null)
+    members.push(
+      `${" ".repeat(indent + 2)}[name: string]: ${members.length > 0 ? "unknown" : typeOf(more, indent + 2)};`,
+    );
+  return members.length === 0 ? "Record<string, never>" : `{\n${members.join("\n")}\n${" ".repeat(indent)}}`;
+}
+
+function comment(schema: unknown, indent: number): string {
+  const { description } = asNode(schema);
+  return typeof description === "string"
+    ? `${" ".repeat(indent)}/** ${description.replaceAll("*/", "* /")} */\n`
+    : "";
+}
+
+function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+function wrap(type: string): string {
+  return type.includes(" | ") && !type.startsWith("(") && !type.startsWith("{") ? `(${type})` : type;
+}
+
+function asNode(value: unknown): Node {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new TypeError("An object was expected.");
+  return { ...value };
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
