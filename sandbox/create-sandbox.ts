@@ -29,7 +29,7 @@ import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
 import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts";
 import { RequestCounter } from "./request-counter.ts";
 import { type Snapshot, Snapshots } from "./snapshot.ts";
-import { Wallet } from "./wallets/wallet.ts";
+import { TestWallet } from "./wallets/test-wallet.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
 export interface Sandbox extends AsyncDisposable {
@@ -39,7 +39,7 @@ export interface Sandbox extends AsyncDisposable {
   clock: SandboxClock;
   relayer: Relayer;
   store: Store;
-  wallets: { [W in WalletName]: Wallet };
+  wallets: { [W in WalletName]: TestWallet };
   /** Takes a snapshot of everything as one. */
   snapshot(): Promise<Snapshot>;
   /** Ends everything; what is kept is on disk afterwards. */
@@ -100,7 +100,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     clock: chain.clock,
     relayer,
     store,
-    wallets: openWallets(chain),
+    wallets: openWallets(chain, description),
     snapshot: async () => await snapshots.take(),
     close,
     [Symbol.asyncDispose]: close,
@@ -199,9 +199,9 @@ async function killProcess(): Promise<never> {
   return await new Promise<never>(() => {});
 }
 
-function openWallets({ accounts, client }: Chain): Sandbox["wallets"] {
+function openWallets({ accounts, client }: Chain, { contracts }: SandboxDescription): Sandbox["wallets"] {
   const open = (name: WalletName) =>
-    new Wallet(privateKeyToAccount(accounts.wallets[name].privateKey), client);
+    new TestWallet(privateKeyToAccount(accounts.wallets[name].privateKey), client, contracts);
   return {
     deployer: open("deployer"),
     merchant: open("merchant"),

@@ -6,7 +6,7 @@ import { type Ed25519Key, ed25519Key } from "../../protocol/ed25519.ts";
 import { type ChainClient, createChainClient } from "../anvil/chain-client.ts";
 import { RoutingClient } from "../client/routing-client.ts";
 import type { SandboxDescription } from "../description.ts";
-import { Wallet } from "../wallets/wallet.ts";
+import { TestWallet } from "../wallets/test-wallet.ts";
 
 /** Who takes part in the story; everything comes from what the sandbox publishes. */
 export interface Actors {
@@ -14,10 +14,10 @@ export interface Actors {
   chain: ChainClient;
   program: string;
   accountKey: string;
-  merchant: Wallet;
-  buyer: Wallet;
-  beneficiary: Wallet;
-  stranger: Wallet;
+  merchant: TestWallet;
+  buyer: TestWallet;
+  beneficiary: TestWallet;
+  stranger: TestWallet;
   reviewer: Ed25519Key;
   contracts: SandboxDescription["contracts"];
 }
@@ -30,7 +30,7 @@ export async function castActors(description: SandboxDescription): Promise<Actor
   const wallet = (name: string) => {
     const keys = description.wallets[name];
     if (keys === undefined) throw new Error(`The sandbox has no wallet ${name}.`);
-    return new Wallet(privateKeyToAccount(keys.private_key), chain);
+    return new TestWallet(privateKeyToAccount(keys.private_key), chain, description.contracts);
   };
   return {
     api: new RoutingClient(description.urls.api),

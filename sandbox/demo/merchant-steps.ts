@@ -4,7 +4,6 @@ import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { revokeFundingCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
 import { merchantSchema } from "../../server/schemas/merchant.ts";
-import { walletSchema } from "../../server/schemas/wallet.ts";
 import type { Session } from "./session.ts";
 
 /** A merchant as the API shows it. */
@@ -26,33 +25,25 @@ export async function enrollMerchant(session: Session): Promise<DemoMerchant> {
     answer: merchantSchema,
     tell: ({ id, status }) => `${id} is ${status}`,
   });
-  const transaction_hash = await session.send(
+  const { body } = session.sent(
     "Enroll on chain: the merchant's wallet accepts the authorization",
     wallet,
-    merchant.enrollment.transaction,
+    await wallet.enroll(merchant),
   );
-  const signature = await wallet.signMessage(merchant.enrollment.message);
   const enrolled = await session.call({
     title: "Enrollment: transaction and personal signature are confirmed",
     method: "POST",
     path: `/merchants/${merchant.id}/enrollment`,
     intent: "enrollment",
-    body: { transaction_hash, signature },
+    body,
     answer: merchantSchema,
     tell: ({ id, status, funding }) => `${id} is ${status}, ${funding.remaining} of ${funding.cap} remain`,
   });
-  const { actions } = await session.actors.api.call(
-    walletSchema,
-    "GET",
-    new URL(enrolled.wallet_url).pathname,
+  session.sent(
+    "Fund: the wallet lets the funding source draw the cap, and nobody else",
+    wallet,
+    await wallet.fund(enrolled),
   );
-  const fund = actions.find(({ name }) => name === "fund")?.transaction;
-  if (fund)
-    await session.send(
-      "Fund: the wallet lets the funding source draw the cap, and nobody else",
-      wallet,
-      fund,
-    );
   return enrolled;
 }
 
@@ -63,9 +54,9 @@ async function endEarlierEnrollment(session: Session): Promise<void> {
   const query = { address, abi: purchaseRegistrarAbi, functionName: "enrolledAs" } as const;
   const merchantRef = await chain.readContract({ ...query, args: [hashId(program), merchant.address] });
   if (merchantRef === zeroHash) return;
-  await session.send(
+  session.sent(
     "An earlier enrollment of this wallet is revoked",
     merchant,
-    revokeFundingCall(address, merchantRef),
+    await merchant.sendCall(revokeFundingCall(address, merchantRef)),
   );
 }

@@ -1,9 +1,6 @@
 import type { Hex } from "viem";
 import type { z } from "zod";
-import { approveCall, payCall } from "../../protocol/call.ts";
-import { claimTypedData, hashReason } from "../../protocol/claim.ts";
 import { type Decision, signDecision } from "../../protocol/decision.ts";
-import { registrarDomain } from "../../protocol/domain.ts";
 import { capabilitiesSchema } from "../../server/schemas/capabilities.ts";
 import { claimSchema } from "../../server/schemas/claim.ts";
 import { decisionSchema } from "../../server/schemas/decision.ts";
@@ -12,9 +9,7 @@ import { pageSchema } from "../../server/schemas/page.ts";
 import { activationSchema, purchaseSchema, reconciliationSchema } from "../../server/schemas/purchase.ts";
 import { refundExecutionSchema } from "../../server/schemas/refund.ts";
 import { transactionsSchema } from "../../server/schemas/transactions.ts";
-import { walletSchema } from "../../server/schemas/wallet.ts";
-import { viewTypedData } from "../../server/views/typed-data.ts";
-import type { Wallet } from "../wallets/wallet.ts";
+import type { TestWallet } from "../wallets/test-wallet.ts";
 import type { DemoMerchant } from "./merchant-steps.ts";
 import type { Session } from "./session.ts";
 
@@ -71,15 +66,9 @@ export async function register(
   purchase: DemoPurchase,
   intent: string,
 ): Promise<DemoPurchase> {
-  const { merchant, api } = session.actors;
-  const { actions } = await api.call(walletSchema, "GET", new URL(purchase.wallet_url).pathname);
-  const transaction = actions.find(({ name }) => name === "register")?.transaction;
-  if (transaction === undefined) throw new Error("The wallet route offers no registration.");
-  const transaction_hash = await session.send(
-    "Register on chain: the merchant's own wallet, no registrar",
-    merchant,
-    transaction,
-  );
+  const { merchant } = session.actors;
+  const title = "Register on chain: the merchant's own wallet, no registrar";
+  const { transaction_hash } = session.sent(title, merchant, await merchant.register(purchase));
   return await session.call({
     title: "Registration: the direct route is confirmed",
     method: "POST",
@@ -91,29 +80,22 @@ export async function register(
   });
 }
 
-/** The buyer lets the registrar contract draw an amount. */
-export async function approve(session: Session, wallet: Wallet, amount: bigint): Promise<Hex> {
-  const { contracts } = session.actors;
-  return await session.send(
-    "Approve: the buyer lets the registrar contract draw the amount",
-    wallet,
-    approveCall(contracts.token, contracts.registrar, amount),
-  );
+/** A wallet lets the registrar contract draw an amount. */
+export async function approve(
+  session: Session,
+  wallet: TestWallet,
+  purchase: DemoPurchase,
+  amount: bigint,
+): Promise<void> {
+  const title = "Approve: the wallet lets the registrar contract draw the amount";
+  session.sent(title, wallet, await wallet.approve(purchase, amount));
 }
 
 /** The buyer pays a part. */
-export async function pay(
-  session: Session,
-  wallet: Wallet,
-  purchase: DemoPurchase,
-  amount: bigint,
-): Promise<Hex> {
-  const { contracts } = session.actors;
-  return await session.send(
-    "Pay: from the buyer to the merchant in one call",
-    wallet,
-    payCall(contracts.registrar, purchase.commitment.hash, amount),
-  );
+export async function pay(session: Session, purchase: DemoPurchase, amount: bigint): Promise<Hex> {
+  const { buyer } = session.actors;
+  const title = "Pay: from the buyer to the merchant in one call";
+  return session.sent(title, buyer, await buyer.pay(purchase, amount)).transaction_hash;
 }
 
 /** The API records the payments that the chain holds. */
@@ -143,36 +125,16 @@ export async function readPurchase(session: Session, purchase: DemoPurchase): Pr
 }
 
 /** The beneficiary claims, on chain and in the API. */
-export async function claim(session: Session, purchase: DemoPurchase, requested: bigint) {
-  const { beneficiary, api } = session.actors;
-  const reason = "The course was cancelled.";
-  const search = new URLSearchParams({ amount: requested.toString(), reason });
-  const { actions } = await api.call(
-    walletSchema,
-    "GET",
-    `${new URL(purchase.wallet_url).pathname}?${search}`,
-  );
-  const action = actions.find(({ name }) => name === "claim");
-  if (action?.transaction === undefined) throw new Error("The wallet route offers no claim.");
-  const transaction_hash = await session.send(
-    "Claim on chain: the beneficiary, in time",
-    beneficiary,
-    action.transaction,
-  );
-  const { chainId, verifyingContract } = purchase.commitment.typed_data.domain;
-  const typedData = claimTypedData(registrarDomain(chainId, verifyingContract), {
-    commitment: purchase.commitment.hash,
-    beneficiary: beneficiary.address,
-    requestedAmount: requested,
-    reasonHash: hashReason(reason),
-  });
-  const signature = await beneficiary.signTypedData(viewTypedData(typedData));
+export async function claim(session: Session, purchase: DemoPurchase, amount: bigint) {
+  const { beneficiary } = session.actors;
+  const claimed = await beneficiary.claim(purchase, { amount, reason: "The course was cancelled." });
+  const { body } = session.sent("Claim on chain: the beneficiary, in time", beneficiary, claimed);
   return await session.call({
     title: "Claim: the beneficiary's signature and the transaction are verified",
     method: "POST",
     path: `/purchases/${purchase.id}/claims`,
     intent: "claim",
-    body: { transaction_hash, requested_amount: requested.toString(), reason, signature },
+    body,
     answer: claimSchema,
     tell: ({ id, requested_amount }) => `${id} over ${requested_amount}`,
   });

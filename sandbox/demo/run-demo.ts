@@ -21,9 +21,9 @@ export async function runDemo(description: SandboxDescription, narrator: Narrato
   const merchant = await enrollMerchant(session);
   const purchase = await steps.createPurchase(session, merchant, "purchase-1", "25000000");
   await steps.activate(session, purchase, "activate-1");
-  await steps.approve(session, actors.buyer, 25n * usdc);
-  await steps.pay(session, actors.buyer, purchase, 10n * usdc);
-  await steps.pay(session, actors.buyer, purchase, 15n * usdc);
+  await steps.approve(session, actors.buyer, purchase, 25n * usdc);
+  await steps.pay(session, purchase, 10n * usdc);
+  await steps.pay(session, purchase, 15n * usdc);
   await steps.reconcile(session, purchase, "reconcile-1");
   const filed = await steps.claim(session, purchase, 20n * usdc);
   const decision = await steps.decide(session, purchase, filed, 12n * usdc);
@@ -36,14 +36,14 @@ export async function runDemo(description: SandboxDescription, narrator: Narrato
   narrator.chapter("A second purchase, by the direct merchant route");
   const direct = await steps.createPurchase(session, merchant, "purchase-2", "40000000");
   await steps.register(session, direct, "registration-2");
-  await steps.approve(session, actors.buyer, 40n * usdc);
-  await steps.pay(session, actors.buyer, direct, 40n * usdc);
+  await steps.approve(session, actors.buyer, direct, 40n * usdc);
+  await steps.pay(session, direct, 40n * usdc);
   await steps.reconcile(session, direct, "reconcile-2");
 
   narrator.chapter("A third purchase, paid from the wrong wallet");
   const third = await steps.createPurchase(session, merchant, "purchase-3", "30000000");
   await steps.activate(session, third, "activate-3");
-  await steps.approve(session, actors.stranger, 30n * usdc);
+  await steps.approve(session, actors.stranger, third, 30n * usdc);
   const { contracts } = actors;
   const wrong = await payFromStranger(session, third, 30n * usdc);
   await session.refused({

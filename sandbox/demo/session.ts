@@ -1,9 +1,9 @@
-import type { Hex } from "viem";
 import type { z } from "zod";
 import type { Json } from "../../protocol/json.ts";
 import { accessSchema } from "../../server/schemas/access.ts";
 import { type RoutingAnswer, RoutingError } from "../client/routing-client.ts";
-import type { Wallet, WalletTransaction } from "../wallets/wallet.ts";
+import type { SentTransaction } from "../wallets/test-wallet.ts";
+import type { Wallet } from "../wallets/wallet.ts";
 import type { Actors } from "./actors.ts";
 import type { Narrator } from "./narrator.ts";
 
@@ -87,21 +87,21 @@ export class Session {
     return error;
   }
 
-  /** Lets a wallet send a transaction that the API showed, and tells it. */
-  async send(
-    title: string,
-    wallet: Wallet,
-    transaction: WalletTransaction & { function: string; args: Json },
-  ): Promise<Hex> {
-    const receipt = await wallet.send(transaction);
-    const call = `${transaction.function}(${shorten(JSON.stringify(transaction.args), 100)})`;
+  /**
+   * Tells what a wallet sent.
+   *
+   * @throws Error when the transaction reverted.
+   */
+  sent<T extends SentTransaction>(title: string, wallet: Wallet, sent: T): T {
+    const { call, receipt } = sent;
+    const { status, blockNumber, transactionHash } = receipt;
     this.narrator.step(
       title,
-      `${wallet.address} → ${transaction.to} ${call}`,
-      `${receipt.status} in block ${receipt.blockNumber}: ${receipt.transactionHash}`,
+      `${wallet.address} → ${call.to} ${call.function}(${shorten(JSON.stringify(call.args), 100)})`,
+      `${status} in block ${blockNumber}: ${transactionHash}`,
     );
-    if (receipt.status !== "success") throw new Error(`${title}: the transaction reverted.`);
-    return receipt.transactionHash;
+    if (status !== "success") throw new Error(`${title}: the transaction reverted.`);
+    return sent;
   }
 
   async attempt(step: Pick<Step<z.ZodType>, "method" | "path" | "body" | "intent">): Promise<RoutingAnswer> {

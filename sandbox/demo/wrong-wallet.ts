@@ -1,5 +1,4 @@
 import type { Hex } from "viem";
-import { payCall } from "../../protocol/call.ts";
 import type { DemoPurchase } from "./purchase-steps.ts";
 import type { Session } from "./session.ts";
 
@@ -9,13 +8,12 @@ export async function payFromStranger(
   purchase: DemoPurchase,
   amount: bigint,
 ): Promise<Hex> {
-  const { stranger, contracts } = session.actors;
-  const call = payCall(contracts.registrar, purchase.commitment.hash, amount);
-  const { status, transactionHash, blockNumber } = await stranger.send(call);
+  const { stranger } = session.actors;
+  const { call, receipt, transaction_hash } = await stranger.pay(purchase, amount);
   session.narrator.step(
     "Pay: a stranger pays for the buyer",
-    `${stranger.address} → ${call.to} pay(${amount})`,
-    `${status} in block ${blockNumber}: ${transactionHash}`,
+    `${stranger.address} → ${call.to} ${call.function}(${amount})`,
+    `${receipt.status} in block ${receipt.blockNumber}: ${transaction_hash}`,
   );
-  return transactionHash;
+  return transaction_hash;
 }

@@ -16,12 +16,12 @@ export interface WalletTransaction {
   value?: string;
 }
 
-/** Typed data as the API shows it, with integers as decimal strings. */
+/** Typed data (EIP-712), also as the API shows it, with integers as decimal strings. */
 export interface WalletTypedData {
   domain: { name: string; version: string; chainId: number; verifyingContract: Address };
-  types: { [name: string]: { name: string; type: string }[] };
+  types: { readonly [name: string]: readonly { readonly name: string; readonly type: string }[] };
   primaryType: string;
-  message: { [name: string]: unknown };
+  message: object;
 }
 
 /** Enough gas for every call of the sandbox; fixed, so that equal transactions are equal bytes. */
@@ -89,7 +89,7 @@ export class Wallet {
       domain: typedData.domain,
       types: typedData.types,
       primaryType: typedData.primaryType,
-      message: typedData.message,
+      message: { ...typedData.message },
     });
   }
 }

@@ -41,14 +41,14 @@ describe("a purchase over HTTP, from enrollment to refund", () => {
     const active = await steps.activate(session, purchase, "activate");
     expect(active).toMatchObject({ status: "active", route: "registrar_offer" });
 
-    await steps.approve(session, actors.buyer, 25n * usdc);
-    await steps.pay(session, actors.buyer, purchase, 10n * usdc);
+    await steps.approve(session, actors.buyer, purchase, 25n * usdc);
+    await steps.pay(session, purchase, 10n * usdc);
     const partly = await steps.readPurchase(session, purchase);
     expect(partly).toMatchObject({ payment_status: "partially_paid" });
     expect(partly.figures).toMatchObject({ approved: "15000000", paid: "10000000", outstanding: "15000000" });
     expect(partly.receipts.map(({ reconciled_at }) => reconciled_at)).toEqual([null]);
 
-    await steps.pay(session, actors.buyer, purchase, 15n * usdc);
+    await steps.pay(session, purchase, 15n * usdc);
     const reconciled = await steps.reconcile(session, purchase, "reconcile");
     expect(reconciled.applied.map(({ amount }) => amount)).toEqual(["10000000", "15000000"]);
     expect(reconciled.purchase.figures).toMatchObject({
@@ -94,8 +94,8 @@ describe("a purchase over HTTP, from enrollment to refund", () => {
     const active = await steps.register(session, purchase, "registration");
     expect(active).toMatchObject({ status: "active", route: "merchant_direct" });
     const before = await balances();
-    await steps.approve(session, actors.buyer, 40n * usdc);
-    await steps.pay(session, actors.buyer, purchase, 40n * usdc);
+    await steps.approve(session, actors.buyer, purchase, 40n * usdc);
+    await steps.pay(session, purchase, 40n * usdc);
     await steps.reconcile(session, purchase, "reconcile");
     expect(await balances()).toEqual({
       ...before,
@@ -110,7 +110,7 @@ describe("a purchase over HTTP, from enrollment to refund", () => {
     const purchase = await steps.createPurchase(session, merchant, "purchase", "30000000");
     await steps.activate(session, purchase, "activate");
     const before = await balances();
-    await steps.approve(session, actors.stranger, 30n * usdc);
+    await steps.approve(session, actors.stranger, purchase, 30n * usdc);
     const hash = await payFromStranger(session, purchase, 30n * usdc);
     const { problem } = await session.refused({
       title: "Reconcile",

@@ -21,8 +21,8 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
     const merchant = await enrollMerchant(session);
     const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
     await steps.activate(session, purchase, "activate");
-    await steps.approve(session, session.actors.buyer, 25n * usdc);
-    const firstPayment = await steps.pay(session, session.actors.buyer, purchase, 10n * usdc);
+    await steps.approve(session, session.actors.buyer, purchase, 25n * usdc);
+    const firstPayment = await steps.pay(session, purchase, 10n * usdc);
     await steps.reconcile(session, purchase, "reconcile-1");
     const { credential } = session;
     await first.end(signal);
@@ -35,7 +35,7 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
     expect(kept).toMatchObject({ status: 200, body: { status: "active", figures: { paid: "10000000" } } });
 
     const later = await Session.open(actors, silentNarrator);
-    await steps.pay(later, actors.buyer, purchase, 15n * usdc);
+    await steps.pay(later, purchase, 15n * usdc);
     const reconciled = await steps.reconcile(later, purchase, "reconcile-2");
     expect(reconciled.already_reconciled.map(({ transaction_hash }) => transaction_hash)).toEqual([
       firstPayment,

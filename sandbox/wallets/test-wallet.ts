@@ -1,0 +1,141 @@
+import type { Address, Hex, LocalAccount, TransactionReceipt } from "viem";
+import {
+  approveCall,
+  type Call,
+  claimCall,
+  payBatchCall,
+  payCall,
+  registerCall,
+  revokeFundingCall,
+} from "../../protocol/call.ts";
+import { type Claim, claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
+import { registrarDomain } from "../../protocol/domain.ts";
+import { hashId } from "../../protocol/id.ts";
+import type { Merchant } from "../../server/schemas/merchant.ts";
+import type { Purchase } from "../../server/schemas/purchase.ts";
+import type { ChainClient } from "../anvil/chain-client.ts";
+import { readCommitment } from "./read-commitment.ts";
+import { Wallet } from "./wallet.ts";
+
+/** The addresses that a wallet deals with. */
+export interface WalletContracts {
+  token: Address;
+  registrar: Address;
+  funding_source: Address;
+}
+
+/** A transaction that a wallet sent: its hash as the API takes it, what it said, and what became of it. */
+export interface SentTransaction {
+  transaction_hash: Hex;
+  call: { to: Address; function: string; args: Call["args"] };
+  receipt: TransactionReceipt;
+}
+
+/** A test wallet that does each action of the lifecycle in one call, with what the API shows of merchants and purchases. */
+export class TestWallet extends Wallet {
+  readonly #contracts: WalletContracts;
+
+  constructor(account: LocalAccount, client: ChainClient, contracts: WalletContracts) {
+    super(account, client);
+    this.#contracts = contracts;
+  }
+
+  /**
+   * Sends any call of the contracts.
+   *
+   * @example await wallets.stranger.sendCall(payCall(registrar, id, 5n))
+   */
+  async sendCall(call: Pick<Call, "to" | "data" | "function" | "args">): Promise<SentTransaction> {
+    const receipt = await this.send(call);
+    const { to, args } = call;
+    return {
+      transaction_hash: receipt.transactionHash,
+      call: { to, function: call.function, args },
+      receipt,
+    };
+  }
+
+  /**
+   * Enrolls the merchant on chain and signs the enrollment message.
+   *
+   * @returns the body of operation 5, and what was sent.
+   * @example const { body } = await wallets.merchant.enroll(merchant)
+   */
+  async enroll(merchant: Merchant) {
+    const sent = await this.sendCall(merchant.enrollment.transaction);
+    const signature = await this.signMessage(merchant.enrollment.message);
+    return { ...sent, body: { transaction_hash: sent.transaction_hash, signature } };
+  }
+
+  /**
+   * Lets the funding source draw the merchant's cap, or another amount of base units.
+   *
+   * @example await wallets.merchant.fund(merchant)
+   */
+  async fund(merchant: Merchant, amount = BigInt(merchant.funding.cap)): Promise<SentTransaction> {
+    const { token, funding_source } = this.#contracts;
+    return await this.sendCall(approveCall(token, funding_source, amount));
+  }
+
+  /** Ends the merchant's funding; purchases on chain keep their cover. */
+  async revokeFunding(merchant: Pick<Merchant, "id">): Promise<SentTransaction> {
+    return await this.sendCall(revokeFundingCall(this.#contracts.registrar, hashId(merchant.id)));
+  }
+
+  /**
+   * Registers a purchase directly, as its merchant.
+   *
+   * @example const { transaction_hash } = await wallets.merchant.register(purchase)
+   */
+  async register(purchase: Purchase): Promise<SentTransaction> {
+    const { registrar } = this.#contracts;
+    return await this.sendCall(
+      registerCall(registrar, readCommitment(purchase), purchase.commitment.signature),
+    );
+  }
+
+  /** Lets the registrar contract draw an amount of base units for payments; what is outstanding by default. */
+  async approve(purchase: Purchase, amount = BigInt(purchase.figures.outstanding)): Promise<SentTransaction> {
+    const { token, registrar } = this.#contracts;
+    return await this.sendCall(approveCall(token, registrar, amount));
+  }
+
+  /**
+   * Pays an amount of base units of a purchase; what was outstanding when it was read by default.
+   *
+   * @example await wallets.buyer.pay(purchase, 10_000_000n)
+   */
+  async pay(purchase: Purchase, amount = BigInt(purchase.figures.outstanding)): Promise<SentTransaction> {
+    return await this.sendCall(payCall(this.#contracts.registrar, purchase.commitment.hash, amount));
+  }
+
+  /** Pays several purchases in one transaction, all or none. */
+  async payBatch(payments: readonly { purchase: Purchase; amount: bigint }[]): Promise<SentTransaction> {
+    const ids = payments.map(({ purchase }) => purchase.commitment.hash);
+    const amounts = payments.map(({ amount }) => amount);
+    return await this.sendCall(payBatchCall(this.#contracts.registrar, ids, amounts));
+  }
+
+  /**
+   * Files a claim on chain and signs it.
+   *
+   * @returns the body of operation 11, and what was sent.
+   * @example const { body } = await wallets.beneficiary.claim(purchase, { amount: 5_000_000n, reason: "late" })
+   */
+  async claim(purchase: Purchase, { amount, reason }: { amount: bigint; reason: string }) {
+    const { chainId, verifyingContract } = purchase.commitment.typed_data.domain;
+    const domain = registrarDomain(chainId, verifyingContract);
+    const claim: Claim = {
+      commitment: purchase.commitment.hash,
+      beneficiary: purchase.beneficiary,
+      requestedAmount: amount,
+      reasonHash: hashReason(reason),
+    };
+    const sent = await this.sendCall(
+      claimCall(this.#contracts.registrar, claim.commitment, hashClaim(domain, claim)),
+    );
+    const signature = await this.signTypedData(claimTypedData(domain, claim));
+    const { transaction_hash } = sent;
+    return { ...sent, body: { transaction_hash, requested_amount: amount.toString(), reason, signature } };
+  }
+}
