@@ -159,7 +159,7 @@ function connect(parts: {
   requests: RequestCounter;
 }): Services {
   const { settings, chain, store, urls, receiverUrl, keys, requests } = parts;
-  const { confirmations, gasBudgetWei, patienceMs, seed, log } = settings;
+  const { confirmations, gasBudgetWei, patienceMs, rateLimit, seed, log } = settings;
   const { deployment, client, clock } = chain;
   const request: EIP1193RequestFn = client.request;
   const reader = nodeChain(request, deployment);
@@ -179,7 +179,15 @@ function connect(parts: {
     crash: async () => await killProcess(),
   });
   return {
-    settings: { seed, confirmations, accounts: keys.accounts.map(hideKey), urls, receiverUrl, patienceMs },
+    settings: {
+      seed,
+      confirmations,
+      accounts: keys.accounts.map(hideKey),
+      urls,
+      receiverUrl,
+      patienceMs,
+      rateLimit,
+    },
     deployment,
     chain: reader,
     store,

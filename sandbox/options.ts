@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { RateLimit } from "../server/http/limit-rate.ts";
 import type { ClockMode } from "./clock/clock.ts";
 
 /** What a sandbox can be told when it is created; everything has a default. */
@@ -21,6 +22,8 @@ export interface SandboxOptions {
   fresh?: boolean;
   /** How long a request waits for a relayed receipt or for its twin, in milliseconds; 2,000 by default. */
   patienceMs?: number;
+  /** How many requests each caller may send in so many seconds of sandbox time; no limit by default. */
+  rateLimit?: RateLimit;
   /** Where structured log lines of failures go; nowhere by default. */
   log?: Log;
 }
@@ -42,6 +45,7 @@ export interface SandboxSettings {
   dataDirectory: string | undefined;
   fresh: boolean;
   patienceMs: number;
+  rateLimit: RateLimit | undefined;
   log: Log;
 }
 
@@ -62,6 +66,7 @@ export function settle(options: SandboxOptions): SandboxSettings {
     dataDirectory: options.dataDirectory === undefined ? undefined : resolve(options.dataDirectory),
     fresh: options.fresh ?? false,
     patienceMs,
+    rateLimit: options.rateLimit,
     log: options.log ?? { info() {}, error() {} },
   };
   for (const [name, port] of Object.entries(settings.ports))
