@@ -10,7 +10,7 @@ import {
 import { purchaseRegistrarAbi, testUsdcAbi } from "./abi.generated.ts";
 import type { Commitment } from "./commitment.ts";
 import type { FundingAuthorization } from "./funding-authorization.ts";
-import { type Json, toJson } from "./json.ts";
+import { contractJson, type Json } from "./json.ts";
 
 /** One contract call as a wallet sends it: recipient, calldata and what it says in words. Never with value. */
 export interface Call {
@@ -21,7 +21,11 @@ export interface Call {
   args: { [name: string]: Json };
 }
 
-/** The merchant's wallet accepts the funding authorization. */
+/**
+ * The merchant's wallet accepts the funding authorization.
+ *
+ * @example enrollCall(registrar, authorization, signature)
+ */
 export function enrollCall(registrar: Address, authorization: FundingAuthorization, signature: Hex): Call {
   const args = [authorization, signature] as const;
   return call(
@@ -31,7 +35,11 @@ export function enrollCall(registrar: Address, authorization: FundingAuthorizati
   );
 }
 
-/** The bounded registrar offers a purchase. */
+/**
+ * The bounded registrar offers a purchase.
+ *
+ * @example offerCall(registrar, commitment, signature)
+ */
 export function offerCall(registrar: Address, purchase: Commitment, signature: Hex): Call {
   const args = [purchase, signature] as const;
   return call(
@@ -41,7 +49,11 @@ export function offerCall(registrar: Address, purchase: Commitment, signature: H
   );
 }
 
-/** The merchant registers a purchase directly. */
+/**
+ * The merchant registers a purchase directly.
+ *
+ * @example registerCall(registrar, commitment, signature)
+ */
 export function registerCall(registrar: Address, purchase: Commitment, signature: Hex): Call {
   const args = [purchase, signature] as const;
   return call(
@@ -51,7 +63,11 @@ export function registerCall(registrar: Address, purchase: Commitment, signature
   );
 }
 
-/** The buyer pays `amount` base units of a purchase. */
+/**
+ * The buyer pays `amount` base units of a purchase.
+ *
+ * @example payCall(registrar, commitmentHash, 10_000_000n)
+ */
 export function payCall(registrar: Address, id: Hex, amount: bigint): Call {
   const args = [id, amount] as const;
   return call(
@@ -61,7 +77,11 @@ export function payCall(registrar: Address, id: Hex, amount: bigint): Call {
   );
 }
 
-/** The buyer pays several purchases, all or none. */
+/**
+ * The buyer pays several purchases, all or none.
+ *
+ * @example payBatchCall(registrar, [first, second], [5n, 7n])
+ */
 export function payBatchCall(registrar: Address, ids: readonly Hex[], amounts: readonly bigint[]): Call {
   const args = [ids, amounts] as const;
   return call(
@@ -71,7 +91,11 @@ export function payBatchCall(registrar: Address, ids: readonly Hex[], amounts: r
   );
 }
 
-/** The beneficiary files the claim with this EIP-712 digest. */
+/**
+ * The beneficiary files the claim with this EIP-712 digest.
+ *
+ * @example claimCall(registrar, commitmentHash, hashClaim(domain, claim))
+ */
 export function claimCall(registrar: Address, id: Hex, claimHash: Hex): Call {
   const args = [id, claimHash] as const;
   return call(
@@ -81,7 +105,11 @@ export function claimCall(registrar: Address, id: Hex, claimHash: Hex): Call {
   );
 }
 
-/** The bounded registrar collects a refund of `award` base units under a decision. */
+/**
+ * The bounded registrar collects a refund of `award` base units under a decision.
+ *
+ * @example collectRefundCall(registrar, commitmentHash, 12_000_000n, hashDecision(decision))
+ */
 export function collectRefundCall(registrar: Address, id: Hex, award: bigint, decisionHash: Hex): Call {
   const args = [id, award, decisionHash] as const;
   return call(
@@ -91,7 +119,11 @@ export function collectRefundCall(registrar: Address, id: Hex, award: bigint, de
   );
 }
 
-/** The merchant ends its funding. */
+/**
+ * The merchant ends its funding.
+ *
+ * @example revokeFundingCall(registrar, hashId(merchant.id))
+ */
 export function revokeFundingCall(registrar: Address, merchantRef: Hex): Call {
   const args = [merchantRef] as const;
   return call(
@@ -101,7 +133,11 @@ export function revokeFundingCall(registrar: Address, merchantRef: Hex): Call {
   );
 }
 
-/** A wallet lets a spender draw up to `amount` base units of a token: the registrar to pay, the funding source to refund. */
+/**
+ * A wallet lets a spender draw up to `amount` base units of a token: the registrar to pay, the funding source to refund.
+ *
+ * @example approveCall(token, registrar, 25_000_000n)
+ */
 export function approveCall(token: Address, spender: Address, amount: bigint): Call {
   const args = [spender, amount] as const;
   return call(token, testUsdcAbi, encodeFunctionData({ abi: testUsdcAbi, functionName: "approve", args }));
@@ -118,28 +154,34 @@ export interface DecodedCall {
 }
 
 /**
- * Decodes calldata of the registrar or of the token.
+ * Decodes calldata of the registrar or of the token, to be shown; equality is a matter of bytes, never of this.
  *
  * @returns null when no function of the ABI has this selector or the arguments do not decode.
  * @example decodeCall(purchaseRegistrarAbi, input)?.function // "pay"
  */
 export function decodeCall(abi: Abi, data: Hex): DecodedCall | null {
   if (!isHex(data)) return null;
+  const bytes: Hex = `0x${data.slice(2).toLowerCase()}`;
   try {
     const item = abi.find(
-      (entry) => entry.type === "function" && toFunctionSelector(entry) === data.slice(0, 10),
+      (entry) => entry.type === "function" && toFunctionSelector(entry) === bytes.slice(0, 10),
     );
     if (item?.type !== "function") return null;
-    const { functionName, args: values = [] } = decodeFunctionData({ abi: [item], data });
+    const { functionName, args: values = [] } = decodeFunctionData({ abi: [item], data: bytes });
     const args: DecodedCall["args"] = {};
     item.inputs.forEach((input, index) => {
-      args[input.name ?? String(index)] = toJson(values[index]);
+      args[argumentName(input.name, index)] = contractJson(values[index]);
     });
-    const canonical = encodeFunctionData({ abi: [item], functionName, args: values }) === data.toLowerCase();
+    const canonical = encodeFunctionData({ abi: [item], functionName, args: values }) === bytes;
     return { function: functionName, args, values, canonical };
   } catch {
     return null;
   }
+}
+
+/** The interface's name of an argument: an implementation appends `_` where a function has the same name. */
+function argumentName(name: string | undefined, index: number): string {
+  return name?.replace(/_$/, "") || String(index);
 }
 
 function call(to: Address, abi: Abi, data: Hex): Call {

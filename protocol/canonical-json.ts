@@ -6,13 +6,21 @@ import type { Hex } from "viem";
 /**
  * The RFC 8785 (JCS) form of a JSON value.
  *
- * @throws TypeError when the value has no JSON form.
+ * @throws TypeError when the value has no JSON form: NaN, a lone surrogate, a cycle.
  * @example canonicalJson({ b: 1, a: 2 }) // '{"a":2,"b":1}'
  */
 export function canonicalJson(value: unknown): string {
-  const text = serialize(value);
+  const text = serialized(value);
   if (text === undefined) throw new TypeError("The value has no JSON form.");
   return text;
+}
+
+function serialized(value: unknown): string | undefined {
+  try {
+    return serialize(value);
+  } catch (cause) {
+    throw new TypeError("The value has no JSON form.", { cause });
+  }
 }
 
 /**

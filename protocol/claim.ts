@@ -24,9 +24,12 @@ export interface Claim {
 /**
  * keccak256 of the UTF-8 bytes of a claim's reason.
  *
+ * @throws TypeError for a text with a lone surrogate: it has no UTF-8 form, and all such would have one hash.
  * @example hashReason("arrived broken")
  */
 export function hashReason(reason: string): Hex {
+  if (!reason.isWellFormed())
+    throw new TypeError("The reason has a lone surrogate, so it has no UTF-8 form.");
   return keccak256(stringToHex(reason));
 }
 

@@ -3,6 +3,7 @@ import { base64urlnopad } from "@scure/base";
 import type { Hex } from "viem";
 import { canonicalJson, sha256Hex } from "./canonical-json.ts";
 import { signEd25519, verifyEd25519 } from "./ed25519.ts";
+import { decodeExact } from "./exact-encoding.ts";
 
 /** What a reviewer approves: every field of it is signed. */
 export interface Decision {
@@ -69,8 +70,6 @@ export function signDecision(privateKey: Uint8Array, decision: Decision): string
  * @example verifyDecision(reviewer.publicKey, decision, approval)
  */
 export function verifyDecision(publicKey: Uint8Array, decision: Decision, approval: string): boolean {
-  if (!/^[A-Za-z0-9_-]{86}$/.test(approval)) return false;
-  const signature = Uint8Array.from(Buffer.from(approval, "base64url"));
-  if (base64urlnopad.encode(signature) !== approval) return false;
-  return verifyEd25519(publicKey, decisionBytes(decision), signature);
+  const signature = decodeExact(base64urlnopad, approval);
+  return signature !== null && verifyEd25519(publicKey, decisionBytes(decision), signature);
 }

@@ -4,6 +4,9 @@ import type { Hex } from "viem";
 import { canonicalJson } from "./canonical-json.ts";
 import { type Ed25519Key, ed25519Jwk } from "./ed25519.ts";
 
+/** The media type of a receipt, so that nothing else that the key may sign passes for one. */
+const receiptType = "routing-receipt+jws";
+
 /** What the receiver attests: it accepted exactly this body of this event. */
 export interface DeliveryReceipt {
   receipt_id: string;
@@ -22,19 +25,23 @@ export interface DeliveryReceipt {
 export async function signReceipt(receipt: DeliveryReceipt, key: Ed25519Key): Promise<string> {
   const jwk = { ...ed25519Jwk(key.publicKey), d: base64urlnopad.encode(key.privateKey) };
   return new CompactSign(new TextEncoder().encode(canonicalJson(receipt)))
-    .setProtectedHeader({ alg: "EdDSA", kid: key.keyId, typ: "routing-receipt+jws" })
+    .setProtectedHeader({ alg: "EdDSA", kid: key.keyId, typ: receiptType })
     .sign(await importJWK(jwk, "EdDSA"));
 }
 
 /**
  * Verifies a receipt's JWS against a public key and answers its payload.
  *
- * @throws jose's JWSSignatureVerificationFailed and relatives when it does not verify.
+ * @throws jose's JWSSignatureVerificationFailed and relatives when it does not verify; TypeError for a JWS of another type.
  * @example await verifyReceipt(jws, receiptKey.publicKey)
  */
 export async function verifyReceipt(jws: string, publicKey: Uint8Array): Promise<unknown> {
-  const { payload } = await compactVerify(jws, await importJWK(ed25519Jwk(publicKey), "EdDSA"), {
-    algorithms: ["EdDSA"],
-  });
+  const { payload, protectedHeader } = await compactVerify(
+    jws,
+    await importJWK(ed25519Jwk(publicKey), "EdDSA"),
+    { algorithms: ["EdDSA"] },
+  );
+  if (protectedHeader.typ !== receiptType)
+    throw new TypeError(`The JWS is of type ${protectedHeader.typ}, not a receipt.`);
   return JSON.parse(new TextDecoder().decode(payload));
 }

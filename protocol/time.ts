@@ -1,18 +1,31 @@
 /**
  * RFC 3339 text, in UTC with whole seconds, of a Unix time in seconds.
  *
+ * @throws RangeError for a time outside the years 0 to 9999, or with a fraction.
  * @example toTimestamp(1767225600) // "2026-01-01T00:00:00Z"
  */
 export function toTimestamp(seconds: number): string {
+  if (!Number.isInteger(seconds) || seconds < earliest || seconds > latest)
+    throw new RangeError(`${seconds} is not a whole second of the years 0 to 9999.`);
   return new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
 }
 
 /**
- * Unix seconds of an RFC 3339 UTC text.
+ * Unix seconds of an RFC 3339 UTC text; a fraction of a second stays one.
  *
- * @returns NaN when it is none.
+ * @returns NaN when it is none: another form, another zone, or a day that the calendar does not have.
  * @example fromTimestamp("2026-01-01T00:00:00Z") // 1767225600
  */
 export function fromTimestamp(text: string): number {
-  return Date.parse(text) / 1000;
+  const parts = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?Z$/.exec(text);
+  if (parts === null) return Number.NaN;
+  const whole = `${parts[1]}.000Z`;
+  const milliseconds = Date.parse(whole);
+  // Date.parse moves 30 February to March and 24:00 to the next day; only what comes back unchanged was a time.
+  if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString() !== whole) return Number.NaN;
+  return milliseconds / 1000 + Number(`0${parts[2] ?? ""}`);
 }
+
+/** 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z, which RFC 3339 ends with. */
+const earliest = -62_167_219_200;
+const latest = 253_402_300_799;

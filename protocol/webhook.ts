@@ -2,6 +2,7 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64 } from "@scure/base";
 import { Webhook } from "standardwebhooks";
 import { type Ed25519Key, signEd25519, verifyEd25519 } from "./ed25519.ts";
+import { decodeExact } from "./exact-encoding.ts";
 
 /** The three headers of a signed notification (Standard Webhooks). */
 export interface WebhookHeaders {
@@ -45,9 +46,9 @@ export function verifyWebhook(headers: WebhookHeaders, body: Uint8Array, publicK
   const content = signedContent(headers["webhook-id"], headers["webhook-timestamp"], body);
   return headers["webhook-signature"].split(" ").some((entry) => {
     const [version, encoded] = entry.split(",");
-    if (version !== "v1a" || encoded === undefined || !/^[A-Za-z0-9+/]{86}==$/.test(encoded)) return false;
-    const signature = Uint8Array.from(Buffer.from(encoded, "base64"));
-    return base64.encode(signature) === encoded && verifyEd25519(publicKey, content, signature);
+    if (version !== "v1a" || encoded === undefined) return false;
+    const signature = decodeExact(base64, encoded);
+    return signature !== null && verifyEd25519(publicKey, content, signature);
   });
 }
 

@@ -7,7 +7,7 @@ import {
   toEventSelector,
 } from "viem";
 import { canonicalJson } from "../canonical-json.ts";
-import { type Json, toJson } from "../json.ts";
+import { contractJson, type Json } from "../json.ts";
 import type { ExpectedLog } from "./expected-transaction.ts";
 import type { ObservedLog } from "./observed-transaction.ts";
 
@@ -46,7 +46,7 @@ export function decodeLog(log: ObservedLog, expected: Pick<ExpectedLog, "abi" | 
     const equal = data === log.data && topics.length === log.topics.length;
     if (!equal || topics.some((topic, index) => topic !== log.topics[index])) return null;
     const fields: DecodedLog["fields"] = {};
-    for (const [name, value] of Object.entries(named)) fields[name] = toJson(value);
+    for (const [name, value] of Object.entries(named)) fields[name] = contractJson(value);
     return { event: item.name, fields, log };
   } catch {
     return null;
