@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type EIP1193RequestFn, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { createRelayer, type Relayer } from "../relayer/relayer.ts";
+import type { Relayer } from "../relayer/relayer.ts";
+import type { Chain as ChainReader } from "../server/chain/chain.ts";
 import { nodeChain } from "../server/chain/node-chain.ts";
 import { discoveryResources } from "../server/discovery.ts";
 import { createDocumentationHost } from "../server/documentation/host.ts";
@@ -12,7 +13,6 @@ import { operations } from "../server/operations/table.ts";
 import type { Services } from "../server/services.ts";
 import { openDirectoryStore } from "../server/store/directory.ts";
 import { openEphemeralStore } from "../server/store/journaled-store.ts";
-import { relayerJournal } from "../server/store/relayer-journal.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./clock/clock.ts";
 import { createControlHost } from "./control/host.ts";
@@ -26,6 +26,7 @@ import { Admission } from "./http/admission.ts";
 import { deliver } from "./http/deliver.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
+import { openRelayer } from "./open-relayer.ts";
 import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts";
 import { RequestCounter } from "./request-counter.ts";
 import { type Snapshot, Snapshots } from "./snapshot.ts";
@@ -45,9 +46,6 @@ export interface Sandbox extends AsyncDisposable {
   /** Ends everything; what is kept is on disk afterwards. */
   close(): Promise<void>;
 }
-
-const gasLimits = { offer: 600_000n, collect_refund: 400_000n } as const;
-const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
 /**
  * Starts a sandbox on ports of 127.0.0.1 and returns when everything answers.
@@ -71,15 +69,17 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const chain = opened.use(await openChain(settings));
   const store = await openStore(settings);
   opened.defer(async () => await store.close());
+  const keys = await deriveKeys(settings.seed, chain.accounts);
+  const reader = openReader(chain);
+  const relayer = openRelayer({ settings, chain, reader, store, keys });
+  // Closed after the listeners: what their last requests began is brought to its end.
+  opened.defer(async () => await relayer.drain());
   const listeners = await openListeners(settings, opened);
+  await relayer.recover();
   const urls = { ...urlsOf(listeners), rpc: chain.anvil.url };
   const receiverUrl = settings.receiverUrl ?? `${urls.api}/v1/routing/notification-receiver`;
-  const keys = await deriveKeys(settings.seed, chain.accounts);
   const requests = new RequestCounter();
-  const services = connect({ settings, chain, store, urls, receiverUrl, keys, requests });
-  const { relayer } = services;
-  opened.defer(async () => await relayer.drain());
-  await relayer.recover();
+  const services = connect({ settings, chain, store, urls, receiverUrl, keys, requests, reader, relayer });
   const admission = new Admission();
   const snapshots = new Snapshots({ admission, chain, store, relayer, requests });
   const description = describe({ seed: settings.seed, mode: settings.mode, urls, receiverUrl, chain, keys });
@@ -148,63 +148,39 @@ function urlsOf({ api, docs, control }: Listeners) {
   return { api: api.url, docs: docs.url, control: control.url };
 }
 
+function openReader({ client, deployment }: Chain): ChainReader {
+  const request: EIP1193RequestFn = client.request;
+  return nodeChain(request, deployment);
+}
+
 /** Hands the service everything that it may reach. */
 function connect(parts: {
   settings: SandboxSettings;
   chain: Chain;
+  reader: ChainReader;
   store: Store;
+  relayer: Relayer;
   urls: SandboxDescription["urls"];
   receiverUrl: string;
   keys: SandboxKeys;
   requests: RequestCounter;
 }): Services {
-  const { settings, chain, store, urls, receiverUrl, keys, requests } = parts;
-  const { confirmations, gasBudgetWei, patienceMs, rateLimit, seed, log } = settings;
-  const { deployment, client, clock } = chain;
-  const request: EIP1193RequestFn = client.request;
-  const reader = nodeChain(request, deployment);
-  const wait = async (milliseconds: number) => await pause(milliseconds);
-  const relayer = createRelayer({
-    journal: relayerJournal(store),
-    request,
-    chain: reader,
-    signers: keys.registrars,
-    clock,
-    wait,
-    confirmations,
-    gasBudgetWei,
-    fees,
-    gasLimits,
-    patienceMs,
-    crash: async () => await killProcess(),
-  });
+  const { settings, chain, reader, store, relayer, urls, receiverUrl, keys, requests } = parts;
+  const { confirmations, patienceMs, rateLimit, seed, log } = settings;
+  const accounts = keys.accounts.map(hideKey);
   return {
-    settings: {
-      seed,
-      confirmations,
-      accounts: keys.accounts.map(hideKey),
-      urls,
-      receiverUrl,
-      patienceMs,
-      rateLimit,
-    },
-    deployment,
+    settings: { seed, confirmations, accounts, urls, receiverUrl, patienceMs, rateLimit },
+    deployment: chain.deployment,
     chain: reader,
     store,
-    clock,
+    clock: chain.clock,
     relayer,
     keys: keys.service,
     deliver,
     requests,
-    wait,
+    wait: async (milliseconds) => await pause(milliseconds),
     log,
   };
-}
-
-/** The fault `crash` is a real one: no handler runs, nothing is flushed. */
-async function killProcess(): Promise<never> {
-  process.kill(process.pid, "SIGKILL");
-  return await new Promise<never>(() => {});
 }
 
 function openWallets({ accounts, client }: Chain, { contracts }: SandboxDescription): Sandbox["wallets"] {

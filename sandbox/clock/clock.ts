@@ -1,5 +1,6 @@
 import type { ChainClient } from "../anvil/chain-client.ts";
 import { ClockError } from "./clock-error.ts";
+import { type Duration, toSeconds } from "./duration.ts";
 
 /** `deterministic`: time stands still but for blocks, one second each. `live`: time runs with the wall clock. */
 export type ClockMode = "deterministic" | "live";
@@ -10,11 +11,12 @@ export interface SandboxClock {
   /** The current Unix time in whole seconds, for API and chain alike. */
   now(): Promise<number>;
   /**
-   * Moves `seconds` ahead and mines one block at the new time, which it returns.
+   * Moves ahead, by seconds or a duration, and mines one block at the new time, which it returns.
    *
-   * @throws ClockError unless `seconds` is a whole number above zero.
+   * @throws ClockError unless that is a whole number of seconds above zero.
+   * @example await clock.travel({ days: 8 });
    */
-  travel(seconds: number): Promise<number>;
+  travel(by: number | Duration): Promise<number>;
   /**
    * Moves to a Unix time in seconds and mines one block at it; returns that time.
    *
@@ -58,8 +60,8 @@ function deterministicClock(client: ChainClient): SandboxClock {
     now,
     offset: () => 0,
     travelTo,
-    async travel(seconds) {
-      return await travelTo((await now()) + wholeSeconds(seconds));
+    async travel(by) {
+      return await travelTo((await now()) + wholeSeconds(by));
     },
     async pin() {
       // Without it Anvil takes the wall clock for the time of the last block when it has loaded a state.
@@ -84,8 +86,8 @@ function liveClock(client: ChainClient): SandboxClock {
     now: async () => now(),
     offset: () => offset,
     travelTo,
-    async travel(seconds) {
-      return await travelTo(now() + wholeSeconds(seconds));
+    async travel(by) {
+      return await travelTo(now() + wholeSeconds(by));
     },
     async pin(restored = offset) {
       offset = restored;
@@ -99,7 +101,8 @@ async function latestTimestamp(client: ChainClient): Promise<number> {
   return Number((await client.getBlock({ blockTag: "latest" })).timestamp);
 }
 
-function wholeSeconds(seconds: number): number {
+function wholeSeconds(by: number | Duration): number {
+  const seconds = typeof by === "number" ? by : toSeconds(by);
   if (Number.isSafeInteger(seconds) && seconds > 0) return seconds;
   throw new ClockError(`Time travels forward by whole seconds, not by ${seconds}.`);
 }
