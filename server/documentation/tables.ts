@@ -39,7 +39,7 @@ export function errorsTable(docsUrl: string): string {
 export function eventsTable(): string {
   return markdownTable(
     ["Event", "When"],
-    Object.entries(eventTypes).map(([type, when]) => [`\`${type}\``, when]),
+    Object.entries(eventTypes).map(([type, { description }]) => [`\`${type}\``, description]),
   );
 }
 

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Json } from "../../protocol/json.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
-import type { EventType } from "../outbox/event-types.ts";
+import type { EventType, NewEvent } from "../outbox/event-types.ts";
 import type { Scope } from "../scopes.ts";
 import type { Account, Services } from "../services.ts";
 import type { CredentialRecord } from "../store/records.ts";
@@ -55,7 +55,7 @@ export type Outcome =
       kind: "write";
       status: number;
       /** The event that this write causes, in the same commit. */
-      event?: { type: EventType; data: { [name: string]: Json } };
+      event?: NewEvent;
       /** Builds the changes and the answer; pure, and called once the event's id is known. */
       write: (eventId: string) => { changes: Change[]; body: Json };
       /** False for 202: the identical request resumes the operation later. */

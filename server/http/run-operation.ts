@@ -130,7 +130,7 @@ export class OperationRunner {
           kind: "insert",
           collection: "events",
           key: id,
-          value: freezeEvent({ id, program, sequence, type: event.type, data: event.data, now }),
+          value: freezeEvent({ id, program, sequence, event, now }),
         });
       if (claim && outcome.final !== false)
         all.push({

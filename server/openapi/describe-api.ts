@@ -8,8 +8,8 @@ import {
 import { type ErrorCode, errorCatalogue, errorCodes } from "../errors/catalogue.ts";
 import { codesOfOperation } from "../errors/codes-of-operation.ts";
 import type { Operation } from "../http/operation.ts";
-import { eventTypes } from "../outbox/event-types.ts";
-import { eventSchema } from "../schemas/event.ts";
+import { type EventType, eventTypeNames, eventTypes } from "../outbox/event-types.ts";
+import { eventSchemas } from "../schemas/event.ts";
 import { problemSchema } from "../schemas/problem.ts";
 import { exampleOf } from "./example-of.ts";
 import { idempotencyKeyHeader, problemHeaders, successHeaders, webhookHeaders } from "./headers.ts";
@@ -56,12 +56,7 @@ export function describeApi(operations: readonly Operation[], urls: { api: strin
     servers: [{ url: urls.api, description: "This sandbox." }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
-    webhooks: Object.fromEntries(
-      Object.entries(eventTypes).map(([type, description]) => [
-        type,
-        { post: describeEvent(type, description) },
-      ]),
-    ),
+    webhooks: Object.fromEntries(eventTypeNames.map((type) => [type, { post: describeEvent(type) }])),
     components: {
       examples: Object.fromEntries(
         used.map((code) => [
@@ -209,7 +204,9 @@ function exampleProblem(code: ErrorCode, urls: { docs: string }) {
   };
 }
 
-function describeEvent(type: string, description: string): ZodOpenApiOperationObject {
+function describeEvent(type: EventType): ZodOpenApiOperationObject {
+  const { description } = eventTypes[type];
+  const schema = eventSchemas[type];
   return {
     operationId: `on.${type}`,
     summary: description,
@@ -217,7 +214,14 @@ function describeEvent(type: string, description: string): ZodOpenApiOperationOb
     tags: ["Notifications"],
     security: [{ signed_event: [] }],
     requestParams: { header: webhookHeaders },
-    requestBody: { required: true, content: { "application/json": { schema: eventSchema } } },
-    responses: { "200": { description: "Accepted." } },
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema, example: exampleOf(schema, "output") } },
+    },
+    responses: {
+      "2XX": { description: "Accepted; the notification is delivered." },
+      "410": { description: "The receiver is gone; no further attempt is made." },
+      default: { description: "Not accepted, redirects included; up to five attempts are made." },
+    },
   };
 }

@@ -46,7 +46,7 @@ export const capabilities = defineOperation({
           authorization: authorizationName(operation),
           idempotent: operation.idempotent,
         })),
-        events: Object.entries(eventTypes).map(([type, description]) => ({ type, description })),
+        events: Object.entries(eventTypes).map(([type, { description }]) => ({ type, description })),
         keys: {
           notifications: viewPublicKey(keys.notifications.key),
           receipts: viewPublicKey(keys.receipts),

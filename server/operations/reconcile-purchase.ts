@@ -8,6 +8,7 @@ import { findParts, findPurchase } from "../domain/find.ts";
 import { paymentLogs, readClaimedPayments } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { defineOperation } from "../http/operation.ts";
+import { reconciliationData } from "../outbox/reconciliation-data.ts";
 import { type PaymentReceipt, reconcilePurchaseBody, reconciliationSchema } from "../schemas/purchase.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
@@ -96,7 +97,14 @@ export const reconcilePurchase = defineOperation({
     return {
       kind: "write",
       status: 200,
-      event: { type: "purchase.reconciled", data: { purchase_id: id, ...summary } },
+      event: {
+        type: "purchase.reconciled",
+        data: reconciliationData(id, {
+          applied: gather(({ applied }) => applied),
+          reverted: gather(({ reverted }) => reverted),
+          affected: [...ledgers.keys()],
+        }),
+      },
       write: (event_id) => {
         const changes = changed.flatMap((ledger) => changesOf(ledger, event_id));
         const receipts = ledgers.get(id)?.receipts ?? asked.value.receipts;

@@ -1,9 +1,8 @@
 import { sha256Hex } from "../../protocol/canonical-json.ts";
 import { deriveId } from "../../protocol/id.ts";
-import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import type { EventRecord } from "../store/records.ts";
-import type { EventType } from "./event-types.ts";
+import type { NewEvent } from "./event-types.ts";
 
 /** The counter that gives a program's events their sequence, without gaps. */
 export function outboxCounter(program: string): string {
@@ -18,17 +17,17 @@ export function eventId(seed: string, program: string, sequence: number): string
 /**
  * Freezes an event's body; what is delivered and checked later is exactly this text.
  *
- * @example freezeEvent({ id, program, sequence, type: "purchase.created", data, now })
+ * @example freezeEvent({ id, program, sequence, now, event: { type: "merchant.enrolled", data } })
  */
-export function freezeEvent(event: {
+export function freezeEvent(written: {
   id: string;
   program: string;
   sequence: number;
-  type: EventType;
-  data: { [name: string]: Json };
+  event: NewEvent;
   now: number;
 }): EventRecord {
-  const { id, program, sequence, type, data, now } = event;
+  const { id, program, sequence, now } = written;
+  const { type, data } = written.event;
   const body = JSON.stringify({ id, type, program, sequence, created_at: toTimestamp(now), data });
   return {
     id,
