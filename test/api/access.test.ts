@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { scopes } from "../../server/scopes.ts";
+import { problem, Stage } from "./stage.ts";
+
+const day = 86_400;
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "access" });
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+async function codeWith(credential: string): Promise<string> {
+  const answer = await stage.raw(stage.path(""), { headers: { Authorization: `Bearer ${credential}` } });
+  return answer.status === 200 ? "ok" : problem(answer).code;
+}
+
+test("access is for the account's program, with all scopes, for seven days of sandbox time", async () => {
+  const now = await stage.sandbox.clock.now();
+  const access = await stage.renew();
+  expect(access).toMatchObject({
+    token_type: "Bearer",
+    account: "acct_demo",
+    program: "prg_demo",
+    scopes: [...scopes],
+    issued_at: new Date(now * 1000).toISOString().replace(".000Z", "Z"),
+    expires_at: new Date((now + 7 * day) * 1000).toISOString().replace(".000Z", "Z"),
+  });
+});
+
+test("a renewal names the credential that it revokes, and that one is refused at once", async () => {
+  const first = await stage.renew();
+  const second = await stage.renew();
+  expect(second.revoked_credential_id).toBe(first.credential_id);
+  expect(await codeWith(first.credential)).toBe("credential_revoked");
+  expect(await codeWith(second.credential)).toBe("ok");
+});
+
+test("fifty renewals at once leave exactly one active credential", async () => {
+  const issued = await Promise.all(
+    Array.from({ length: 50 }, async () => await stage.issue(stage.accountKey)),
+  );
+  const codes = await Promise.all(issued.map(async ({ credential }) => await codeWith(credential)));
+  expect(codes.filter((code) => code === "ok")).toHaveLength(1);
+  expect(codes.filter((code) => code === "credential_revoked")).toHaveLength(49);
+  expect(new Set(issued.map(({ revoked_credential_id }) => revoked_credential_id)).size).toBe(50);
+});
+
+test("a renewal of one account leaves the other's credential alone", async () => {
+  const { credential } = await stage.renew();
+  await stage.issue(stage.otherAccountKey);
+  expect(await codeWith(credential)).toBe("ok");
+});
+
+test("the store keeps a hash of the credential and not the credential", async () => {
+  const { credential } = await stage.renew();
+  const stored = JSON.stringify(await stage.sandbox.store.export());
+  expect(stored).not.toContain(credential);
+  expect(stored).not.toContain(stage.accountKey);
+});
+
+test("only the scopes that were asked for are given", async () => {
+  const { scopes: given } = await stage.renew(["claims:write", "records:read"]);
+  expect(given).toEqual(["records:read", "claims:write"]);
+});
+
+test("an account gets no access to another program", async () => {
+  const answer = await stage.post(
+    "/v1/routing/access",
+    { program: "prg_other" },
+    { Authorization: `Bearer ${stage.accountKey}` },
+  );
+  expect(problem(answer).code).toBe("program_mismatch");
+});
+
+test("a credential works until the last second of its seven days and not in the next", async () => {
+  const mark = await stage.sandbox.snapshot();
+  const { credential, expires_at } = await stage.renew();
+  const end = Date.parse(expires_at) / 1000;
+  await stage.sandbox.clock.travelTo(end - 1);
+  expect(await codeWith(credential)).toBe("ok");
+  await stage.sandbox.clock.travelTo(end);
+  const answer = await stage.raw(stage.path(""), { headers: { Authorization: `Bearer ${credential}` } });
+  expect(problem(answer).code).toBe("credential_expired");
+  expect(answer.headers["www-authenticate"]).toContain('error="invalid_token"');
+  await mark.restore();
+});

@@ -1,0 +1,292 @@
+import { request as send } from "node:http";
+import type { Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { type ApiClient, type components, createApiClient } from "../../sandbox/client/api-client.ts";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { SandboxOptions } from "../../sandbox/options.ts";
+import { Wallet } from "../../sandbox/wallets/wallet.ts";
+
+/** A schema of the description, by its name. */
+export type Schema<N extends keyof components["schemas"]> = components["schemas"][N];
+
+/** An answer as it came over the wire. */
+export interface Answer {
+  status: number;
+  headers: { [name: string]: string | string[] | undefined };
+  text: string;
+}
+
+/** A request as it goes over the wire; nothing is added but the length of the body. */
+export interface RawRequest {
+  method?: string;
+  headers?: { [name: string]: string | string[] };
+  body?: string | Buffer;
+}
+
+/** A running sandbox with a credential of the first account, and what tests ask of it. */
+export class Stage implements AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly program = "prg_demo";
+  readonly base: string;
+  readonly accountKey: string;
+  readonly otherAccountKey: string;
+  credential = "";
+  api: ApiClient;
+  #keys = 0;
+
+  private constructor(sandbox: Sandbox) {
+    this.sandbox = sandbox;
+    this.base = sandbox.description.urls.api;
+    const [first, second] = sandbox.description.accounts;
+    if (first === undefined || second === undefined) throw new Error("A sandbox has two accounts.");
+    this.accountKey = first.key;
+    this.otherAccountKey = second.key;
+    this.api = createApiClient(this.base);
+  }
+
+  static async open(options: SandboxOptions): Promise<Stage> {
+    const stage = new Stage(await createSandbox(options));
+    await stage.renew();
+    return stage;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.sandbox.close();
+  }
+
+  /** Issues a credential, for all scopes by default, and uses it from here on. */
+  async renew(scopes?: Schema<"Access">["scopes"]): Promise<Schema<"Access">> {
+    const access = await this.issue(this.accountKey, scopes);
+    this.credential = access.credential;
+    this.api = createApiClient(this.base, access.credential);
+    return access;
+  }
+
+  /** Issues a credential of an account. */
+  async issue(accountKey: string, scopes?: Schema<"Access">["scopes"]): Promise<Schema<"Access">> {
+    const client = createApiClient(this.base, accountKey);
+    return present(await client.POST("/v1/routing/access", { body: scopes === undefined ? {} : { scopes } }));
+  }
+
+  /** An idempotency key that no other request has. */
+  key(): string {
+    this.#keys += 1;
+    return `test-key-${this.#keys}`;
+  }
+
+  /** The parameters of a write under the program. */
+  write(id?: string) {
+    const header = { "Idempotency-Key": this.key() };
+    return { path: { program: this.program, id: id ?? "" }, header };
+  }
+
+  wallet(name: string): Wallet {
+    const described = this.sandbox.description.wallets[name];
+    if (described === undefined) throw new Error(`There is no wallet ${name}.`);
+    return new Wallet(privateKeyToAccount(described.private_key), this.sandbox.chain.client);
+  }
+
+  /** A path below the program. */
+  path(below: string): string {
+    return `/v1/routing/programs/${this.program}${below}`;
+  }
+
+  /** Sends exactly this request. */
+  async raw(path: string, { method = "GET", headers = {}, body }: RawRequest = {}): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const outgoing = send(this.base + path, { method, headers, agent: false }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+      incoming.once("error", reject);
+      incoming.once("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text });
+      });
+    });
+    outgoing.once("error", reject);
+    outgoing.end(body);
+    return await promise;
+  }
+
+  /** Sends a write as it should be, but for what is overridden. */
+  async post(
+    path: string,
+    body: unknown,
+    headers: { [name: string]: string | string[] } = {},
+  ): Promise<Answer> {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return await this.raw(path, {
+      method: "POST",
+      headers: {
+        Authorization: `Bearer ${this.credential}`,
+        "Idempotency-Key": this.key(),
+        "Content-Type": "application/json",
+        "Content-Length": String(Buffer.byteLength(text)),
+        ...headers,
+      },
+      body: text,
+    });
+  }
+
+  /** Reads with the credential. */
+  async get(path: string): Promise<Answer> {
+    return await this.raw(path, { headers: { Authorization: `Bearer ${this.credential}` } });
+  }
+
+  /** What the store holds, as one text that changes with anything in it. */
+  async digest(): Promise<string> {
+    return await this.sandbox.store.digest();
+  }
+
+  async createMerchant(cap = "1000000000000"): Promise<Schema<"Merchant">> {
+    const wallet = this.wallet("merchant").address;
+    return present(
+      await this.api.POST("/v1/routing/programs/{program}/merchants", {
+        params: this.write(),
+        body: { wallet, name: "Corner Books", funding_cap: cap },
+      }),
+    );
+  }
+
+  /** A merchant whose wallet has enrolled. */
+  async enrolledMerchant(cap?: string): Promise<Schema<"Merchant">> {
+    const merchant = await this.createMerchant(cap);
+    const { transaction, message } = merchant.enrollment;
+    const { transactionHash } = await this.wallet("merchant").send(transaction);
+    const signature = await this.wallet("merchant").signMessage(message);
+    return present(
+      await this.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
+        params: this.write(merchant.id),
+        body: { transaction_hash: transactionHash, signature },
+      }),
+    );
+  }
+
+  async createPurchase(
+    merchant: Pick<Schema<"Merchant">, "id">,
+    more: Partial<Schema<"CreatePurchase">> = {},
+  ): Promise<Schema<"Purchase">> {
+    return present(
+      await this.api.POST("/v1/routing/programs/{program}/purchases", {
+        params: this.write(),
+        body: {
+          merchant_id: merchant.id,
+          buyer: this.wallet("buyer").address,
+          beneficiary: this.wallet("beneficiary").address,
+          amount: "25000000",
+          terms: { sku: "course-42" },
+          ...more,
+        },
+      }),
+    );
+  }
+
+  async activate(purchase: Schema<"Purchase">): Promise<Schema<"Purchase">> {
+    const { purchase: active } = present(
+      await this.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+        params: this.write(purchase.id),
+        body: { commitment_hash: purchase.commitment.hash },
+      }),
+    );
+    return active;
+  }
+
+  /** An active purchase of the first enrolled merchant that there is. */
+  async activePurchase(merchant?: Pick<Schema<"Merchant">, "id">): Promise<Schema<"Purchase">> {
+    return await this.activate(await this.createPurchase(merchant ?? (await this.enrolledMerchant())));
+  }
+
+  /** What the wallet route offers for an action. */
+  async action(
+    type: "merchant" | "purchase",
+    id: string,
+    name: string,
+    query: { amount?: string; reason?: string } = {},
+  ): Promise<Schema<"Wallet">["actions"][number]> {
+    const wallet = present(
+      type === "merchant"
+        ? await this.api.GET("/wallet/{program}/merchant/{id}", {
+            params: { path: { program: this.program, id }, query },
+          })
+        : await this.api.GET("/wallet/{program}/purchase/{id}", {
+            params: { path: { program: this.program, id }, query },
+          }),
+    );
+    const found = wallet.actions.find((action) => action.name === name);
+    if (found === undefined) throw new Error(`The wallet route has no action ${name}.`);
+    return found;
+  }
+
+  /** Lets a wallet send what the wallet route offers for an action. */
+  async act(
+    wallet: string,
+    type: "merchant" | "purchase",
+    id: string,
+    name: string,
+    query?: { amount?: string; reason?: string },
+  ): Promise<Hex> {
+    const { transaction, why_not } = await this.action(type, id, name, query);
+    if (transaction === undefined) throw new Error(`${name} is not offered: ${why_not}`);
+    return (await this.wallet(wallet).send(transaction)).transactionHash;
+  }
+
+  /** Approves and pays all that is outstanding. */
+  async pay(purchase: Schema<"Purchase">): Promise<Hex> {
+    await this.act("buyer", "purchase", purchase.id, "approve");
+    return await this.act("buyer", "purchase", purchase.id, "pay");
+  }
+
+  async reconcile(purchase: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Reconciliation">> {
+    return present(
+      await this.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+        params: this.write(purchase.id),
+        body: {},
+      }),
+    );
+  }
+
+  /** A purchase that is paid in full and reconciled. */
+  async paidPurchase(merchant?: Pick<Schema<"Merchant">, "id">): Promise<Schema<"Purchase">> {
+    const purchase = await this.activePurchase(merchant);
+    await this.pay(purchase);
+    return (await this.reconcile(purchase)).purchase;
+  }
+
+  /** The body of a claim that the beneficiary has signed and sent. */
+  async claimBody(
+    purchase: Pick<Schema<"Purchase">, "id">,
+    amount = "10000000",
+  ): Promise<Schema<"FileClaim">> {
+    const reason = "Arrived broken.";
+    const { transaction, sign } = await this.action("purchase", purchase.id, "claim", { amount, reason });
+    if (transaction === undefined || sign?.method !== "eth_signTypedData_v4")
+      throw new Error("No claim is offered.");
+    const wallet = this.wallet("beneficiary");
+    const signature = await wallet.signTypedData(sign.typed_data);
+    const { transactionHash } = await wallet.send(transaction);
+    return { transaction_hash: transactionHash, requested_amount: amount, reason, signature };
+  }
+
+  async claim(purchase: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Claim">> {
+    return present(
+      await this.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
+        params: this.write(purchase.id),
+        body: await this.claimBody(purchase),
+      }),
+    );
+  }
+}
+
+/** The data of an answer that must be a success. */
+export function present<T>({ data, error }: { data?: T; error?: unknown }): T {
+  if (data === undefined) throw new Error(`The API refused: ${JSON.stringify(error)}`);
+  return data;
+}
+
+/** The problem of an answer that must be a refusal. */
+export function problem(answer: Answer): Schema<"Problem"> {
+  const type = String(answer.headers["content-type"]);
+  if (!type.startsWith("application/problem+json"))
+    throw new Error(`${answer.status} ${type}: ${answer.text}`);
+  return JSON.parse(answer.text);
+}
