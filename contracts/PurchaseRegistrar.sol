@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 
 import {CanonicalCalldata} from "./CanonicalCalldata.sol";
@@ -229,7 +230,8 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         uint256 openOffers = record.openOffers;
         uint256 openBudget = record.openBudget;
         if (openOffers + amount > openBudget) {
-            revert BudgetExceeded(amount, openOffers > openBudget ? 0 : openBudget - openOffers);
+            // The admin may have lowered the budget below what is open.
+            revert BudgetExceeded(amount, Math.saturatingSub(openBudget, openOffers));
         }
         bytes32 merchantRef;
         (id, merchantRef) = _commit(record, purchase_, signature, Route.Registrar);
@@ -254,7 +256,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         _requireRegistrar(_programs[source.program]);
         bytes32 claimHash = record.claimOrDecision;
         if (claimHash == 0) revert NotClaimed(id);
-        if (record.refunded != 0) revert AlreadyRefunded(id, claimHash);
+        if (record.refunded != 0) revert AlreadyRefunded(id, _decisionHash(record));
         if (decisionHash == 0) revert ZeroValue();
         if (_claimOf[decisionHash] != 0) revert DecisionAlreadyUsed(decisionHash);
         _requireRange(award, 1, record.paid);

@@ -97,20 +97,49 @@ contract TestUSDC is IERC20Metadata {
     /// @dev A balance in the low 255 bits, `BLOCKED` in the highest.
     mapping(address account => uint256) private _balances;
 
+    /// @notice `amount` was minted to `to`, by a minter or through the faucet.
     event Mint(address indexed minter, address indexed to, uint256 amount);
+
+    /// @notice A minter burned `amount` of its own.
     event Burn(address indexed burner, uint256 amount);
+
+    /// @notice A minter was added, or its allowance replaced.
     event MinterConfigured(address indexed minter, uint256 minterAllowedAmount);
+
+    /// @notice A minter was removed.
     event MinterRemoved(address indexed oldMinter);
+
+    /// @notice The owner named another master minter.
     event MasterMinterChanged(address indexed newMasterMinter);
+
+    /// @notice The owner named the next owner; neither is indexed, as in the real token.
     event OwnershipTransferred(address previousOwner, address newOwner);
+
+    /// @notice The token is paused.
     event Pause();
+
+    /// @notice The pause is over.
     event Unpause();
+
+    /// @notice The owner named another pauser.
     event PauserChanged(address indexed newAddress);
+
+    /// @notice An account is blocked.
     event Blacklisted(address indexed _account);
+
+    /// @notice An account is no longer blocked.
     event UnBlacklisted(address indexed _account);
+
+    /// @notice The owner named another blocklister.
     event BlacklisterChanged(address indexed newBlacklister);
+
+    /// @notice The owner named another rescuer.
     event RescuerChanged(address indexed newRescuer);
+
+    /// @notice An authorization moved its value.
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
+
+    /// @notice An authorization was made unusable.
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 
     modifier onlyOwner() {

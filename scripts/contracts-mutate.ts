@@ -127,6 +127,9 @@ function mutantsOf(source: string): Mutant[] {
     return start + at;
   };
 
+  /** The compiler counts the semicolon of some statements and not of others. */
+  const statementEnd = (end: number) => (text(end, end + 1) === ";" ? end + 1 : end);
+
   const visit = (node: AstNode): void => {
     const [start, end] = span(node);
     switch (node.nodeType) {
@@ -170,14 +173,22 @@ function mutantsOf(source: string): Mutant[] {
       case "ModifierInvocation":
         if (node["kind"] === "modifierInvocation") add(start, end, "", `${text(start, end)} removed`);
         break;
+      case "Literal": {
+        const value = node["value"];
+        if (value === "true" || value === "false")
+          add(start, end, value === "true" ? "false" : "true", `not ${value}`);
+        else if (node["kind"] === "number")
+          add(start, end, `(${text(start, end)} + 1)`, `${text(start, end)} one higher`);
+        break;
+      }
       case "EmitStatement":
-        add(start, end, "{}", "event removed");
+        add(start, statementEnd(end), "{}", "event removed");
         break;
       case "ExpressionStatement": {
         const expression = node["expression"] as AstNode & { expression?: AstNode & { name?: string } };
         // A require is switched off above; without its effects the statement is the same mutant.
         if (expression.expression?.name !== "require")
-          add(start, text(start, end + 1).endsWith(";") ? end + 1 : end, "{}", "statement removed");
+          add(start, statementEnd(end), "{}", "statement removed");
         break;
       }
     }

@@ -152,6 +152,7 @@ interface IPurchaseRegistrar {
         uint256 balance;
     }
 
+    /// @notice A program exists and has its first bounds.
     event ProgramOpened(
         bytes32 indexed program,
         address indexed admin,
@@ -159,8 +160,14 @@ interface IPurchaseRegistrar {
         address commitmentSigner,
         Bounds bounds
     );
+
+    /// @notice The admin replaced registrar, commitment signer and bounds.
     event BoundsSet(bytes32 indexed program, address indexed registrar, address commitmentSigner, Bounds bounds);
+
+    /// @notice The admin paused or unpaused the program.
     event PausedSet(bytes32 indexed program, bool paused);
+
+    /// @notice A wallet accepted its funding authorization, whose EIP-712 digest is `authorization`.
     event FundingEnrolled(
         bytes32 indexed program,
         bytes32 indexed merchantRef,
@@ -170,7 +177,12 @@ interface IPurchaseRegistrar {
         uint64 validUntil,
         bytes32 authorization
     );
+
+    /// @notice A wallet ended its funding; `revokedAt` is the block's time.
     event FundingRevoked(bytes32 indexed program, bytes32 indexed merchantRef, address indexed wallet, uint64 revokedAt);
+
+    /// @notice A purchase came on chain by the registrar: `purchase.amount` is added to the program's open offers.
+    /// @dev `sequence` counts the events of a purchase from 1, here and below, so that a gap is visible.
     event PurchaseOffered(
         bytes32 indexed id,
         bytes32 indexed program,
@@ -179,6 +191,8 @@ interface IPurchaseRegistrar {
         bytes32 merchantRef,
         Purchase purchase
     );
+
+    /// @notice A purchase came on chain by its merchant; no budget takes part.
     event PurchaseRegistered(
         bytes32 indexed id,
         bytes32 indexed program,
@@ -187,8 +201,14 @@ interface IPurchaseRegistrar {
         bytes32 merchantRef,
         Purchase purchase
     );
+
+    /// @notice An offer takes no more payments; `released` is taken off the program's open offers.
     event OfferWithdrawn(bytes32 indexed id, bytes32 indexed program, uint32 sequence, uint256 released);
+
+    /// @notice A purchase takes no more payments; `released` is taken off the program's open offers, 0 if it was direct.
     event PurchaseExpired(bytes32 indexed id, bytes32 indexed program, uint32 sequence, uint256 released);
+
+    /// @notice Exactly `amount` moved from buyer to merchant; `paidTotal` is the sum so far.
     event PurchasePaid(
         bytes32 indexed id,
         address indexed buyer,
@@ -198,7 +218,11 @@ interface IPurchaseRegistrar {
         uint256 amount,
         uint256 paidTotal
     );
+
+    /// @notice The beneficiary filed the claim whose EIP-712 digest is `claimHash`.
     event PurchaseClaimed(bytes32 indexed id, address indexed beneficiary, uint32 sequence, bytes32 claimHash);
+
+    /// @notice Exactly `award` moved from merchant to beneficiary; `collectedTotal` is what the funding gave so far.
     event RefundCollected(
         bytes32 indexed id,
         address indexed beneficiary,
@@ -212,8 +236,10 @@ interface IPurchaseRegistrar {
     /// @notice Only one wallet may take this step, and it is not the caller.
     error WrongCaller(address actual, address expected);
 
-    /// @notice The program is not open, or is open already.
+    /// @notice The program is not open.
     error ProgramNotOpen(bytes32 program);
+
+    /// @notice The program is open already.
     error ProgramAlreadyOpen(bytes32 program, address admin);
 
     /// @notice The program is paused by its admin.
@@ -340,12 +366,16 @@ interface IPurchaseRegistrar {
     /// @notice Collects a refund of `award` base units from the merchant's wallet to the beneficiary.
     function collectRefund(bytes32 id, uint256 award, bytes32 decisionHash) external;
 
+    /// @notice A program; all zeros if it is not open.
     function programState(bytes32 program) external view returns (ProgramState memory);
 
+    /// @notice A purchase; all zeros if it is not on chain.
     function purchase(bytes32 id) external view returns (PurchaseState memory);
 
+    /// @notice The figures of a purchase in one call; all zeros if it is not on chain.
     function figures(bytes32 id) external view returns (Figures memory);
 
+    /// @notice A merchant's funding, revoked ones too; all zeros if it never enrolled under this reference.
     function funding(bytes32 program, bytes32 merchantRef) external view returns (FundingState memory);
 
     /// @notice The merchantRef that a wallet is enrolled as in a program, or zero.
@@ -357,9 +387,12 @@ interface IPurchaseRegistrar {
     /// @notice The spender that merchants approve and that only this contract may draw on.
     function fundingSource() external view returns (address);
 
+    /// @notice The EIP-712 digest of a purchase: its id, and what the commitment signer signs.
     function hashPurchase(Purchase calldata purchase) external view returns (bytes32);
 
+    /// @notice The EIP-712 digest of a claim: what the beneficiary signs and what `claim` carries.
     function hashClaim(Claim calldata claimData) external view returns (bytes32);
 
+    /// @notice The EIP-712 digest of a funding authorization: what the commitment signer signs.
     function hashFunding(FundingAuthorization calldata authorization) external view returns (bytes32);
 }

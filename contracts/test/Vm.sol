@@ -10,31 +10,20 @@ interface Vm {
         address emitter;
     }
 
-    struct Wallet {
-        address addr;
-        uint256 publicKeyX;
-        uint256 publicKeyY;
-        uint256 privateKey;
-    }
-
     function addr(uint256 privateKey) external pure returns (address);
     function assume(bool condition) external pure;
     function chainId(uint256 newChainId) external;
     function deal(address account, uint256 balance) external;
-    function etch(address target, bytes calldata code) external;
     function expectEmit(bool topic1, bool topic2, bool topic3, bool data, address emitter) external;
     function expectRevert() external;
-    function expectRevert(bytes4 revertData) external;
     function expectRevert(bytes calldata revertData) external;
     function getCode(string calldata artifact) external view returns (bytes memory creationCode);
     function getRecordedLogs() external returns (Log[] memory logs);
     function label(address account, string calldata newLabel) external;
-    function load(address target, bytes32 slot) external view returns (bytes32 data);
     function prank(address sender) external;
     function recordLogs() external;
     function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function startPrank(address sender) external;
     function stopPrank() external;
-    function store(address target, bytes32 slot, bytes32 value) external;
     function warp(uint256 newTimestamp) external;
 }
