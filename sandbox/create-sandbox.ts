@@ -14,12 +14,15 @@ import type { Services } from "../server/services.ts";
 import { openDirectoryStore } from "../server/store/directory.ts";
 import { openEphemeralStore } from "../server/store/journaled-store.ts";
 import type { Store } from "../server/store/store.ts";
+import { type ApiClient, createApiClient } from "./client/api-client.ts";
+import { lazyAccess } from "./client/lazy-access.ts";
 import type { SandboxClock } from "./clock/clock.ts";
 import { createControlHost } from "./control/host.ts";
 import { lockDataDirectory } from "./data-directory/lock.ts";
 import { publish, unpublish } from "./data-directory/sandbox-file.ts";
 import { keepSettings } from "./data-directory/settings-file.ts";
 import { describe, type SandboxDescription } from "./description.ts";
+import { type Fingerprint, takeFingerprint } from "./fingerprint.ts";
 import type { WalletName } from "./genesis/roles.ts";
 import { type Chain, startChain } from "./genesis/start-chain.ts";
 import { Admission } from "./http/admission.ts";
@@ -41,8 +44,12 @@ export interface Sandbox extends AsyncDisposable {
   relayer: Relayer;
   store: Store;
   wallets: { [W in WalletName]: TestWallet };
+  /** A typed client of the API, with the first account's access, which is issued when it is first needed. */
+  client: ApiClient;
   /** Takes a snapshot of everything as one. */
   snapshot(): Promise<Snapshot>;
+  /** What two equal runs have in common, in one digest. */
+  fingerprint(): Promise<Fingerprint>;
   /** Ends everything; what is kept is on disk afterwards. */
   close(): Promise<void>;
 }
@@ -81,7 +88,11 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const requests = new RequestCounter();
   const services = connect({ settings, chain, store, urls, receiverUrl, keys, requests, reader, relayer });
   const admission = new Admission();
-  const snapshots = new Snapshots({ admission, chain, store, relayer, requests });
+  const [account] = keys.accounts;
+  const access = lazyAccess(urls.api, account?.key ?? "");
+  const client = createApiClient(urls.api);
+  client.use(access.middleware);
+  const snapshots = new Snapshots({ admission, chain, store, relayer, requests, access });
   const description = describe({ seed: settings.seed, mode: settings.mode, urls, receiverUrl, chain, keys });
   const api = createApp(services, operations, discoveryResources(services, operations));
   listeners.api.serve(admission.guard(api));
@@ -101,7 +112,9 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     relayer,
     store,
     wallets: openWallets(chain, description),
+    client,
     snapshot: async () => await snapshots.take(),
+    fingerprint: async () => await takeFingerprint(chain, store, urls),
     close,
     [Symbol.asyncDispose]: close,
   };

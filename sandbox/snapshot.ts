@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import type { FaultState, Relayer } from "../relayer/relayer.ts";
 import type { Store, StoreImage } from "../server/store/store.ts";
+import type { LazyAccess } from "./client/lazy-access.ts";
 import type { Chain } from "./genesis/start-chain.ts";
 import type { Admission } from "./http/admission.ts";
 import type { RequestCounter } from "./request-counter.ts";
@@ -27,25 +28,23 @@ interface Moment {
   requests: number;
 }
 
+/** Everything that a snapshot holds or has to hold still. */
+interface SnapshotParts {
+  admission: Admission;
+  chain: Chain;
+  store: Store;
+  relayer: Relayer;
+  requests: RequestCounter;
+  access: LazyAccess;
+}
+
 /** Takes and restores snapshots of everything that a sandbox holds. */
 export class Snapshots {
-  readonly #parts: {
-    admission: Admission;
-    chain: Chain;
-    store: Store;
-    relayer: Relayer;
-    requests: RequestCounter;
-  };
+  readonly #parts: SnapshotParts;
   #taken = 0;
   readonly #valid = new Set<Moment>();
 
-  constructor(parts: {
-    admission: Admission;
-    chain: Chain;
-    store: Store;
-    relayer: Relayer;
-    requests: RequestCounter;
-  }) {
+  constructor(parts: SnapshotParts) {
     this.#parts = parts;
   }
 
@@ -75,7 +74,7 @@ export class Snapshots {
   }
 
   async #restore(moment: Moment): Promise<void> {
-    const { admission, chain, store, relayer, requests } = this.#parts;
+    const { admission, chain, store, relayer, requests, access } = this.#parts;
     await admission.alone(async () => {
       if (!this.#valid.has(moment))
         throw new SandboxError(
@@ -95,6 +94,7 @@ export class Snapshots {
       await relayer.clearFaults();
       relayer.restoreFaults(moment.faults);
       requests.count = moment.requests;
+      access.forget();
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
     });
   }

@@ -1,0 +1,40 @@
+import type { Hex } from "viem";
+import { canonicalJson, hashJson, sha256Hex } from "../protocol/canonical-json.ts";
+import type { Store } from "../server/store/store.ts";
+import type { SandboxUrls } from "./description.ts";
+import type { Chain } from "./genesis/start-chain.ts";
+
+/** What two equal runs have in common: the chain's tip and everything that is stored. */
+export interface Fingerprint {
+  /** SHA-256 over all of the rest: the one value that a CI run pins. */
+  digest: Hex;
+  epoch: Hex;
+  block: { number: number; hash: Hex; state_root: Hex };
+  /** SHA-256 over the relayer's journal. */
+  journal: Hex;
+  /** SHA-256 over everything that is stored, the journal included. */
+  store: Hex;
+}
+
+/** A compact JWS (RFC 7515) of a delivery receipt. */
+const receiptSignature = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
+
+/**
+ * Takes the fingerprint of a sandbox.
+ *
+ * The kernel chooses ports anew in every run. So the URLs that are stored count without their ports, and the signatures
+ * over such URLs do not count; what they sign does.
+ */
+export async function takeFingerprint(chain: Chain, store: Store, urls: SandboxUrls): Promise<Fingerprint> {
+  const { number, hash, stateRoot } = await chain.client.getBlock({ blockTag: "latest" });
+  const operations = await store.list("operations", {});
+  let stored = canonicalJson(await store.export());
+  for (const [name, url] of Object.entries(urls)) stored = stored.replaceAll(url, `{${name}}`);
+  const parts = {
+    epoch: chain.deployment.epoch,
+    block: { number: Number(number), hash, state_root: stateRoot },
+    journal: hashJson(operations.map(({ value }) => value)),
+    store: sha256Hex(new TextEncoder().encode(stored.replaceAll(receiptSignature, "{signature}"))),
+  };
+  return { digest: hashJson(parts), ...parts };
+}

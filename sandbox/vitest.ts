@@ -1,0 +1,27 @@
+import { test as base } from "vitest";
+import { createSandbox } from "./create-sandbox.ts";
+import type { SandboxOptions } from "./options.ts";
+
+/**
+ * A vitest `test` with a `sandbox`: one sandbox a worker, back at its first moment before each test.
+ *
+ * @example
+ * const test = sandboxTest({ seed: "checkout" });
+ * test("pays", async ({ sandbox }) => { … });
+ */
+export function sandboxTest(options: SandboxOptions = {}) {
+  return base
+    .extend("freshSandbox", { scope: "worker" }, async (_context, { onCleanup }) => {
+      const sandbox = await createSandbox(options);
+      const start = await sandbox.snapshot();
+      onCleanup(async () => await sandbox.close());
+      return { sandbox, start };
+    })
+    .extend("sandbox", async ({ freshSandbox: { sandbox, start } }) => {
+      await start.restore();
+      return sandbox;
+    });
+}
+
+/** A vitest `test` with a sandbox that has every default. */
+export const test = sandboxTest();

@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import { createPurchase } from "../../sandbox/demo/purchase-steps.ts";
+import { runDemo } from "../../sandbox/demo/run-demo.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+
+const story = fileURLToPath(new URL("tell-story.ts", import.meta.url));
+
+/** The fingerprint of the story, told by a process of its own. */
+async function toldElsewhere(seed: string): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, [story, seed]);
+  return JSON.parse(stdout);
+}
+
+/** The fingerprint of the story, told here. */
+async function toldHere(seed: string): Promise<unknown> {
+  await using sandbox = await createSandbox({ seed });
+  await runDemo(sandbox.description, silentNarrator);
+  return await sandbox.fingerprint();
+}
+
+/** Every transaction hash on the chain, in order. */
+async function transactionHashes({ chain }: Sandbox): Promise<string[]> {
+  const { client } = chain;
+  const head = await client.getBlockNumber({ cacheTime: 0 });
+  const hashes: string[] = [];
+  for (let number = 0n; number <= head; number += 1n)
+    hashes.push(...(await client.getBlock({ blockNumber: number })).transactions);
+  return hashes;
+}
+
+/** What must be equal between two equal runs. */
+async function traits(sandbox: Sandbox) {
+  const { contracts, chain, accounts } = sandbox.description;
+  const events = (await sandbox.store.list("events", {})).map(({ value }) => [value.id, value.type]);
+  const fingerprint = await sandbox.fingerprint();
+  return { contracts, chain, accounts, events, fingerprint, transactions: await transactionHashes(sandbox) };
+}
+
+test("two fresh sandboxes with one seed that tell the same story are equal to the last block hash", async () => {
+  await using first = await createSandbox({ seed: "equal" });
+  await runDemo(first.description, silentNarrator);
+  await using second = await createSandbox({ seed: "equal" });
+  await runDemo(second.description, silentNarrator);
+  const { transactions, ...rest } = await traits(first);
+  expect(transactions.length).toBeGreaterThan(20);
+  expect(await traits(second)).toEqual({ transactions, ...rest });
+});
+
+test("two processes, one after the other, tell it with one fingerprint", async () => {
+  const first = await toldElsewhere("apart");
+  expect(await toldElsewhere("apart")).toEqual(first);
+  expect(await toldHere("apart")).toEqual(first);
+});
+
+test("other sandboxes that run beside it change nothing", async () => {
+  const alone = await toldHere("crowd");
+  const [among] = await Promise.all([toldHere("crowd"), ...["a", "b", "c"].map(toldHere)]);
+  expect(among).toEqual(alone);
+});
+
+test("another seed gives another chain and other ids", async () => {
+  await using first = await createSandbox({ seed: "one" });
+  await using second = await createSandbox({ seed: "two" });
+  expect(second.description.chain.epoch).not.toBe(first.description.chain.epoch);
+  expect(second.description.accounts).not.toEqual(first.description.accounts);
+  expect(second.description.contracts).toEqual(first.description.contracts);
+});
+
+test("after fifty dirty resets a sandbox tells the story as a fresh one does", async () => {
+  await using sandbox = await createSandbox({ seed: "reset" });
+  const start = await sandbox.snapshot();
+  const actors = await castActors(sandbox.description);
+  for (let round = 0; round < 50; round += 1) {
+    const session = await Session.open(actors, silentNarrator);
+    if (round % 5 === 0) {
+      const merchant = await enrollMerchant(session);
+      await createPurchase(session, merchant, "purchase", `${round + 1}000000`);
+    }
+    if (round % 7 === 0) await sandbox.clock.travel({ days: 1 });
+    await start.restore();
+  }
+  await runDemo(sandbox.description, silentNarrator);
+  expect(await sandbox.fingerprint()).toEqual(await toldHere("reset"));
+});

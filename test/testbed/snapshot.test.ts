@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "snapshots" });
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+test("a restore brings back chain, store, clock and faults as one", async () => {
+  const before = await sandbox.fingerprint();
+  const now = await sandbox.clock.now();
+  const mark = await sandbox.snapshot();
+  await enrollMerchant(await Session.open(await castActors(sandbox.description), silentNarrator));
+  await sandbox.clock.travel({ days: 8 });
+  sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  expect(await sandbox.fingerprint()).not.toEqual(before);
+  await mark.restore();
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect(await sandbox.clock.now()).toBe(now);
+  expect(sandbox.relayer.faults()).toEqual([]);
+});
+
+test("a snapshot can be restored again and again", async () => {
+  const mark = await sandbox.snapshot();
+  const before = await sandbox.fingerprint();
+  for (let round = 0; round < 100; round += 1) {
+    await sandbox.chain.client.mine({ blocks: 1 });
+    await mark.restore();
+  }
+  expect(await sandbox.fingerprint()).toEqual(before);
+});
+
+test("restoring while requests are in flight answers every one of them", async () => {
+  const mark = await sandbox.snapshot();
+  const url = `${sandbox.description.urls.api}/v1/routing/capabilities`;
+  const answers = Array.from({ length: 20 }, async () => (await fetch(url)).status);
+  await mark.restore();
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
+});
+
+test("a snapshot from before a newer restore is refused", async () => {
+  const older = await sandbox.snapshot();
+  const newer = await sandbox.snapshot();
+  await older.restore();
+  await expect(newer.restore()).rejects.toThrow("An older snapshot was restored");
+  await older.restore();
+  expect(await sandbox.clock.now()).toBeGreaterThan(0);
+});
+
+test("the client gets a credential of the restored time by itself", async () => {
+  const mark = await sandbox.snapshot();
+  const path = "/v1/routing/programs/{program}";
+  const read = async () => await sandbox.client.GET(path, { params: { path: { program: "prg_demo" } } });
+  expect((await read()).response.status).toBe(200);
+  await mark.restore();
+  expect((await read()).response.status).toBe(200);
+});
+
+test("a credential ends with its seven days when the clock travels", async () => {
+  const mark = await sandbox.snapshot();
+  const path = "/v1/routing/programs/{program}";
+  const read = async () => await sandbox.client.GET(path, { params: { path: { program: "prg_demo" } } });
+  await read();
+  await sandbox.clock.travel({ days: 8 });
+  const { error } = await read();
+  expect(error).toMatchObject({ code: "credential_expired" });
+  await mark.restore();
+});
