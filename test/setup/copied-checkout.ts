@@ -1,7 +1,7 @@
 import { cp, mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { temporaryFolder } from "../anvil/temporary-folder.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PARTS = [

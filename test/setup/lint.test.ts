@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { temporaryFolder } from "../anvil/temporary-folder.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BIOME = join(ROOT, "node_modules", ".bin", "biome");

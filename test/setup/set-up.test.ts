@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { temporaryFolder } from "../anvil/temporary-folder.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SYSTEM_PATH = "/usr/bin:/bin";
