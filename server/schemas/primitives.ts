@@ -7,7 +7,10 @@ import type { Json } from "../../protocol/json.ts";
 /** An amount in base units of the token, as a decimal string. */
 export const amountSchema = z
   .string()
-  .regex(/^(0|[1-9][0-9]{0,38})$/, "must be a decimal string of base units without sign or leading zeros")
+  .regex(/^(0|[1-9][0-9]{0,38})$/, {
+    error: "must be a decimal string of base units without sign or leading zeros",
+    abort: true,
+  })
   .refine(isAmount, "must be at most 2^128 - 1")
   .meta({
     id: "Amount",

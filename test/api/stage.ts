@@ -1,6 +1,7 @@
 import { request as send } from "node:http";
 import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { hashJson } from "../../protocol/canonical-json.ts";
 import { type ApiClient, type components, createApiClient } from "../../sandbox/client/api-client.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options.ts";
@@ -135,7 +136,7 @@ export class Stage implements AsyncDisposable {
 
   /** What the store holds, as one text that changes with anything in it. */
   async digest(): Promise<string> {
-    return await this.sandbox.store.digest();
+    return hashJson(await this.sandbox.store.export());
   }
 
   async createMerchant(cap = "1000000000000"): Promise<Schema<"Merchant">> {
