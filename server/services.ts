@@ -61,7 +61,7 @@ export interface Settings {
   /** How many blocks must stand on a transaction, its own included. */
   confirmations: number;
   accounts: readonly Account[];
-  urls: { api: string; docs: string; rpc: string };
+  urls: { api: string; docs: string; rpc: string; control: string };
   /** The one URL that notifications go to. */
   receiverUrl: string;
   /** How long a repeated request waits for the one under way, in milliseconds. */

@@ -1,8 +1,10 @@
-import { type Hex, isAddressEqual } from "viem";
-import type { Json } from "../json.ts";
-import type { ExpectedTransaction } from "./expected-transaction.ts";
-import { decodeLog, isEvent, matchesLog } from "./match-log.ts";
-import type { ObservedTransaction } from "./observed-transaction.ts";
+import type { Hex } from "viem";
+import { canonicalJson } from "../canonical-json.ts";
+import { type Json, toJson } from "../json.ts";
+import { sameAddress } from "../same-address.ts";
+import type { ExpectedTransaction, WalletCode } from "./expected-transaction.ts";
+import { decodeLog, matchesLog } from "./match-log.ts";
+import type { ObservedLog, ObservedTransaction } from "./observed-transaction.ts";
 
 /** The names of the checks, in the order in which they are reported. */
 export const checkNames = [
@@ -54,7 +56,7 @@ export function checkBinding(observed: ObservedTransaction, expected: ExpectedTr
     contract: contract(observed, expected),
     value: equal("0", observed.envelope?.value.toString() ?? null),
     calldata: calldata(expected.call.data, observed.envelope?.input ?? null),
-    purchase: equal(expected.purchase.expected, expected.purchase.actual),
+    purchase: purchase(expected),
     log: log(observed, expected),
     unused: equal(null, expected.usedBy),
     timely: timely(observed, expected),
@@ -67,6 +69,10 @@ type Judgement = Omit<BindingCheck, "name">;
 
 function equal(expected: Json, actual: Json): Judgement {
   return { ok: expected === actual, expected, actual };
+}
+
+function purchase({ purchase: { expected, actual } }: ExpectedTransaction): Judgement {
+  return { ok: canonicalJson(expected) === canonicalJson(actual), expected, actual };
 }
 
 function chain(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {
@@ -95,48 +101,63 @@ function confirmations(observed: ObservedTransaction, expected: ExpectedTransact
   return { ok: actual >= expected.confirmations, expected: expected.confirmations, actual };
 }
 
-/** The transaction, its receipt, its logs and the block at that height must all name one block and this hash. */
+/** The transaction, its receipt, its logs and the block at that height must all tell of one block and this hash. */
 function canonical(observed: ObservedTransaction): Judgement {
   const { envelope, receipt, block } = observed;
   const expected = { transaction_hash: observed.hash, block_hash: block?.hash ?? null };
   if (envelope === null || receipt === null || block === null) return { ok: false, expected, actual: null };
-  const hashes = [
-    envelope.hash,
-    receipt.transactionHash,
-    ...receipt.logs.map((entry) => entry.transactionHash),
-  ];
-  const blocks = [receipt.blockHash, envelope.blockHash, ...receipt.logs.map((entry) => entry.blockHash)];
-  const otherHash = hashes.find((hash) => hash !== observed.hash);
-  const otherBlock = blocks.find((hash) => hash !== block.hash);
-  const indexes = receipt.logs.map((entry) => entry.logIndex);
-  const ordered = indexes.every((index, at) => at === 0 || index === Number(indexes[at - 1]) + 1);
-  const present = receipt.logs.every((entry) => !entry.removed && entry.blockNumber === block.number);
-  const ok = otherHash === undefined && otherBlock === undefined && ordered && present;
-  return {
-    ok: ok && receipt.blockNumber === block.number,
-    expected,
-    actual: {
-      transaction_hash: otherHash ?? envelope.hash,
-      block_hash: otherBlock === undefined ? receipt.blockHash : otherBlock,
-      ...(ordered ? {} : { log_indexes: indexes }),
-      ...(present ? {} : { logs: "removed or of another block" }),
-    },
+  const hashes = [envelope.hash, receipt.transactionHash, ...receipt.logs.map((log) => log.transactionHash)];
+  const blocks = [receipt.blockHash, envelope.blockHash, ...receipt.logs.map((log) => log.blockHash)];
+  const actual = {
+    transaction_hash: hashes.find((hash) => hash !== observed.hash) ?? envelope.hash,
+    block_hash: blocks.find((hash) => hash !== block.hash) ?? receipt.blockHash,
   };
+  const contradictions = [
+    hashes.some((hash) => hash !== observed.hash) && "transaction, receipt and logs are of different hashes",
+    blocks.some((hash) => hash !== block.hash) && "transaction, receipt and logs are of different blocks",
+    receipt.blockNumber !== block.number && "the receipt names another height",
+    !block.includes && "the block does not list the transaction",
+    !(sameAddress(receipt.from, envelope.sender) && sameRecipient(receipt.to, envelope.to)) &&
+      "the receipt names another sender or recipient",
+    receipt.logs.some((log) => log.removed) && "a log was removed",
+    canonicalJson(toJson(receipt.logs)) !== canonicalJson(toJson(block.logs)) &&
+      "the receipt's logs are not those of the block",
+  ].filter((contradiction) => contradiction !== false);
+  const ok = contradictions.length === 0;
+  return { ok, expected, actual: ok ? actual : { ...actual, contradictions } };
 }
 
+function sameRecipient(left: string | null, right: string | null): boolean {
+  return (left === null && right === null) || sameAddress(left, right);
+}
+
+/** Why a wallet with code is refused, though it may be the bound one. */
+const codeReasons: { readonly [C in Exclude<WalletCode, "none">]: string } = {
+  contract:
+    "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",
+  delegated:
+    "The bound wallet runs delegated code (EIP-7702), through which others can act as it; end the delegation and send again.",
+};
+
 function wallet(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {
-  const actual = observed.envelope?.sender ?? null;
+  const address = observed.envelope?.sender ?? null;
+  const reason =
+    expected.walletCode !== "none"
+      ? codeReasons[expected.walletCode]
+      : observed.envelope?.type === "eip7702"
+        ? "The transaction delegates accounts to code (EIP-7702); only a plain transaction is accepted."
+        : null;
   return {
-    ok: actual !== null && isAddressEqual(actual, expected.wallet),
+    ok: sameAddress(address, expected.wallet) && reason === null,
     expected: expected.wallet,
-    actual,
+    actual: reason === null ? address : { address, reason },
   };
 }
 
 function contract(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {
   const to = observed.envelope?.to ?? null;
   return {
-    ok: to !== null && isAddressEqual(to, expected.call.to) && observed.codeHash === expected.codeHash,
+    ok: sameAddress(to, expected.call.to) && observed.codeHash === expected.codeHash,
     expected: { address: expected.call.to, code_hash: expected.codeHash },
     actual: { address: to, code_hash: observed.codeHash },
   };
@@ -162,28 +183,37 @@ function firstDifference(left: Hex, right: Hex): number {
   return (index - 2) / 2;
 }
 
-/** Each expected log must be there exactly once, and no other log of the same events from the bound contract. */
+/** Of each contract that is to emit something, the transaction must have exactly the expected logs, in their order. */
 function log(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {
-  const wanted = expected.logs.map(({ event, fields }) => ({ event, fields }));
+  const wanted = expected.logs.map(({ address, event, fields }) => ({ address, event, fields }));
   if (observed.receipt === null) return { ok: false, expected: wanted, actual: null };
-  const emitted = observed.receipt.logs.filter((entry) => isAddressEqual(entry.address, expected.call.to));
-  const seen = emitted.flatMap((entry) => {
-    const sameEvent = expected.logs.find((one) => isEvent(entry, one));
-    return sameEvent === undefined ? [] : [decodeLog(entry, sameEvent)];
+  const emitters = [...new Set([expected.call.to, ...expected.logs.map(({ address }) => address)])];
+  const emitted = observed.receipt.logs.filter((entry) =>
+    emitters.some((address) => sameAddress(entry.address, address)),
+  );
+  const ok = emitters.every((address) => {
+    const logs = emitted.filter((entry) => sameAddress(entry.address, address));
+    const due = expected.logs.filter((one) => sameAddress(one.address, address));
+    return (
+      logs.length === due.length &&
+      due.every((one, index) => {
+        const entry = logs[index];
+        const decoded = entry === undefined ? null : decodeLog(entry, one);
+        return decoded !== null && matchesLog(decoded, one);
+      })
+    );
   });
-  const ok =
-    seen.length === expected.logs.length &&
-    expected.logs.every((one, index) => {
-      const at = seen[index];
-      return at !== null && at !== undefined && at.event === one.event && matchesLog(at, one);
-    });
-  return {
-    ok,
-    expected: wanted,
-    actual: seen.map((one) =>
-      one === null ? "not the canonical encoding" : { event: one.event, fields: one.fields },
-    ),
-  };
+  return { ok, expected: wanted, actual: emitted.map((entry) => viewLog(entry, expected)) };
+}
+
+/** A log as one of the expected events if it is one, as its bytes otherwise. */
+function viewLog(entry: ObservedLog, expected: ExpectedTransaction): Json {
+  const { address, topics, data } = entry;
+  for (const one of expected.logs) {
+    const decoded = decodeLog(entry, one);
+    if (decoded !== null) return { address, event: decoded.event, fields: decoded.fields };
+  }
+  return { address, topics: [...topics], data };
 }
 
 function timely(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {

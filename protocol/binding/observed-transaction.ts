@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 
-/** One log as the chain reports it in a receipt. */
+/** One log as the chain reports it. */
 export interface ObservedLog {
   address: Address;
   topics: readonly Hex[];
@@ -14,17 +14,16 @@ export interface ObservedLog {
 
 /** A transaction's own fields; `hash` and `sender` are recomputed from the signed fields, never taken from a node's word. */
 export interface ObservedEnvelope {
-  /** keccak256 of the serialized signed transaction. */
-  hash: Hex;
-  /** Recovered from the signature. */
-  sender: Address;
-  /** EIP-2718 type. */
+  /** keccak256 of the serialized signed transaction; null when the fields do not make one. */
+  hash: Hex | null;
+  /** Recovered from the signature; null when it does not recover. */
+  sender: Address | null;
+  /** EIP-2718 type, as viem names it. */
   type: string;
   to: Address | null;
   input: Hex;
   /** Wei. */
   value: bigint;
-  nonce: number;
   blockHash: Hex | null;
 }
 
@@ -32,14 +31,26 @@ export interface ObservedEnvelope {
 export interface ObservedReceipt {
   status: "success" | "reverted";
   transactionHash: Hex;
+  from: Address;
+  to: Address | null;
   blockNumber: bigint;
   blockHash: Hex;
-  gasUsed: bigint;
-  effectiveGasPrice: bigint;
   logs: readonly ObservedLog[];
 }
 
-/** Everything the binding check looks at, read by hash at one head. */
+/** The block that the chain has now at a receipt's height. */
+export interface ObservedBlock {
+  number: bigint;
+  hash: Hex;
+  /** Unix seconds. */
+  timestamp: number;
+  /** Whether it lists the transaction. */
+  includes: boolean;
+  /** The transaction's logs as the block has them, read apart from the receipt. */
+  logs: readonly ObservedLog[];
+}
+
+/** Everything that the binding check looks at, read by hash at one head. */
 export interface ObservedTransaction {
   /** The hash that was asked for, in lower case. */
   hash: Hex;
@@ -48,8 +59,7 @@ export interface ObservedTransaction {
   head: { number: bigint; hash: Hex };
   envelope: ObservedEnvelope | null;
   receipt: ObservedReceipt | null;
-  /** The block that the chain has now at the receipt's height. */
-  block: { number: bigint; hash: Hex; timestamp: number } | null;
-  /** keccak256 of the code at `to` in the receipt's block; null when there is none. */
+  block: ObservedBlock | null;
+  /** keccak256 of the code at `to` in that block; null when there is none. */
   codeHash: Hex | null;
 }

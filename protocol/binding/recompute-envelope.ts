@@ -1,36 +1,45 @@
 import {
+  type Hex,
   keccak256,
   recoverTransactionAddress,
   serializeTransaction,
   type Transaction,
   type TransactionSerializable,
+  type TransactionSerialized,
 } from "viem";
 import type { ObservedEnvelope } from "./observed-transaction.ts";
 
 /**
  * Recomputes a transaction's hash and sender from its signed fields, so that a node's word is not needed for either.
  *
- * @throws when the fields do not make a signed transaction.
+ * Fields that do not make a signed transaction have neither: the hash and the sender are then null, and no check that
+ * compares them can hold.
+ *
  * @example await recomputeEnvelope(await client.getTransaction({ hash }))
  */
 export async function recomputeEnvelope(transaction: Transaction): Promise<ObservedEnvelope> {
+  const { type, to, value, blockHash } = transaction;
+  const input: Hex = `0x${transaction.input.slice(2).toLowerCase()}`;
+  return { ...(await recompute(transaction)), type, to, input, value, blockHash };
+}
+
+async function recompute(transaction: Transaction): Promise<Pick<ObservedEnvelope, "hash" | "sender">> {
+  try {
+    const serializedTransaction = serialize(transaction);
+    const sender = await recoverTransactionAddress({ serializedTransaction });
+    return { hash: keccak256(serializedTransaction), sender };
+  } catch {
+    return { hash: null, sender: null };
+  }
+}
+
+function serialize(transaction: Transaction): TransactionSerialized {
   const { r, s, v, yParity } = transaction;
-  const unsigned = signedFields(transaction);
   const signature =
     transaction.type === "legacy"
       ? { r, s, v }
       : { r, s, yParity: yParity ?? Number(v), v: BigInt(yParity ?? v) };
-  const serializedTransaction = serializeTransaction(unsigned, signature);
-  return {
-    hash: keccak256(serializedTransaction),
-    sender: await recoverTransactionAddress({ serializedTransaction }),
-    type: transaction.type,
-    to: transaction.to,
-    input: transaction.input,
-    value: transaction.value,
-    nonce: transaction.nonce,
-    blockHash: transaction.blockHash,
-  };
+  return serializeTransaction(signedFields(transaction), signature);
 }
 
 function signedFields(transaction: Transaction): TransactionSerializable {

@@ -12,17 +12,23 @@ import {
 } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
 import { toJson } from "../../protocol/json.ts";
+import type { ChainPurchase } from "../chain/chain.ts";
 import type { PinnedContract } from "../deployment.ts";
 import { authorizationOf, commitmentOf } from "../domain/commitment-of.ts";
 import type { Services } from "../services.ts";
 import type { ClaimRecord, DecisionRecord, MerchantRecord, PurchaseRecord } from "../store/records.ts";
 
 /** What a step expects of a transaction; what is already used and what the chain holds is filled in when it is checked. */
-export type Expectation = Omit<ExpectedTransaction, "usedBy">;
+export type Expectation = Omit<ExpectedTransaction, "usedBy" | "walletCode">;
 
 /** An event of the registrar contract. */
-function registrarLog(event: string, fields: ExpectedLog["fields"]): ExpectedLog {
-  return { abi: purchaseRegistrarAbi, event, fields };
+function registrarLog(services: Services, event: string, fields: ExpectedLog["fields"]): ExpectedLog {
+  return { address: services.deployment.registrar.address, abi: purchaseRegistrarAbi, event, fields };
+}
+
+/** An event of the token. */
+function tokenLog(services: Services, event: string, fields: ExpectedLog["fields"]): ExpectedLog {
+  return { address: services.deployment.token.address, abi: testUsdcAbi, event, fields };
 }
 
 function expectation(
@@ -63,7 +69,7 @@ export function expectEnrollment(
     call: enrollCall(deployment.registrar.address, authorization, merchant.funding.signature),
     purchase: { expected: merchant.funding.hash, actual: enrolled },
     logs: [
-      registrarLog("FundingEnrolled", {
+      registrarLog(services, "FundingEnrolled", {
         program: authorization.program,
         merchantRef: authorization.merchantRef,
         wallet: authorization.wallet,
@@ -86,7 +92,7 @@ export function expectFundingApproval(merchant: MerchantRecord, services: Servic
     wallet: merchant.wallet,
     call: approveCall(deployment.token.address, spender, BigInt(merchant.funding.cap)),
     purchase: { expected: merchant.funding.hash, actual: merchant.funding.hash },
-    logs: [approvalLog(merchant.wallet, spender, merchant.funding.cap)],
+    logs: [tokenLog(services, "Approval", { owner: merchant.wallet, spender, value: merchant.funding.cap })],
     timely: { from: merchant.created_at, to: null },
   });
 }
@@ -106,7 +112,7 @@ export function expectOffer(
     call: offerCall(deployment.registrar.address, commitment, purchase.commitment_signature),
     purchase: { expected: purchase.commitment_hash, actual: onChain ? purchase.commitment_hash : null },
     logs: [
-      registrarLog("PurchaseOffered", {
+      registrarLog(services, "PurchaseOffered", {
         id: purchase.commitment_hash,
         program: commitment.program,
         registrar,
@@ -132,7 +138,7 @@ export function expectRegistration(
     call: registerCall(deployment.registrar.address, commitment, purchase.commitment_signature),
     purchase: { expected: purchase.commitment_hash, actual: onChain ? purchase.commitment_hash : null },
     logs: [
-      registrarLog("PurchaseRegistered", {
+      registrarLog(services, "PurchaseRegistered", {
         id: purchase.commitment_hash,
         program: commitment.program,
         merchant: purchase.merchant,
@@ -157,43 +163,50 @@ export function expectPaymentApproval(
     wallet: purchase.buyer,
     call: approveCall(deployment.token.address, spender, amount),
     purchase: { expected: purchase.commitment_hash, actual: purchase.commitment_hash },
-    logs: [approvalLog(purchase.buyer, spender, amount.toString())],
+    logs: [tokenLog(services, "Approval", { owner: purchase.buyer, spender, value: amount.toString() })],
     timely: { from: purchase.created_at, to: purchase.pay_deadline },
   });
 }
 
 /** One payment inside a transaction: which purchase, and how much of it. */
 export interface ExpectedPayment {
-  purchase: PurchaseRecord;
+  /** The purchase's id on chain. */
+  id: Hex;
   amount: bigint;
+  /** The purchase behind the id; null when it is none of the asking buyer's in this program, or not on chain. */
+  purchase: PurchaseRecord | null;
 }
 
-/** The buyer's `pay` or `payBatch`; every purchase that it pays must be on chain. */
+/** The buyer's `pay` or `payBatch`: every purchase that it pays must be on chain, of one program and of this buyer. */
 export function expectPayments(
   call: Call,
   payments: readonly ExpectedPayment[],
   asked: PurchaseRecord,
-  onChain: boolean,
   services: Services,
 ): Expectation {
   const { deployment } = services;
+  const { buyer } = asked;
+  const token = deployment.token.address;
+  const known = payments.map(({ purchase }) => purchase).filter((purchase) => purchase !== null);
   return expectation(services, {
     contract: deployment.registrar,
-    wallet: asked.buyer,
+    wallet: buyer,
     call,
-    purchase: { expected: asked.commitment_hash, actual: onChain ? asked.commitment_hash : null },
-    logs: payments.map(({ purchase, amount }) =>
-      registrarLog("PurchasePaid", {
-        id: purchase.commitment_hash,
-        buyer: asked.buyer,
-        merchant: purchase.merchant,
-        token: deployment.token.address,
-        amount: amount.toString(),
-      }),
-    ),
+    purchase: {
+      expected: payments.map(({ id }) => id),
+      actual: payments.map(({ id, purchase }) => (purchase === null ? null : id)),
+    },
+    logs: payments.flatMap(({ id, amount, purchase }) => {
+      const merchant = purchase?.merchant ?? null;
+      const value = amount.toString();
+      return [
+        registrarLog(services, "PurchasePaid", { id, buyer, merchant, token, amount: value }),
+        tokenLog(services, "Transfer", { from: buyer, to: merchant, value }),
+      ];
+    }),
     timely: {
-      from: Math.max(...payments.map(({ purchase }) => purchase.created_at)),
-      to: Math.min(...payments.map(({ purchase }) => purchase.pay_deadline)),
+      from: Math.max(...known.map(({ created_at }) => created_at), asked.created_at),
+      to: Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline),
     },
   });
 }
@@ -212,7 +225,7 @@ export function expectClaim(
     call: claimCall(deployment.registrar.address, purchase.commitment_hash, claimHash),
     purchase: { expected: purchase.commitment_hash, actual: onChain ? purchase.commitment_hash : null },
     logs: [
-      registrarLog("PurchaseClaimed", {
+      registrarLog(services, "PurchaseClaimed", {
         id: purchase.commitment_hash,
         beneficiary: purchase.beneficiary,
         claimHash,
@@ -222,39 +235,35 @@ export function expectClaim(
   });
 }
 
-/** The relayer's `collectRefund`. */
+/** The relayer's `collectRefund`, as the chain holds it afterwards. */
 export function expectRefund(
-  purchase: PurchaseRecord,
-  claim: ClaimRecord,
-  decision: DecisionRecord,
-  registrar: Address,
+  step: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord; registrar: Address },
+  onChain: Pick<ChainPurchase, "claimHash" | "decisionHash">,
   services: Services,
 ): Expectation {
   const { deployment } = services;
+  const { purchase, claim, decision, registrar } = step;
   const { award } = decision.statement;
+  const { address } = deployment.registrar;
+  const id = purchase.commitment_hash;
   return expectation(services, {
     contract: deployment.registrar,
     wallet: registrar,
-    call: collectRefundCall(
-      deployment.registrar.address,
-      purchase.commitment_hash,
-      BigInt(award),
-      decision.decision_hash,
-    ),
-    purchase: { expected: claim.claim_hash, actual: decision.statement.claim_hash },
+    call: collectRefundCall(address, id, BigInt(award), decision.decision_hash),
+    purchase: {
+      expected: { claim_hash: claim.claim_hash, decision_hash: decision.decision_hash },
+      actual: { claim_hash: onChain.claimHash, decision_hash: onChain.decisionHash },
+    },
     logs: [
-      registrarLog("RefundCollected", {
-        id: purchase.commitment_hash,
+      registrarLog(services, "RefundCollected", {
+        id,
         beneficiary: purchase.beneficiary,
         decisionHash: decision.decision_hash,
         merchantRef: hashId(purchase.merchant_id),
         award,
       }),
+      tokenLog(services, "Transfer", { from: purchase.merchant, to: purchase.beneficiary, value: award }),
     ],
     timely: { from: decision.created_at, to: null },
   });
-}
-
-function approvalLog(owner: Address, spender: Address, value: string): ExpectedLog {
-  return { abi: testUsdcAbi, event: "Approval", fields: { owner, spender, value } };
 }

@@ -14,8 +14,8 @@ import type { Expectation } from "./expectations.ts";
 
 /** A step that a transaction can serve, and for what; a hash serves one of them once. */
 export interface Use {
-  /** The key under which the use is recorded: the hash, with the log index for payments. */
-  key: string;
+  /** The transaction's hash, under which the use is recorded. */
+  key: Hex;
   step: string;
   subject: string;
 }
@@ -34,32 +34,60 @@ export async function requireBound(
   services: Services,
 ): Promise<ObservedTransaction> {
   const observed = await services.chain.observe(hash);
-  assertBound(observed, expected, await usedBy(use, services), use.step);
+  await assertBound(observed, expected, use, services);
   return observed;
 }
 
+/**
+ * The check behind {@link requireBound}, on what was already read.
+ *
+ * @throws Problem as {@link requireBound} does.
+ */
+export async function assertBound(
+  observed: ObservedTransaction,
+  expected: Expectation,
+  use: Use,
+  services: Services,
+): Promise<void> {
+  const report = await judge(observed, expected, use, services);
+  if (!report.accepted) throw refusal(observed, report, use.step, services);
+}
+
+/**
+ * Evaluates every check of a transaction against a step, with what the chain and the store say about it now.
+ *
+ * @example (await judge(observed, expectRegistration(purchase, true, services), use, services)).accepted
+ */
+export async function judge(
+  observed: ObservedTransaction,
+  expected: Expectation,
+  use: Use,
+  services: Services,
+): Promise<BindingReport> {
+  const { block } = observed;
+  const walletCode = block === null ? "none" : await services.chain.walletCode(expected.wallet, block.hash);
+  return checkBinding(observed, { ...expected, walletCode, usedBy: await usedBy(use, services) });
+}
+
 /** What already uses a transaction, in words, or null. */
-export async function usedBy(use: Use, services: Services): Promise<string | null> {
+async function usedBy(use: Use, services: Services): Promise<string | null> {
   const used = (await services.store.get("used_transactions", use.key))?.value;
   if (used === undefined || (used.step === use.step && used.subject === use.subject)) return null;
   return `${used.step} of ${used.subject}`;
 }
 
-/** The check behind {@link requireBound}, on what was already read. */
-export function assertBound(
+function refusal(
   observed: ObservedTransaction,
-  expected: Expectation,
-  used: string | null,
+  report: BindingReport,
   step: string,
-): void {
-  const report = checkBinding(observed, { ...expected, usedBy: used });
-  if (report.accepted) return;
-  throw refusal(observed, report, step);
-}
-
-function refusal(observed: ObservedTransaction, report: BindingReport, step: string): Problem {
+  services: Services,
+): Problem {
   const failed = report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
-  const members = { transaction_hash: observed.hash, binding: viewReport(report) };
+  const members = {
+    transaction_hash: observed.hash,
+    explain: `${services.settings.urls.control}/explain/${observed.hash}`,
+    binding: viewReport(report),
+  };
   if (observed.envelope === null)
     return new Problem("transaction_not_found", `The chain knows no transaction ${observed.hash}.`, {
       members,
@@ -69,7 +97,7 @@ function refusal(observed: ObservedTransaction, report: BindingReport, step: str
       members: { ...members, confirmations: countConfirmations(observed) },
       headers: { "Retry-After": "1" },
     });
-  const code = soleCause(failed, step);
+  const code = soleCause(report, failed, step);
   const causes = failed.join(", ");
   return new Problem(code, `The transaction is not the one this step is bound to; failed: ${causes}.`, {
     members,
@@ -77,13 +105,20 @@ function refusal(observed: ObservedTransaction, report: BindingReport, step: str
 }
 
 /** A code of its own for the cases in which the transaction is the right one, but not now or not again. */
-function soleCause(failed: readonly CheckName[], step: string): ErrorCode {
+function soleCause(report: BindingReport, failed: readonly CheckName[], step: string): ErrorCode {
   const only = (...names: CheckName[]) => failed.every((name) => names.includes(name));
   if (failed.includes("status") && only("status", "log", "purchase", "confirmations"))
     return "transaction_reverted";
   if (only("unused")) return "transaction_already_used";
-  if (only("timely")) return step === "claim" ? "claim_window_closed" : "deadline_passed";
+  if (only("timely") && isLate(report)) return step === "claim" ? "claim_window_closed" : "deadline_passed";
   return "binding_mismatch";
+}
+
+function isLate({ checks }: BindingReport): boolean {
+  const timely = checks.find(({ name }) => name === "timely");
+  const window = timely?.expected;
+  if (typeof window !== "object" || window === null || Array.isArray(window)) return false;
+  return Number(timely?.actual) > Number(window["to"] ?? Number.POSITIVE_INFINITY);
 }
 
 function viewReport(report: BindingReport): Json {

@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import type { WalletCode } from "../../protocol/binding/expected-transaction.ts";
 import type { DecodedLog } from "../../protocol/binding/match-log.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 
@@ -19,6 +20,9 @@ export interface ChainPurchase {
   approved: bigint;
   paid: bigint;
   refunded: bigint;
+  /** The claim hash and the decision hash that it carries, or null. */
+  claimHash: Hex | null;
+  decisionHash: Hex | null;
   /** Every payment on the canonical chain, oldest first. */
   payments: DecodedLog[];
 }
@@ -53,7 +57,10 @@ export interface Chain {
   identity(): Promise<{ chainId: number; epoch: Hex }>;
   /** Everything about one transaction hash, recomputed where a node's word is not needed. */
   observe(hash: Hex): Promise<ObservedTransaction>;
-  purchase(query: { id: Hex; buyer: Address }): Promise<ChainPurchase>;
+  /** What stands at a wallet's address in the block with this hash. */
+  walletCode(wallet: Address, blockHash: Hex): Promise<WalletCode>;
+  /** A purchase at the newest block, or at the one that other reads were made at. */
+  purchase(query: { id: Hex; buyer: Address }, at?: BlockPoint): Promise<ChainPurchase>;
   funding(query: { program: Hex; merchantRef: Hex; wallet: Address }): Promise<ChainFunding>;
   program(program: Hex): Promise<ChainProgram>;
   /** Whether a wallet signed a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */

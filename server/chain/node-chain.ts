@@ -55,53 +55,92 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
     },
 
     async observe(hash) {
-      const [identity, transaction, receipt, latest] = await Promise.all([
-        chain.identity(),
-        client.getTransaction({ hash }).catch(absent),
-        client.getTransactionReceipt({ hash }).catch(absent),
-        headBlock(client),
-      ]);
-      const envelope = transaction === undefined ? null : await recomputeEnvelope(transaction);
-      const observed: ObservedTransaction = {
-        hash,
-        chain: identity,
-        head: { number: BigInt(latest.number), hash: latest.hash },
-        envelope,
-        receipt: null,
-        block: null,
-        codeHash: null,
-      };
-      if (receipt === undefined) return observed;
-      const [block, code] = await Promise.all([
-        client.getBlock({ blockNumber: receipt.blockNumber }).catch(absent),
-        envelope?.to ? client.getCode({ address: envelope.to, blockNumber: receipt.blockNumber }) : undefined,
-      ]);
-      observed.receipt = toReceipt(receipt);
-      observed.codeHash = code === undefined ? null : keccak256(code);
-      if (block?.hash)
-        observed.block = { number: block.number, hash: block.hash, timestamp: Number(block.timestamp) };
-      return observed;
+      return await atOneHead(client, async (head) => {
+        const [identity, transaction, receipt] = await Promise.all([
+          chain.identity(),
+          client.getTransaction({ hash }).catch(absent),
+          client.getTransactionReceipt({ hash }).catch(absent),
+        ]);
+        const observed: ObservedTransaction = {
+          hash,
+          chain: identity,
+          head: { number: BigInt(head.number), hash: head.hash },
+          envelope: transaction === undefined ? null : await recomputeEnvelope(transaction),
+          receipt: receipt === undefined ? null : toReceipt(receipt),
+          block: null,
+          codeHash: null,
+        };
+        if (receipt === undefined) return observed;
+        const block = await client.getBlock({ blockNumber: receipt.blockNumber }).catch(absent);
+        if (block?.hash === undefined || block.hash === null) return observed;
+        const { number, hash: blockHash, timestamp, transactions } = block;
+        const to = observed.envelope?.to ?? null;
+        const [code, logs] = await Promise.all([
+          to === null ? undefined : client.getCode({ address: to, blockHash }),
+          client.getLogs({ blockHash }),
+        ]);
+        return {
+          ...observed,
+          codeHash: code === undefined ? null : keccak256(code),
+          block: {
+            number,
+            hash: blockHash,
+            timestamp: Number(timestamp),
+            includes: transactions.includes(hash),
+            logs: logs.filter((log) => log.transactionHash === hash).map(toObservedLog),
+          },
+        };
+      });
     },
 
-    async purchase({ id, buyer }) {
-      const asOf = await headBlock(client);
-      const at = { blockHash: asOf.hash } as const;
-      const [figures, approved, logs] = await Promise.all([
-        client.readContract({ ...registrar, functionName: "figures", args: [id], ...at }),
-        client.readContract({ ...token, functionName: "allowance", args: [buyer, registrar.address], ...at }),
-        client.getLogs({
-          address: registrar.address,
-          event: paymentEvent,
-          args: { id },
-          fromBlock: 0n,
-          toBlock: BigInt(asOf.number),
-        }),
-      ]);
-      const payments = logs
-        .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event: "PurchasePaid" }))
-        .filter((log) => log !== null);
-      const exists = figures.status !== 0;
-      return { asOf, exists, approved, paid: figures.paid, refunded: figures.refunded, payments };
+    async walletCode(wallet, blockHash) {
+      const code = await client.getCode({ address: wallet, blockHash });
+      if (code === undefined || code === "0x") return "none";
+      return code.toLowerCase().startsWith(delegationPrefix) ? "delegated" : "contract";
+    },
+
+    async purchase({ id, buyer }, point) {
+      return await atOneHead(
+        client,
+        async (asOf) => {
+          const at = { blockHash: asOf.hash } as const;
+          const [figures, approved, logs] = await Promise.all([
+            client.readContract({ ...registrar, functionName: "figures", args: [id], ...at }),
+            client.readContract({
+              ...token,
+              functionName: "allowance",
+              args: [buyer, registrar.address],
+              ...at,
+            }),
+            client.getLogs({
+              address: registrar.address,
+              event: paymentEvent,
+              args: { id },
+              fromBlock: 0n,
+              toBlock: BigInt(asOf.number),
+            }),
+          ]);
+          const payments = logs
+            .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event: "PurchasePaid" }))
+            .filter((log) => log !== null);
+          const logged = payments.reduce((sum, { fields }) => sum + BigInt(String(fields["amount"])), 0n);
+          if (logged !== figures.paid)
+            throw new ChainUnavailableError(
+              `The node's payment logs of ${id} add up to ${logged}, its figures say ${figures.paid}.`,
+            );
+          return {
+            asOf,
+            exists: figures.status !== 0,
+            approved,
+            paid: figures.paid,
+            refunded: figures.refunded,
+            claimHash: unlessZero(figures.claimHash),
+            decisionHash: unlessZero(figures.decisionHash),
+            payments,
+          };
+        },
+        point,
+      );
     },
 
     async funding({ program, merchantRef, wallet }) {
@@ -113,10 +152,9 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
         client.readContract({ ...token, functionName: "allowance", args: [wallet, spender], ...at }),
         client.readContract({ ...token, functionName: "balanceOf", args: [wallet], ...at }),
       ]);
-      const authorization = BigInt(state.authorization) === 0n ? null : state.authorization;
       return {
         asOf,
-        authorization,
+        authorization: unlessZero(state.authorization),
         collected: state.collected,
         revokedAt: Number(state.revokedAt),
         allowance,
@@ -154,6 +192,29 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
 
 const paymentEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
 const magicValue = "0x1626ba7e";
+/** What the code of an account starts with that delegates to other code (EIP-7702). */
+const delegationPrefix = "0xef0100";
+/** How often a read starts over when the chain reorganised under it. */
+const headRetries = 3;
+
+/** Reads at a head, and again if that block is no longer on the chain afterwards. */
+async function atOneHead<T>(
+  client: PublicClient,
+  read: (head: BlockPoint) => Promise<T>,
+  point?: BlockPoint,
+): Promise<T> {
+  for (let tries = 0; tries < headRetries; tries += 1) {
+    const head = point ?? (await headBlock(client));
+    const result = await read(head);
+    const still = await client.getBlock({ blockNumber: BigInt(head.number) }).catch(absent);
+    if (still?.hash === head.hash) return result;
+  }
+  throw new ChainUnavailableError("The chain reorganised while it was read; ask again.");
+}
+
+function unlessZero(hash: Hex): Hex | null {
+  return BigInt(hash) === 0n ? null : hash;
+}
 
 async function headBlock(client: PublicClient): Promise<BlockPoint> {
   const block = await client.getBlock({ blockTag: "latest" });
@@ -182,9 +243,8 @@ async function isValidByContract(
 }
 
 function toReceipt(receipt: TransactionReceipt): ObservedReceipt {
-  const { status, transactionHash, blockNumber, blockHash, gasUsed, effectiveGasPrice } = receipt;
-  const logs = receipt.logs.map(toObservedLog);
-  return { status, transactionHash, blockNumber, blockHash, gasUsed, effectiveGasPrice, logs };
+  const { status, transactionHash, from, to, blockNumber, blockHash } = receipt;
+  return { status, transactionHash, from, to, blockNumber, blockHash, logs: receipt.logs.map(toObservedLog) };
 }
 
 function toObservedLog(log: Log<bigint, number, false>): ObservedLog {
@@ -216,6 +276,7 @@ function guarded(chain: Chain): Chain {
   return {
     identity: guard(chain.identity),
     observe: guard(chain.observe),
+    walletCode: guard(chain.walletCode),
     purchase: guard(chain.purchase),
     funding: guard(chain.funding),
     program: guard(chain.program),

@@ -3,59 +3,85 @@ import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type DecodedLog, decodeLog, isEvent } from "../../protocol/binding/match-log.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { type Call, decodeCall, payBatchCall, payCall } from "../../protocol/call.ts";
+import { sameAddress } from "../../protocol/same-address.ts";
 import type { ExpectedPayment } from "../binding/expectations.ts";
+import type { ChainPurchase } from "../chain/chain.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
+
+/** A payment of a transaction's calldata, with the purchase of ours that it is for. */
+export interface ClaimedPayment extends ExpectedPayment {
+  stored: Stored<PurchaseRecord> | null;
+}
 
 /** What a payment transaction says it does, read from its calldata, to be encoded again and compared byte for byte. */
 export interface ClaimedPayments {
   /** The canonical encoding of what the calldata says. */
   call: Call;
-  /** Each paid purchase that is ours, in the order of the calldata. */
-  payments: (ExpectedPayment & { stored: Stored<PurchaseRecord> })[];
+  /** Each payment in the order of the calldata, those included that are not for a purchase of ours. */
+  payments: ClaimedPayment[];
 }
 
 const paid = { abi: purchaseRegistrarAbi, event: "PurchasePaid" };
 
 /**
- * Reads which purchases a transaction claims to pay. Anything but a `pay` or `payBatch` becomes the payment of the
- * asked purchase that was expected, so that the check can show the difference.
+ * Reads which purchases a transaction claims to pay. Anything but a `pay` or `payBatch` that names the asked purchase
+ * becomes the payment of it that was expected, so that the check can show the difference.
+ *
+ * @param at - the asked purchase on chain, and the block that every other one is read at.
  */
 export async function readClaimedPayments(
   observed: ObservedTransaction,
   asked: Stored<PurchaseRecord>,
-  outstanding: bigint,
+  at: ChainPurchase,
   services: Services,
 ): Promise<ClaimedPayments> {
-  const { store, deployment } = services;
-  const registrar = deployment.registrar.address;
+  const registrar = services.deployment.registrar.address;
   const entries = calldataPayments(observed.envelope?.input ?? "0x");
-  const batch = entries?.batch ?? false;
-  const named = entries?.payments.some(({ id }) => id === asked.value.commitment_hash) ?? false;
-  if (entries === null || !named) {
-    const amount = entries?.payments[0]?.amount ?? outstanding;
-    const call = payCall(registrar, asked.value.commitment_hash, amount);
-    return { call, payments: [{ stored: asked, purchase: asked.value, amount }] };
+  const own = asked.value.commitment_hash;
+  if (entries === null || !entries.payments.some(({ id }) => id === own)) {
+    const amount = entries?.payments[0]?.amount ?? BigInt(asked.value.amount) - at.paid;
+    const purchase = at.exists ? asked.value : null;
+    return {
+      call: payCall(registrar, own, amount),
+      payments: [{ id: own, amount, purchase, stored: asked }],
+    };
   }
-  const payments: ClaimedPayments["payments"] = [];
+  const payments: ClaimedPayment[] = [];
   for (const { id, amount } of entries.payments) {
-    const [stored] = await store.list("purchases", { commitment_hash: id }, { limit: 1 });
-    if (stored) payments.push({ stored, purchase: stored.value, amount });
+    const stored = id === own ? asked : await findBound(id, asked.value, services);
+    const exists =
+      stored !== null &&
+      (id === own
+        ? at.exists
+        : (await services.chain.purchase({ id, buyer: stored.value.buyer }, at.asOf)).exists);
+    payments.push({ id, amount, stored, purchase: exists ? stored.value : null });
   }
-  const ids = entries.payments.map(({ id }) => id);
-  const amounts = entries.payments.map(({ amount }) => amount);
-  const call = batch
+  const ids = payments.map(({ id }) => id);
+  const amounts = payments.map(({ amount }) => amount);
+  const call = entries.batch
     ? payBatchCall(registrar, ids, amounts)
-    : payCall(registrar, asked.value.commitment_hash, amounts[0] ?? 0n);
+    : payCall(registrar, own, amounts[0] ?? 0n);
   return { call, payments };
+}
+
+/** The purchase behind an on-chain id, if it is of the asked one's program and buyer: one credential, one wallet. */
+async function findBound(
+  id: Hex,
+  asked: PurchaseRecord,
+  { store }: Services,
+): Promise<Stored<PurchaseRecord> | null> {
+  const [found] = await store.list("purchases", { commitment_hash: id }, { limit: 1 });
+  const bound = found?.value.program === asked.program && found.value.buyer === asked.buyer;
+  return found !== undefined && bound ? found : null;
 }
 
 /** The payment logs of the bound registrar in a transaction, strictly decoded. */
 export function paymentLogs(observed: ObservedTransaction, services: Services): DecodedLog[] {
   const { address } = services.deployment.registrar;
   return (observed.receipt?.logs ?? [])
-    .filter((log) => log.address.toLowerCase() === address.toLowerCase() && isEvent(log, paid))
+    .filter((log) => sameAddress(log.address, address) && isEvent(log, paid))
     .map((log) => decodeLog(log, paid))
     .filter((log) => log !== null);
 }

@@ -142,7 +142,11 @@ export const executeRefund = defineOperation({
     const use = { key: relayed.hash, step: "refund", subject: id };
     await requireBound(
       relayed.hash,
-      expectRefund(purchase, claim, decision, program.registrar, services),
+      expectRefund(
+        { purchase, claim, decision, registrar: program.registrar },
+        await chain.purchase(query),
+        services,
+      ),
       use,
       services,
     );

@@ -1,9 +1,10 @@
-import { type Hex, isAddressEqual } from "viem";
-import type { DecodedLog } from "../../protocol/binding/match-log.ts";
+import type { Hex } from "viem";
+import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toJson } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import { expectPayments } from "../binding/expectations.ts";
-import { assertBound, usedBy } from "../binding/require-bound.ts";
+import { assertBound } from "../binding/require-bound.ts";
+import type { BlockPoint, ChainPurchase } from "../chain/chain.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
 import { paymentLogs, readClaimedPayments } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
@@ -19,6 +20,7 @@ import { viewPurchase } from "../views/purchase.ts";
 /** What reconciling does to one purchase. */
 interface Ledger {
   stored: Stored<PurchaseRecord>;
+  onChain: ChainPurchase;
   receipts: PaymentReceipt[];
   applied: PaymentReceipt[];
   already: PaymentReceipt[];
@@ -63,17 +65,15 @@ export const reconcilePurchase = defineOperation({
     const { store, chain } = services;
     const asked = await findPurchase(store, program.id, id);
     assertStep(asked.value.status, "reconcile");
+    // What is named is looked at first, so that the figures below are of a block that has all of it.
+    const named = await observeAll(body.transaction_hashes ?? [], services);
     const onChain = await chain.purchase({ id: asked.value.commitment_hash, buyer: asked.value.buyer });
-    const outstanding = BigInt(asked.value.amount) - onChain.paid;
     const found = onChain.payments.map(({ log }) => log.transactionHash);
-    const hashes = [...new Set(body.transaction_hashes ?? found)];
-    const ledgers = new Map([[id, openLedger(asked, onChain.payments)]]);
-    for (const hash of hashes)
-      await post(
-        hash,
-        { asked, outstanding, exists: onChain.exists, ledgers, at: toTimestamp(now) },
-        services,
-      );
+    const transactions = body.transaction_hashes ? named : await observeAll(found, services);
+    const ledgers = new Map([[id, openLedger(asked, onChain)]]);
+    for (const observed of transactions)
+      await post(observed, { asked, onChain, ledgers, at: toTimestamp(now) }, services);
+    await followReverted(ledgers, onChain.asOf, services);
     const changed = [...ledgers.values()].filter(
       ({ applied, reverted }) => applied.length + reverted.length > 0,
     );
@@ -106,7 +106,7 @@ export const reconcilePurchase = defineOperation({
         }),
       },
       write: (event_id) => {
-        const changes = changed.flatMap((ledger) => changesOf(ledger, event_id));
+        const changes = [...changed.map((ledger) => updateOf(ledger, event_id)), ...usesOf(changed)];
         const receipts = ledgers.get(id)?.receipts ?? asked.value.receipts;
         const purchase = { ...asked.value, receipts, event_id };
         return {
@@ -119,37 +119,44 @@ export const reconcilePurchase = defineOperation({
 });
 
 /** Starts a purchase's ledger: receipts that the chain no longer holds are taken back first. */
-function openLedger(stored: Stored<PurchaseRecord>, payments: readonly DecodedLog[]): Ledger {
+function openLedger(stored: Stored<PurchaseRecord>, onChain: ChainPurchase): Ledger {
   const held = (receipt: PaymentReceipt) =>
-    payments.some(({ log }) => log.blockHash === receipt.block_hash && log.logIndex === receipt.log_index);
+    onChain.payments.some(
+      ({ log }) => log.blockHash === receipt.block_hash && log.logIndex === receipt.log_index,
+    );
   const receipts = stored.value.receipts.filter(held);
   const reverted = stored.value.receipts.filter((receipt) => !held(receipt));
-  return { stored, receipts, applied: [], already: [], reverted };
+  return { stored, onChain, receipts, applied: [], already: [], reverted };
+}
+
+/** Looks at each of the transactions once. */
+async function observeAll(hashes: readonly Hex[], { chain }: Services): Promise<ObservedTransaction[]> {
+  return await Promise.all([...new Set(hashes)].map(async (hash) => await chain.observe(hash)));
 }
 
 /** Checks one transaction and posts each of its payments to the ledger of its purchase. */
 async function post(
-  hash: Hex,
+  observed: ObservedTransaction,
   posting: {
     asked: Stored<PurchaseRecord>;
-    outstanding: bigint;
-    exists: boolean;
+    onChain: ChainPurchase;
     ledgers: Map<string, Ledger>;
     at: string;
   },
   services: Services,
 ): Promise<void> {
-  const { asked, outstanding, exists, ledgers, at } = posting;
-  const observed = await services.chain.observe(hash);
-  const { call, payments } = await readClaimedPayments(observed, asked, outstanding, services);
-  const ours = payments.filter(({ purchase }) => isAddressEqual(purchase.buyer, asked.value.buyer));
-  const expected = expectPayments(call, ours, asked.value, exists, services);
-  const use = { key: hash, step: "payment", subject: hash };
-  assertBound(observed, expected, await usedBy(use, services), use.step);
-  for (const [index, log] of paymentLogs(observed, services).entries()) {
-    const stored = payments[index]?.stored;
-    if (stored === undefined) continue;
-    const ledger = ledgers.get(stored.key) ?? (await openForeignLedger(stored, services));
+  const { asked, onChain, ledgers, at } = posting;
+  const { hash } = observed;
+  const { call, payments } = await readClaimedPayments(observed, asked, onChain, services);
+  const expected = expectPayments(call, payments, asked.value, services);
+  await assertBound(observed, expected, { key: hash, step: "payment", subject: hash }, services);
+  const logs = paymentLogs(observed, services);
+  for (const [index, { stored }] of payments.entries()) {
+    const log = logs[index];
+    if (stored === null || log === undefined)
+      throw new Error("A payment that was accepted has a purchase and a log.");
+    assertStep(stored.value.status, "reconcile");
+    const ledger = ledgers.get(stored.key) ?? (await openOtherLedger(stored, onChain.asOf, services));
     ledgers.set(stored.key, ledger);
     const receipt = viewPaymentReceipt(log, ledger.receipts);
     if (receipt.reconciled_at !== null) ledger.already.push(receipt);
@@ -161,23 +168,54 @@ async function post(
   }
 }
 
-async function openForeignLedger(stored: Stored<PurchaseRecord>, services: Services): Promise<Ledger> {
+async function openOtherLedger(
+  stored: Stored<PurchaseRecord>,
+  asOf: BlockPoint,
+  { chain }: Services,
+): Promise<Ledger> {
   const { commitment_hash, buyer } = stored.value;
-  return openLedger(stored, (await services.chain.purchase({ id: commitment_hash, buyer })).payments);
+  return openLedger(stored, await chain.purchase({ id: commitment_hash, buyer }, asOf));
 }
 
-function changesOf(ledger: Ledger, event_id: string): Change[] {
-  const { stored, receipts, applied } = ledger;
-  const uses = new Set(applied.map(({ transaction_hash }) => transaction_hash));
+/** A transaction that left the chain takes its receipts with it wherever they were recorded. */
+async function followReverted(
+  ledgers: Map<string, Ledger>,
+  asOf: BlockPoint,
+  services: Services,
+): Promise<void> {
+  // A ledger that is opened on the way is itself walked: a Map's iteration reaches what is added to it.
+  for (const { stored, reverted } of ledgers.values()) {
+    if (reverted.length === 0) continue;
+    const gone = new Set(reverted.map(({ transaction_hash }) => transaction_hash));
+    for (const other of await services.store.list("purchases", { program: stored.value.program })) {
+      const touched = other.value.receipts.some(({ transaction_hash }) => gone.has(transaction_hash));
+      if (touched && !ledgers.has(other.key))
+        ledgers.set(other.key, await openOtherLedger(other, asOf, services));
+    }
+  }
+}
+
+function updateOf({ stored, receipts }: Ledger, event_id: string): Change {
+  return {
+    ...stored,
+    kind: "update",
+    collection: "purchases",
+    value: { ...stored.value, receipts, event_id },
+  };
+}
+
+/** Every transaction that has a receipt now is used; one that has none any more is free again. */
+function usesOf(ledgers: readonly Ledger[]): Change[] {
+  const hashes = (pick: (ledger: Ledger) => PaymentReceipt[]) =>
+    new Set(ledgers.flatMap((ledger) => pick(ledger).map(({ transaction_hash }) => transaction_hash)));
+  const standing = hashes(({ receipts }) => receipts);
+  const collection = "used_transactions";
   return [
-    { ...stored, kind: "update", collection: "purchases", value: { ...stored.value, receipts, event_id } },
-    ...[...uses].map(
-      (key): Change => ({
-        kind: "put",
-        collection: "used_transactions",
-        key,
-        value: { step: "payment", subject: key },
-      }),
+    ...[...hashes(({ applied }) => applied)].map(
+      (key): Change => ({ kind: "put", collection, key, value: { step: "payment", subject: key } }),
     ),
+    ...[...hashes(({ reverted }) => reverted)]
+      .filter((key) => !standing.has(key))
+      .map((key): Change => ({ kind: "delete", collection, key })),
   ];
 }

@@ -11,7 +11,8 @@ import {
   expectPayments,
   expectRegistration,
 } from "../binding/expectations.ts";
-import { assertBound, requireBound, usedBy } from "../binding/require-bound.ts";
+import { assertBound, requireBound } from "../binding/require-bound.ts";
+import type { ChainPurchase } from "../chain/chain.ts";
 import { domainOf } from "../domain/commitment-of.ts";
 import { findMerchant, findPurchase } from "../domain/find.ts";
 import { readClaimedPayments } from "../domain/payments.ts";
@@ -196,16 +197,14 @@ const stepOf: { readonly [A in WalletAction]: string } = {
 
 async function checkPayment(
   stored: Stored<PurchaseRecord>,
-  onChain: { exists: boolean; paid: bigint },
+  onChain: ChainPurchase,
   { body, services }: Given,
 ): Promise<void> {
   const hash = givenHash(body);
   const observed = await services.chain.observe(hash);
-  const outstanding = BigInt(stored.value.amount) - onChain.paid;
-  const { call, payments } = await readClaimedPayments(observed, stored, outstanding, services);
-  const expected = expectPayments(call, payments, stored.value, onChain.exists, services);
-  const use = { key: hash, step: "payment", subject: hash };
-  assertBound(observed, expected, await usedBy(use, services), use.step);
+  const { call, payments } = await readClaimedPayments(observed, stored, onChain, services);
+  const expected = expectPayments(call, payments, stored.value, services);
+  await assertBound(observed, expected, { key: hash, step: "payment", subject: hash }, services);
 }
 
 async function checkClaim(

@@ -5,7 +5,7 @@ import { decodeLog, isEvent, matchesLog } from "../../protocol/binding/match-log
 import type { ObservedLog } from "../../protocol/binding/observed-transaction.ts";
 import { buyer, merchant, registrar, token, word } from "./sample.ts";
 
-const paid = { abi: purchaseRegistrarAbi, event: "PurchasePaid" };
+const paid = { address: registrar, abi: purchaseRegistrarAbi, event: "PurchasePaid" };
 const topics = encodeEventTopics({
   abi: purchaseRegistrarAbi,
   eventName: "PurchasePaid",
