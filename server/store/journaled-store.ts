@@ -1,5 +1,6 @@
 import { MemoryTables } from "./memory-tables.ts";
-import type { CollectionName, Collections } from "./records.ts";
+import type { OrderedPage } from "./ordered-index.ts";
+import type { CollectionName, Collections, Ordered, OrderingName } from "./records.ts";
 import {
   type Change,
   type Filter,
@@ -77,6 +78,14 @@ export class JournaledStore implements Store {
     page: { after?: string | undefined; limit?: number; reverse?: boolean } = {},
   ): Promise<Stored<Collections[C]>[]> {
     return this.#tables.list(collection, filter, page);
+  }
+
+  async ordered<O extends OrderingName>(
+    ordering: O,
+    within: readonly string[],
+    page: OrderedPage = {},
+  ): Promise<Stored<Ordered<O>>[]> {
+    return this.#tables.ordered(ordering, within, page);
   }
 
   async next(counter: string): Promise<number> {

@@ -1,22 +1,35 @@
 import { canonicalJson, sha256Hex } from "../../protocol/canonical-json.ts";
-import { type CollectionName, type Collections, collectionNames, indexedFields } from "./records.ts";
+import { OrderedIndex, type OrderedPage } from "./ordered-index.ts";
+import {
+  type CollectionName,
+  type Collections,
+  collectionNames,
+  indexedFields,
+  type Ordered,
+  type OrderingName,
+  orderings,
+} from "./records.ts";
 import { type Change, type Filter, StoreConflictError, type Stored, type StoreImage } from "./store.ts";
 
-/** The records of one collection with an index for each filterable field. */
+/** The records of one collection with an index for each filterable field and for each order. */
 class Table {
   readonly records = new Map<string, Stored<unknown>>();
   readonly #indexes = new Map<string, Map<unknown, Map<string, Stored<unknown>>>>();
+  readonly #orders = new Map<string, OrderedIndex>();
   readonly #fields: readonly string[];
 
-  constructor(fields: readonly string[]) {
-    this.#fields = fields;
-    for (const field of fields) this.#indexes.set(field, new Map());
+  constructor(collection: CollectionName) {
+    this.#fields = indexedFields[collection];
+    for (const field of this.#fields) this.#indexes.set(field, new Map());
+    for (const [name, ordering] of Object.entries(orderings))
+      if (ordering.collection === collection) this.#orders.set(name, new OrderedIndex(ordering));
   }
 
   put(stored: Stored<unknown>): void {
     const before = this.records.get(stored.key);
     this.records.set(stored.key, stored);
     for (const field of this.#fields) this.#reindex(field, before, stored);
+    for (const order of this.#orders.values()) order.replace(before, stored);
   }
 
   delete(key: string): void {
@@ -24,6 +37,11 @@ class Table {
     if (before === undefined) return;
     this.records.delete(key);
     for (const field of this.#fields) this.#reindex(field, before, undefined);
+    for (const order of this.#orders.values()) order.replace(before, undefined);
+  }
+
+  ordered(ordering: string, within: readonly string[], page: OrderedPage): Stored<unknown>[] {
+    return this.#orders.get(ordering)?.read(within, page) ?? [];
   }
 
   /** The smallest set of records that an index offers for a filter, in the order of insertion. */
@@ -89,6 +107,17 @@ export class MemoryTables {
       if (found.length === page.limit) break;
     }
     return found;
+  }
+
+  /** Lists records in one of the orders. */
+  ordered<O extends OrderingName>(
+    ordering: O,
+    within: readonly string[],
+    page: OrderedPage,
+  ): Stored<Ordered<O>>[] {
+    return this.#tables[orderings[ordering].collection].ordered(ordering, within, page) as Stored<
+      Ordered<O>
+    >[];
   }
 
   /** The number that a counter would give next. */
@@ -171,6 +200,6 @@ export class MemoryTables {
 }
 
 function emptyTables(): { [C in CollectionName]: Table } {
-  const tables = collectionNames.map((name) => [name, new Table(indexedFields[name])] as const);
+  const tables = collectionNames.map((name) => [name, new Table(name)] as const);
   return Object.fromEntries(tables) as { [C in CollectionName]: Table };
 }

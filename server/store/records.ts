@@ -210,9 +210,25 @@ export const indexedFields = {
   idempotency: [],
   used_transactions: [],
   submissions: ["subject"],
-  operations: ["program", "status", "from"],
+  operations: ["program", "status"],
   budgets: [],
 } as const satisfies { [C in CollectionName]: readonly (keyof Collections[C])[] };
+
+/**
+ * The orders that records can be read in: those that are equal in some fields, by a number that is unique among them. A record whose
+ * number is null is in none. The embedded store keeps each order, so that its ends are found without a search.
+ */
+export const orderings = {
+  operations_by_sequence: { collection: "operations", within: ["program"], by: "sequence" },
+  operations_by_status: { collection: "operations", within: ["program", "status"], by: "sequence" },
+  operations_by_nonce: { collection: "operations", within: ["from", "epoch"], by: "nonce" },
+} as const satisfies { [ordering: string]: { collection: CollectionName; within: string[]; by: string } };
+
+/** The name of an order. */
+export type OrderingName = keyof typeof orderings;
+
+/** What an order holds. */
+export type Ordered<O extends OrderingName> = Collections[(typeof orderings)[O]["collection"]];
 
 /** The names of all collections. */
 export const collectionNames = Object.keys(indexedFields).filter(

@@ -1,6 +1,4 @@
-import type { Address, Hex } from "viem";
 import type { Journal } from "../../relayer/journal.ts";
-import type { OperationRecord } from "../../relayer/operation.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -23,10 +21,13 @@ export function relayerJournal(store: Store): Journal {
         .sort((left, right) => left.sequence - right.sequence);
     },
 
-    async list(program, page) {
-      const { after, limit, status } = page;
-      const filter = status === undefined ? { program } : { program, status };
-      const found = await store.list("operations", filter, { after, limit });
+    async list(program, { after, limit, status }) {
+      const last = after === undefined ? undefined : (await store.get("operations", after))?.value;
+      const page = { from: (last?.sequence ?? 0) + 1, limit };
+      const found =
+        status === undefined
+          ? await store.ordered("operations_by_sequence", [program], page)
+          : await store.ordered("operations_by_status", [program, status], page);
       return found.map(({ value }) => value);
     },
 
@@ -35,16 +36,13 @@ export function relayerJournal(store: Store): Journal {
     },
 
     async lastNonce(signer, epoch) {
-      const nonces = (await claimedBy(signer, epoch)).map(({ nonce }) => nonce ?? -1);
-      const highest = Math.max(-1, ...nonces);
-      return highest < 0 ? undefined : highest;
+      const [last] = await store.ordered("operations_by_nonce", [signer, epoch], { reverse: true, limit: 1 });
+      return last?.value.nonce ?? undefined;
     },
 
     async claimed(signer, fromNonce, epoch) {
-      const operations = await claimedBy(signer, epoch);
-      return operations
-        .filter(({ nonce }) => nonce !== null && nonce >= fromNonce)
-        .sort((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
+      const found = await store.ordered("operations_by_nonce", [signer, epoch], { from: fromNonce });
+      return found.map(({ value }) => value);
     },
 
     write({ operation, budget }) {
@@ -56,11 +54,4 @@ export function relayerJournal(store: Store): Journal {
       ]);
     },
   };
-
-  async function claimedBy(signer: Address, epoch: Hex): Promise<OperationRecord[]> {
-    const operations = await store.list("operations", { from: signer });
-    return operations
-      .map(({ value }) => value)
-      .filter((value) => value.epoch === epoch && value.nonce !== null);
-  }
 }

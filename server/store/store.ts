@@ -1,4 +1,5 @@
-import type { CollectionName, Collections, indexedFields } from "./records.ts";
+import type { OrderedPage } from "./ordered-index.ts";
+import type { CollectionName, Collections, indexedFields, Ordered, OrderingName } from "./records.ts";
 
 /** A record as it was read, with the revision that a later update must still find. */
 export interface Stored<T> {
@@ -56,6 +57,17 @@ export interface Store {
     filter: Filter<C>,
     page?: { after?: string | undefined; limit?: number; reverse?: boolean },
   ): Promise<Stored<Collections[C]>[]>;
+
+  /**
+   * Records in one of the orders that the store keeps; `within` are the values of the fields in which they are equal.
+   *
+   * @example store.ordered("operations_by_nonce", [signer, epoch], { reverse: true, limit: 1 })
+   */
+  ordered<O extends OrderingName>(
+    ordering: O,
+    within: readonly string[],
+    page?: OrderedPage,
+  ): Promise<Stored<Ordered<O>>[]>;
 
   /**
    * Takes the next number of a counter, starting at 1. A number is lost only when nothing that was made with it is
