@@ -13,6 +13,12 @@ export interface WebhookHeaders {
   "webhook-signature": string;
 }
 
+/** What notifications are signed with: the shared secret (`whsec_…`) and the Ed25519 key. */
+export interface WebhookKeys {
+  secret: string;
+  key: Ed25519Key;
+}
+
 /** How many seconds a notification's timestamp may differ from now. */
 export const webhookTolerance = 300;
 
@@ -20,19 +26,21 @@ export const webhookTolerance = 300;
  * Signs a notification body with both schemes of Standard Webhooks: `v1` (HMAC) first, so that stock verifiers find it.
  *
  * @param timestamp - Unix seconds.
+ * @param keys - the current keys, then those of before that receivers may still have: a rotation breaks nobody.
  * @example signWebhook({ id: event.id, timestamp, body }, { secret: "whsec_…", key })
  */
 export function signWebhook(
   message: { id: string; timestamp: number; body: string },
-  keys: { secret: string; key: Ed25519Key },
+  ...keys: [WebhookKeys, ...WebhookKeys[]]
 ): WebhookHeaders {
   const { id, timestamp, body } = message;
-  const hmac = new Webhook(keys.secret).sign(id, new Date(timestamp * 1000), body);
-  const signature = signEd25519(keys.key.privateKey, signedContent(id, String(timestamp), utf8ToBytes(body)));
+  const content = signedContent(id, String(timestamp), utf8ToBytes(body));
+  const symmetric = keys.map(({ secret }) => new Webhook(secret).sign(id, new Date(timestamp * 1000), body));
+  const asymmetric = keys.map(({ key }) => `v1a,${base64.encode(signEd25519(key.privateKey, content))}`);
   return {
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),
-    "webhook-signature": `${hmac} v1a,${base64.encode(signature)}`,
+    "webhook-signature": [...symmetric, ...asymmetric].join(" "),
   };
 }
 

@@ -9,7 +9,9 @@ import { nodeChain } from "../server/chain/node-chain.ts";
 import { discoveryResources } from "../server/discovery.ts";
 import { createDocumentationHost } from "../server/documentation/host.ts";
 import { createApp } from "../server/http/app.ts";
+import { receiveNotification } from "../server/operations/receive-notification.ts";
 import { operations } from "../server/operations/table.ts";
+import { KeyRing, type KeyUse, keyUses } from "../server/outbox/key-ring.ts";
 import type { Services } from "../server/services.ts";
 import { openDirectoryStore } from "../server/store/directory.ts";
 import { openEphemeralStore } from "../server/store/journaled-store.ts";
@@ -26,11 +28,13 @@ import { type Fingerprint, takeFingerprint } from "./fingerprint.ts";
 import type { WalletName } from "./genesis/roles.ts";
 import { type Chain, startChain } from "./genesis/start-chain.ts";
 import { Admission } from "./http/admission.ts";
-import { deliver } from "./http/deliver.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { pinReceiver } from "./http/pin-receiver.ts";
 import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
 import { openRelayer } from "./open-relayer.ts";
 import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts";
+import { openOutlet } from "./receiver/open-outlet.ts";
+import { SandboxReceiver } from "./receiver/receiver.ts";
 import { RequestCounter } from "./request-counter.ts";
 import { type Snapshot, Snapshots } from "./snapshot.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
@@ -44,10 +48,14 @@ export interface Sandbox extends AsyncDisposable {
   relayer: Relayer;
   store: Store;
   wallets: { [W in WalletName]: TestWallet };
+  /** What arrives at the service's own receiver, and what shall go wrong there. */
+  receiver: SandboxReceiver;
   /** A typed client of the API, with the first account's access, which is issued when it is first needed. */
   client: ApiClient;
   /** Takes a snapshot of everything as one. */
   snapshot(): Promise<Snapshot>;
+  /** Signs notifications and receipts, or one of them, with new keys from now on; the old public ones stay published. */
+  rotateKeys(...uses: KeyUse[]): Promise<void>;
   /** What two equal runs have in common, in one digest. */
   fingerprint(): Promise<Fingerprint>;
   /** Ends everything; what is kept is on disk afterwards. */
@@ -84,26 +92,57 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const listeners = await openListeners(settings, opened);
   await relayer.recover();
   const urls = { ...urlsOf(listeners), rpc: chain.anvil.url };
-  const receiverUrl = settings.receiverUrl ?? `${urls.api}/v1/routing/notification-receiver`;
+  const own = `${urls.api}${receiveNotification.path}`;
+  const pinned = await pinReceiver(settings.receiverUrl ?? own, settings.resolveHost);
+  const receiverUrl = pinned.url.href;
+  const keyRing = new KeyRing(settings.seed, store);
+  const receiver = new SandboxReceiver({ url: receiverUrl, own, keys: keyRing });
+  const closing = new AbortController();
+  opened.defer(() => closing.abort());
+  const outlet = openOutlet({
+    receiver: pinned,
+    timeoutMs: settings.deliveryTimeoutMs,
+    clock: chain.clock,
+    faults: receiver.faults,
+    signal: closing.signal,
+  });
   const requests = new RequestCounter();
-  const services = connect({ settings, chain, store, urls, receiverUrl, keys, requests, reader, relayer });
+  const ports = { chain: reader, store, relayer, requests, keyRing, ...outlet };
+  const services = connect({ settings, chain, urls, receiverUrl, keys, ports });
   const admission = new Admission();
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
   const client = createApiClient(urls.api);
   client.use(access.middleware);
-  const snapshots = new Snapshots({ admission, chain, store, relayer, requests, access });
-  const description = describe({ seed: settings.seed, mode: settings.mode, urls, receiverUrl, chain, keys });
+  const snapshots = new Snapshots({ admission, chain, store, relayer, requests, access, receiver });
+  const describeReceiver = async () => ({
+    url: receiverUrl,
+    hmac_secret: (await keyRing.notifications()).current.secret,
+  });
+  const { seed, mode } = settings;
+  const description = describe({ seed, mode, urls, receiver: await describeReceiver(), chain, keys });
   const api = createApp(services, operations, discoveryResources(services, operations));
-  listeners.api.serve(admission.guard(api));
+  const isDelivery = ({ url }: { url?: string | undefined }) => url === receiveNotification.path;
+  listeners.api.serve(receiver.guard(admission.guard(api, isDelivery)));
   listeners.docs.serve(createDocumentationHost(services, operations));
-  listeners.control.serve(createControlHost({ description, chain, relayer }));
+  const rotateKeys = async (...uses: KeyUse[]) => {
+    for (const use of uses.length === 0 ? keyUses : uses) await keyRing.rotate(use);
+    await publishKeys();
+  };
+  // A rotation, or the restore of a moment before one, changes what receivers have to know.
+  const publishKeys = async () => {
+    const receiverNow = await describeReceiver();
+    if (receiverNow.hmac_secret === description.receiver.hmac_secret) return;
+    description.receiver = receiverNow;
+    if (dataDirectory !== undefined) await publish(dataDirectory, description);
+  };
+  listeners.control.serve(createControlHost({ description, chain, relayer, receiver, rotateKeys }));
   if (dataDirectory !== undefined) opened.defer(await publish(dataDirectory, description));
   const parts = opened.move();
-  let closing: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
   const close = () => {
-    closing ??= parts.disposeAsync();
-    return closing;
+    closed ??= parts.disposeAsync();
+    return closed;
   };
   return {
     description,
@@ -113,7 +152,17 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     store,
     wallets: openWallets(chain, description),
     client,
-    snapshot: async () => await snapshots.take(),
+    receiver,
+    rotateKeys,
+    snapshot: async () => {
+      const { restore } = await snapshots.take();
+      return {
+        restore: async () => {
+          await restore();
+          await publishKeys();
+        },
+      };
+    },
     fingerprint: async () => await takeFingerprint(chain, store, urls),
     close,
     [Symbol.asyncDispose]: close,
@@ -170,27 +219,20 @@ function openReader({ client, deployment }: Chain): ChainReader {
 function connect(parts: {
   settings: SandboxSettings;
   chain: Chain;
-  reader: ChainReader;
-  store: Store;
-  relayer: Relayer;
   urls: SandboxDescription["urls"];
   receiverUrl: string;
   keys: SandboxKeys;
-  requests: RequestCounter;
+  ports: Pick<Services, "chain" | "store" | "relayer" | "requests" | "keyRing" | "deliver" | "pause">;
 }): Services {
-  const { settings, chain, reader, store, relayer, urls, receiverUrl, keys, requests } = parts;
+  const { settings, chain, urls, receiverUrl, keys, ports } = parts;
   const { confirmations, patienceMs, rateLimit, seed, log } = settings;
   const accounts = keys.accounts.map(hideKey);
   return {
     settings: { seed, confirmations, accounts, urls, receiverUrl, patienceMs, rateLimit },
+    ...ports,
     deployment: chain.deployment,
-    chain: reader,
-    store,
     clock: chain.clock,
-    relayer,
     keys: keys.service,
-    deliver,
-    requests,
     wait: async (milliseconds) => await pause(milliseconds),
     log,
   };

@@ -27,6 +27,7 @@ export interface SandboxDescription {
   reviewer: { key_id: string; public_key: string; private_key: string };
   /** Every program's reviewer. */
   reviewers: { program: string; key_id: string; public_key: string; private_key: string }[];
+  /** Where notifications go, and the secret that they are signed with now. */
   receiver: { url: string; hmac_secret: string };
 }
 
@@ -35,7 +36,7 @@ export function describe(sandbox: {
   seed: string;
   mode: ClockMode;
   urls: SandboxUrls;
-  receiverUrl: string;
+  receiver: SandboxDescription["receiver"];
   chain: Chain;
   keys: SandboxKeys;
 }): SandboxDescription {
@@ -69,6 +70,6 @@ export function describe(sandbox: {
     wallets,
     reviewer,
     reviewers,
-    receiver: { url: sandbox.receiverUrl, hmac_secret: keys.service.notifications.secret },
+    receiver: sandbox.receiver,
   };
 }

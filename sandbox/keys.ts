@@ -4,7 +4,6 @@ import { privateKeyToAccount } from "viem/accounts";
 import { sha256Hex } from "../protocol/canonical-json.ts";
 import { type Ed25519Key, ed25519Key } from "../protocol/ed25519.ts";
 import { deriveKey } from "../protocol/key-derivation.ts";
-import { webhookSecret } from "../protocol/webhook.ts";
 import type { Account, ServiceKeys } from "../server/services.ts";
 import type { Accounts } from "./genesis/deployment.ts";
 
@@ -15,7 +14,7 @@ export interface SeededAccount {
   key: string;
 }
 
-/** Every key of a sandbox: test keys only, all derived from the seed or the standard test mnemonic. */
+/** The keys of a sandbox that do not rotate: test keys only, all derived from the seed or the standard test mnemonic. */
 export interface SandboxKeys {
   service: ServiceKeys;
   accounts: readonly SeededAccount[];
@@ -26,7 +25,7 @@ export interface SandboxKeys {
 }
 
 /**
- * Derives every key of a sandbox.
+ * Derives the keys of a sandbox that do not rotate; those that do are in the service's key ring.
  *
  * @example const keys = await deriveKeys("checkout", chain.accounts)
  */
@@ -42,11 +41,6 @@ export async function deriveKeys(seed: string, accounts: Accounts): Promise<Sand
     service: {
       commitmentSigners: new Map(signers),
       reviewers,
-      notifications: {
-        key: await ed25519Key(deriveKey(seed, "notifications")),
-        secret: webhookSecret(deriveKey(seed, "notifications/hmac")),
-      },
-      receipts: await ed25519Key(deriveKey(seed, "receipts")),
     },
     accounts: programs.map(([program]) => {
       const id = program.replace(/^prg_/, "acct_");

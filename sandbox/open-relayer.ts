@@ -6,6 +6,7 @@ import { relayerJournal } from "../server/store/relayer-journal.ts";
 import type { Store } from "../server/store/store.ts";
 import type { Chain } from "./genesis/start-chain.ts";
 import type { SandboxKeys } from "./keys.ts";
+import { killProcess } from "./kill-process.ts";
 import type { SandboxSettings } from "./options.ts";
 
 /** Fixed, so that equal operations are equal bytes; in gas units. */
@@ -37,12 +38,7 @@ export function openRelayer(parts: {
     fees,
     gasLimits,
     patienceMs,
+    // The fault is a real one.
     crash: killProcess,
   });
-}
-
-/** The fault `crash` is a real one: no handler runs, nothing is flushed. */
-async function killProcess(): Promise<never> {
-  process.kill(process.pid, "SIGKILL");
-  return await new Promise<never>(() => {});
 }

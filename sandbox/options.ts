@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { RateLimit } from "../server/http/limit-rate.ts";
 import type { ClockMode } from "./clock/clock.ts";
+import { type Resolve, resolveHost } from "./http/pin-receiver.ts";
 
 /** What a sandbox can be told when it is created; everything has a default. */
 export interface SandboxOptions {
@@ -16,6 +17,10 @@ export interface SandboxOptions {
   gasBudgetWei?: bigint;
   /** The one URL that notifications go to; the sandbox's own receiver by default. */
   receiverUrl?: string;
+  /** Answers the address of the receiver's host, once, at the start; the system's resolver by default. */
+  resolveHost?: Resolve;
+  /** How long a delivery may take, in real milliseconds; 5,000 by default. */
+  deliveryTimeoutMs?: number;
   /** Where the sandbox is kept across runs; without it nothing is written. */
   dataDirectory?: string;
   /** Forget what the data directory holds. */
@@ -42,6 +47,8 @@ export interface SandboxSettings {
   confirmations: number;
   gasBudgetWei: bigint;
   receiverUrl: string | undefined;
+  resolveHost: Resolve;
+  deliveryTimeoutMs: number;
   dataDirectory: string | undefined;
   fresh: boolean;
   patienceMs: number;
@@ -63,6 +70,8 @@ export function settle(options: SandboxOptions): SandboxSettings {
     confirmations,
     gasBudgetWei,
     receiverUrl: options.receiverUrl,
+    resolveHost: options.resolveHost ?? resolveHost,
+    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 5_000,
     dataDirectory: options.dataDirectory === undefined ? undefined : resolve(options.dataDirectory),
     fresh: options.fresh ?? false,
     patienceMs,
@@ -74,6 +83,9 @@ export function settle(options: SandboxOptions): SandboxSettings {
       throw new RangeError(`--${name}-port must be a number from 0 to 65535, not ${port}.`);
   if (!Number.isInteger(confirmations) || confirmations < 1 || confirmations > 1_000)
     throw new RangeError(`confirmations must be a whole number from 1 to 1000, not ${confirmations}.`);
+  const { deliveryTimeoutMs } = settings;
+  if (!Number.isInteger(deliveryTimeoutMs) || deliveryTimeoutMs < 1 || deliveryTimeoutMs > 60_000)
+    throw new RangeError(`deliveryTimeoutMs must be 1 to 60000 milliseconds, not ${deliveryTimeoutMs}.`);
   if (gasBudgetWei < 0n) throw new RangeError("The gas budget must not be negative.");
   if (settings.seed.length === 0 || settings.seed.length > 200)
     throw new RangeError("The seed must have 1 to 200 characters.");

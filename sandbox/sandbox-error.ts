@@ -8,6 +8,14 @@ export type SandboxErrorCode =
   | "data_directory_mismatch"
   /** A snapshot from before a newer restore. */
   | "stale_snapshot"
+  /** The receiver's URL is not one that notifications can go to. */
+  | "receiver_invalid"
+  /** The receiver's name has no address. */
+  | "receiver_unresolved"
+  /** Notifications go to a receiver that is not the sandbox's own. */
+  | "foreign_receiver"
+  /** No delivery arrived in time. */
+  | "no_delivery"
   /** The sandbox was closed. */
   | "closed";
 

@@ -4,6 +4,7 @@ import type { Store, StoreImage } from "../server/store/store.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
 import type { Chain } from "./genesis/start-chain.ts";
 import type { Admission } from "./http/admission.ts";
+import type { ReceiverState, SandboxReceiver } from "./receiver/receiver.ts";
 import type { RequestCounter } from "./request-counter.ts";
 import { SandboxError } from "./sandbox-error.ts";
 
@@ -25,6 +26,7 @@ interface Moment {
   offset: number;
   store: StoreImage;
   faults: FaultState;
+  receiver: ReceiverState;
   requests: number;
 }
 
@@ -36,6 +38,7 @@ interface SnapshotParts {
   relayer: Relayer;
   requests: RequestCounter;
   access: LazyAccess;
+  receiver: SandboxReceiver;
 }
 
 /** Takes and restores snapshots of everything that a sandbox holds. */
@@ -50,7 +53,7 @@ export class Snapshots {
 
   /** Takes a snapshot once everything under way has ended; requests that come meanwhile wait. */
   async take(): Promise<Snapshot> {
-    const { admission, chain, store, relayer, requests } = this.#parts;
+    const { admission, chain, store, relayer, requests, receiver } = this.#parts;
     return await admission.alone(async () => {
       await relayer.drain();
       const { client, clock } = chain;
@@ -66,6 +69,7 @@ export class Snapshots {
         offset: clock.offset(),
         store: await store.export(),
         faults: relayer.snapshotFaults(),
+        receiver: receiver.snapshot(),
         requests: requests.count,
       };
       this.#valid.add(moment);
@@ -74,7 +78,7 @@ export class Snapshots {
   }
 
   async #restore(moment: Moment): Promise<void> {
-    const { admission, chain, store, relayer, requests, access } = this.#parts;
+    const { admission, chain, store, relayer, requests, access, receiver } = this.#parts;
     await admission.alone(async () => {
       if (!this.#valid.has(moment))
         throw new SandboxError(
@@ -95,6 +99,7 @@ export class Snapshots {
       relayer.restoreFaults(moment.faults);
       requests.count = moment.requests;
       access.forget();
+      receiver.restore(moment.receiver);
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
     });
   }

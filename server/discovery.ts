@@ -53,9 +53,9 @@ function describeIndex({ settings }: Services, operations: readonly Operation[])
   };
 }
 
-/** All public Ed25519 keys as a JWKS (RFC 7517); kid is the RFC 7638 thumbprint. */
-function describeKeys({ keys }: Services) {
-  const all: PublicKey[] = [keys.notifications.key, keys.receipts, ...keys.reviewers.values()];
+/** All public Ed25519 keys, those before a rotation too, as a JWKS (RFC 7517); kid is the RFC 7638 thumbprint. */
+async function describeKeys({ keys, keyRing }: Services) {
+  const all: PublicKey[] = [...(await keyRing.published()), ...keys.reviewers.values()];
   return {
     keys: all.map(({ keyId, publicKey }) => ({
       ...ed25519Jwk(publicKey),

@@ -1,9 +1,9 @@
 import type { Hex, LocalAccount } from "viem";
-import type { Ed25519Key } from "../protocol/ed25519.ts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { Chain } from "./chain/chain.ts";
 import type { Deployment } from "./deployment.ts";
 import type { RateLimit } from "./http/limit-rate.ts";
+import type { KeyRing } from "./outbox/key-ring.ts";
 import type { Store } from "./store/store.ts";
 
 /** Tells the time that API and chain share, in Unix seconds. */
@@ -25,29 +25,27 @@ export interface PublicKey {
   publicKey: Uint8Array;
 }
 
-/** The keys of the service: a separate one for each thing that is signed. */
+/** The keys of the programs: a separate one for each thing that is signed. What rotates is in the key ring. */
 export interface ServiceKeys {
   /** By program: signs commitments and funding authorizations. */
   commitmentSigners: ReadonlyMap<string, LocalAccount>;
   /** By program: the designated reviewer's public key. */
   reviewers: ReadonlyMap<string, PublicKey>;
-  notifications: { key: Ed25519Key; secret: string };
-  receipts: Ed25519Key;
 }
 
 /** One HTTP delivery: what came back, or why nothing did. */
 export interface DeliveryOutcome {
   status_code: number | null;
   error: string | null;
-  body: string | null;
+  /** The beginning of the answer's body. */
+  response_body: string | null;
+  /** The header Retry-After. */
+  retry_after: string | null;
+  duration_ms: number;
 }
 
-/** Sends one signed notification to a fixed URL, following nothing. */
-export type Deliver = (
-  url: string,
-  headers: { [name: string]: string },
-  body: string,
-) => Promise<DeliveryOutcome>;
+/** Sends one signed notification to the pinned receiver, and nowhere else: it takes no destination and follows nothing. */
+export type Deliver = (headers: { [name: string]: string }, body: string) => Promise<DeliveryOutcome>;
 
 /** Where structured log lines go. */
 export interface Log {
@@ -79,7 +77,11 @@ export interface Services {
   clock: Clock;
   relayer: Relayer;
   keys: ServiceKeys;
+  /** The keys of notifications and receipts. */
+  keyRing: KeyRing;
   deliver: Deliver;
+  /** Lets so many milliseconds of sandbox time pass, rounded up to whole seconds where the clock knows nothing smaller. */
+  pause: (milliseconds: number) => Promise<void>;
   /** Numbers the requests, from 1. */
   requests: { next(): number };
   /** Resolves after so many milliseconds of real time. */

@@ -2,9 +2,13 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { z } from "zod";
 import { operationKinds } from "../../relayer/operation.ts";
 import { FaultInvalidError, faultActions, faultPoints, type Relayer } from "../../relayer/relayer.ts";
+import type { KeyUse } from "../../server/outbox/key-ring.ts";
 import { ClockError } from "../clock/clock-error.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Chain } from "../genesis/start-chain.ts";
+import type { SandboxReceiver } from "../receiver/receiver.ts";
+import { SandboxError } from "../sandbox-error.ts";
+import { receiverRoutes } from "./receiver-routes.ts";
 
 const travelBody = z
   .strictObject({ seconds: z.int().positive() })
@@ -34,6 +38,8 @@ export function createControlHost(sandbox: {
   description: SandboxDescription;
   chain: Chain;
   relayer: Relayer;
+  receiver: SandboxReceiver;
+  rotateKeys: (...uses: KeyUse[]) => Promise<void>;
 }): Express {
   const { description, chain, relayer } = sandbox;
   const { clock, client } = chain;
@@ -92,12 +98,17 @@ export function createControlHost(sandbox: {
     await relayer.clearFaults();
     response.json({ data: relayer.faults() });
   });
+  app.use(receiverRoutes(sandbox));
   app.use((request, response) =>
     refuse(response, 404, `There is nothing at ${request.method} ${request.path}.`),
   );
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
-    else if (error instanceof ClockError || error instanceof FaultInvalidError)
+    else if (
+      error instanceof ClockError ||
+      error instanceof FaultInvalidError ||
+      error instanceof SandboxError
+    )
       refuse(response, 422, error.message);
     else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
     else refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.");

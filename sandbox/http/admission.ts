@@ -1,4 +1,4 @@
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 
 /** Lets requests in, or holds them back until everything that is under way has ended. */
 export class Admission {
@@ -6,10 +6,14 @@ export class Admission {
   #closed: Promise<void> | null = null;
   #idle: (() => void) | null = null;
 
-  /** Wraps a handler so that its requests are counted and can be held back. */
-  guard(handler: RequestListener): RequestListener {
+  /**
+   * Wraps a handler so that its requests are counted and can be held back.
+   *
+   * @param continues - whether a request belongs to one that is inside already, which would wait for it in vain.
+   */
+  guard(handler: RequestListener, continues: (request: IncomingMessage) => boolean): RequestListener {
     return async (request, response) => {
-      while (this.#closed !== null) await this.#closed;
+      while (this.#closed !== null && !(this.#inside > 0 && continues(request))) await this.#closed;
       this.#inside += 1;
       response.once("close", () => {
         this.#inside -= 1;

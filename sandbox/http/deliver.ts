@@ -1,26 +1,115 @@
-import type { Deliver } from "../../server/services.ts";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { Deliver, DeliveryOutcome } from "../../server/services.ts";
+import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
-/** How long a delivery may take, in milliseconds. */
-const timeoutMs = 5_000;
+/** How much of an answer is read and kept, in bytes. */
+const answerBytes = 1_024;
 
-/** How much of a receiver's answer is read, in characters. */
-const answerCharacters = 4_000;
+/** How deliveries are made. */
+export interface DeliveryOptions {
+  /** How long one may take from connection to the end of the answer, in milliseconds. */
+  timeoutMs: number;
+  /** Tells how much time passed between two calls, in milliseconds. */
+  stopwatch: () => number;
+  /** Ends what is under way. */
+  signal: AbortSignal;
+}
 
-/** Sends one notification over HTTP; redirects are not followed. */
-export const deliver: Deliver = async (url, headers, body) => {
+/**
+ * Makes deliveries to one pinned receiver over HTTP: always the same address, whatever DNS, redirects or requests say.
+ *
+ * @example const deliver = deliverTo(await pinReceiver(url), { timeoutMs: 5_000, stopwatch: () => performance.now(), signal })
+ */
+export function deliverTo(receiver: PinnedReceiver, options: DeliveryOptions): Deliver {
+  return async (headers, body) => {
+    const began = options.stopwatch();
+    const answer = await exchange(receiver, headers, Buffer.from(body), options);
+    return { ...answer, duration_ms: Math.round(options.stopwatch() - began) };
+  };
+}
+
+type Answer = Omit<DeliveryOutcome, "duration_ms">;
+
+async function exchange(
+  receiver: PinnedReceiver,
+  headers: { [name: string]: string },
+  body: Buffer,
+  { timeoutMs, signal }: DeliveryOptions,
+): Promise<Answer> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers,
-      body,
-      redirect: "manual",
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const text = (await response.text()).slice(0, answerCharacters);
-    return { status_code: response.status, error: null, body: text };
+    return await post(receiver, headers, body, AbortSignal.any([timeout, signal]));
   } catch (error) {
-    const reason =
-      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    return { status_code: null, error: reason, body: null };
+    const reason = timeout.aborted ? `no whole answer within ${timeoutMs} ms` : reasonOf(error);
+    return { status_code: null, error: reason, response_body: null, retry_after: null };
   }
-};
+}
+
+async function post(
+  { url, address, family }: PinnedReceiver,
+  headers: { [name: string]: string },
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const host = bareHost(url);
+  const lookup: LookupFunction = (_hostname, { all }, answer) => {
+    if (all) answer(null, [{ address, family }]);
+    else answer(null, address, family);
+  };
+  const send = url.protocol === "https:" ? requestHttps : requestHttp;
+  const request = send({
+    method: "POST",
+    protocol: url.protocol,
+    hostname: host,
+    port: url.port,
+    path: `${url.pathname}${url.search}`,
+    headers: { ...headers, host: url.host, "content-length": body.length, "user-agent": "routing-sandbox" },
+    // A connection of its own each time: none is kept, and no proxy of the environment takes it elsewhere.
+    agent: false,
+    lookup,
+    signal,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  });
+  request.once("response", resolve).once("error", reject);
+  request.end(body);
+  const response = await promise;
+  const text = await readStart(response);
+  return {
+    status_code: response.statusCode ?? null,
+    error: null,
+    response_body: text,
+    retry_after: response.headers["retry-after"] ?? null,
+  };
+}
+
+/** The beginning of an answer as text; what comes after it is not read. */
+async function readStart(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    length += bytes.length;
+    if (length >= answerBytes) break;
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, answerBytes));
+}
+
+/** A sentence without addresses, so that equal runs record equal reasons. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  switch (code) {
+    case "ECONNREFUSED":
+      return "connection refused";
+    case "ECONNRESET":
+    case "EPIPE":
+      return "connection dropped";
+    case "ABORT_ERR":
+      return "the sandbox was closed";
+    default:
+      return code === "" ? "the delivery failed" : `the delivery failed (${code})`;
+  }
+}

@@ -64,9 +64,10 @@ export function createApp(
       finish(request, response, answer, services);
     });
   for (const resource of resources)
-    app.get(resource.path, (request, response) => {
+    app.get(resource.path, async (request, response) => {
       const headers = { "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-cache" };
-      finish(request, response, { status: 200, body: JSON.stringify(resource.read()), headers }, services);
+      const body = JSON.stringify(await resource.read());
+      finish(request, response, { status: 200, body, headers }, services);
     });
   const paths = [...operations, ...resources.map(({ path }) => ({ path, method: "get" as const }))];
   for (const path of new Set(paths.map((entry) => entry.path)))

@@ -22,7 +22,7 @@ export const capabilities = defineOperation({
   errors: [],
   events: [],
   async handle({ services, operations, now }) {
-    const { keys } = services;
+    const { current } = await services.keyRing.notifications();
     return {
       kind: "read",
       status: 200,
@@ -48,8 +48,8 @@ export const capabilities = defineOperation({
         })),
         events: Object.entries(eventTypes).map(([type, { description }]) => ({ type, description })),
         keys: {
-          notifications: viewPublicKey(keys.notifications.key),
-          receipts: viewPublicKey(keys.receipts),
+          notifications: viewPublicKey(current.key),
+          receipts: viewPublicKey(await services.keyRing.receipts()),
         },
       },
     };

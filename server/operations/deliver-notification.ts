@@ -1,5 +1,6 @@
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
+import { limits } from "../limits.ts";
 import { deliverEvent } from "../outbox/deliver-event.ts";
 import { deliverNotificationBody, notificationDeliverySchema } from "../schemas/notification.ts";
 import type { Services } from "../services.ts";
@@ -15,7 +16,8 @@ export const deliverNotification = defineOperation({
   summary: "Deliver a notification",
   description:
     "Attempts up to five signed HTTP deliveries of an outbox event (the oldest undelivered one by default) to the pinned receiver. " +
-    "No request names another destination.",
+    "Only a 2xx is a success; redirects are not followed, a 410 ends it at once, between attempts it waits in sandbox time. " +
+    "No request names another destination, and no call makes a sixth attempt.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: true,
@@ -27,8 +29,7 @@ export const deliverNotification = defineOperation({
   events: [],
   async handle({ services, program, body, resumes, beginEffect }) {
     const event = await findEvent(program.id, resumes ?? body.event_id, services);
-    if (event.delivery === "exhausted" && resumes === null)
-      throw new Problem("delivery_exhausted", `${event.id} has had its five attempts.`);
+    if (event.delivery === "exhausted" && resumes === null) throw await exhausted(event, services);
     await beginEffect(event.id);
     const notification = await deliverEvent(event, services);
     const receipt = (await services.store.get("receipts", event.id))?.value;
@@ -39,6 +40,17 @@ export const deliverNotification = defineOperation({
     return { kind: "write", status: 200, write: () => ({ changes: [], body: answer }) };
   },
 });
+
+async function exhausted(event: EventRecord, { store }: Services): Promise<Problem> {
+  const attempts = (await store.get("notifications", event.id))?.value.attempts ?? [];
+  const reason =
+    attempts.length < limits.delivery_attempts
+      ? `The receiver answered ${attempts.at(-1)?.outcome?.status_code}, it is gone`
+      : `${event.id} has had its ${attempts.length} attempts`;
+  return new Problem("delivery_exhausted", `${reason}; no further one is made.`, {
+    members: { event_id: event.id, attempts: attempts.length },
+  });
+}
 
 async function findEvent(program: string, id: string | undefined, services: Services): Promise<EventRecord> {
   const { store } = services;

@@ -17,6 +17,7 @@ export const readProgram = defineOperation({
   errors: [],
   events: [],
   async handle({ services, program }) {
-    return { kind: "read", status: 200, body: viewProgram(program, services) };
+    const { current } = await services.keyRing.notifications();
+    return { kind: "read", status: 200, body: viewProgram(program, current.key, services) };
   },
 });

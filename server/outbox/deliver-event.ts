@@ -1,23 +1,25 @@
 import { deriveId } from "../../protocol/id.ts";
 import { signWebhook } from "../../protocol/webhook.ts";
 import { limits } from "../limits.ts";
-import type { Services } from "../services.ts";
-import type { AttemptRecord, EventRecord, NotificationRecord } from "../store/records.ts";
+import type { DeliveryOutcome, Services } from "../services.ts";
+import type { AttemptRecord, EventRecord, NotificationRecord, ReceiptRecord } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
+import { pauseAfter, readRetryAfter } from "./backoff.ts";
+import { issueReceipt } from "./issue-receipt.ts";
 
 /**
- * Delivers an event to the pinned receiver: up to five attempts, each recorded before it is made, never a sixth.
+ * Delivers an event to the pinned receiver: up to five attempts, each recorded before it is made, never a sixth. What a crash
+ * interrupted goes on with the next attempt.
  *
  * @returns the notification, delivered or exhausted.
  */
 export async function deliverEvent(event: EventRecord, services: Services): Promise<NotificationRecord> {
   let notification = await openNotification(event, services);
-  while (notification.status === "pending") {
-    const number = notification.attempts.length + 1;
-    if (number > limits.delivery_attempts)
-      notification = await record({ ...notification, status: "exhausted" }, event, services);
-    else notification = await attempt(notification, number, event, services);
-  }
+  while (notification.status === "pending")
+    notification =
+      notification.attempts.length < limits.delivery_attempts
+        ? await attemptNext(notification, event, services)
+        : await settle(notification, event, services);
   return notification;
 }
 
@@ -28,43 +30,96 @@ async function openNotification(event: EventRecord, services: Services): Promise
   return { id, event_id: event.id, program: event.program, status: "pending", attempts: [] };
 }
 
-async function attempt(
-  before: NotificationRecord,
-  number: number,
-  event: EventRecord,
-  services: Services,
-): Promise<NotificationRecord> {
-  const { clock, deliver, keys, settings } = services;
-  const at = await clock.now();
-  const started: AttemptRecord = { number, at, outcome: null };
-  const pending = await record({ ...before, attempts: [...before.attempts, started] }, event, services);
-  const message = { id: event.id, timestamp: at, body: event.body };
-  const headers = { "content-type": "application/json", ...signWebhook(message, keys.notifications) };
-  const { status_code, error } = await deliver(settings.receiverUrl, headers, event.body);
-  const duration_ms = ((await clock.now()) - at) * 1000;
-  const delivered = status_code !== null && status_code >= 200 && status_code < 300;
-  const status = delivered ? "delivered" : number >= limits.delivery_attempts ? "exhausted" : "pending";
-  const attempts = [...before.attempts, { ...started, outcome: { status_code, error, duration_ms } }];
-  return await record({ ...pending, status, attempts }, event, services);
-}
-
-async function record(
+/** Waits until the next attempt is due, records it, makes it and records what came of it. */
+async function attemptNext(
   notification: NotificationRecord,
   event: EventRecord,
   services: Services,
 ): Promise<NotificationRecord> {
-  const { store } = services;
-  const current = await store.get("events", event.id);
+  const { clock, settings, pause } = services;
+  const { attempts } = notification;
+  const last = attempts.at(-1);
+  if (last !== undefined) {
+    const retryAfterSeconds = last.outcome?.retry_after_seconds ?? null;
+    await pause(pauseAfter(last.number, { seed: settings.seed, eventId: event.id, retryAfterSeconds }));
+  }
+  const at = await clock.now();
+  const started: AttemptRecord = { number: attempts.length + 1, at, outcome: null };
+  await record({ ...notification, attempts: [...attempts, started] }, event, null, services);
+
+  const outcome = await send(event, at, services);
+  const now = await clock.now();
+  const accepted = isSuccess(outcome.status_code);
+  const known = await services.store.get("receipts", event.id);
+  const receipt = accepted && known === undefined ? await issueReceipt(event, now, services) : null;
+  const made: NotificationRecord = {
+    ...notification,
+    status: accepted ? "delivered" : outcome.status_code === gone ? "exhausted" : "pending",
+    attempts: [...attempts, { ...started, outcome: summarize(outcome, now) }],
+  };
+  await record(made, event, receipt, services);
+  return made;
+}
+
+/** The receiver will not be back: no further attempt is made (Standard Webhooks). */
+const gone = 410;
+
+async function send(event: EventRecord, timestamp: number, services: Services): Promise<DeliveryOutcome> {
+  const { current, before } = await services.keyRing.notifications();
+  const message = { id: event.id, timestamp, body: event.body };
+  const signature = signWebhook(message, current, ...(before === null ? [] : [before]));
+  return await services.deliver({ "content-type": "application/json", ...signature }, event.body);
+}
+
+function summarize(outcome: DeliveryOutcome, now: number): NonNullable<AttemptRecord["outcome"]> {
+  const { status_code, error, response_body, duration_ms, retry_after } = outcome;
+  const redirect = status_code !== null && status_code >= 300 && status_code < 400;
+  return {
+    status_code,
+    error: redirect ? "the answer is a redirect, which is not followed" : error,
+    response_body,
+    duration_ms,
+    retry_after_seconds: readRetryAfter(retry_after, now),
+  };
+}
+
+function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
+/** After five attempts without a success: the receiver's own receipt tells whether one arrived whose answer was lost. */
+async function settle(
+  notification: NotificationRecord,
+  event: EventRecord,
+  services: Services,
+): Promise<NotificationRecord> {
+  const receipt = await services.store.get("receipts", event.id);
+  const settled: NotificationRecord = {
+    ...notification,
+    status: receipt === undefined ? "exhausted" : "delivered",
+  };
+  await record(settled, event, null, services);
+  return settled;
+}
+
+/** Writes a notification, what it says about its event, and the receipt that it earned, all in one. */
+async function record(
+  notification: NotificationRecord,
+  event: EventRecord,
+  receipt: ReceiptRecord | null,
+  { store }: Services,
+): Promise<void> {
   const changes: Change[] = [
     { kind: "put", collection: "notifications", key: event.id, value: notification },
   ];
-  if (notification.status !== "pending" && current !== undefined)
+  if (notification.status !== "pending")
     changes.push({
-      ...current,
-      kind: "update",
+      kind: "put",
       collection: "events",
-      value: { ...current.value, delivery: notification.status },
+      key: event.id,
+      value: { ...event, delivery: notification.status },
     });
+  if (receipt !== null)
+    changes.push({ kind: "insert", collection: "receipts", key: event.id, value: receipt });
   await store.commit([], () => changes);
-  return notification;
 }

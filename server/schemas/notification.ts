@@ -3,7 +3,11 @@ import { hashSchema, idSchema, timestampSchema } from "./primitives.ts";
 
 /** Body of operation 14; without an event, the oldest undelivered one. */
 export const deliverNotificationBody = z
-  .strictObject({ event_id: idSchema("evt").optional() })
+  .strictObject({
+    event_id: idSchema("evt")
+      .optional()
+      .meta({ description: "The event; without it, the program's oldest undelivered one." }),
+  })
   .meta({ id: "DeliverNotification" });
 
 /** One delivery attempt. */
@@ -11,8 +15,15 @@ export const deliveryAttemptSchema = z
   .object({
     number: z.int().min(1).max(5),
     at: timestampSchema,
-    status_code: z.int().nullable(),
-    error: z.string().nullable(),
+    status_code: z.int().nullable().meta({ description: "Null when no answer came.", example: 200 }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: "Why there was no answer, or no success.", example: null }),
+    response_body: z
+      .string()
+      .nullable()
+      .meta({ description: "The beginning of the answer, as text.", example: "{}" }),
     duration_ms: z.int().nullable(),
   })
   .meta({ id: "DeliveryAttempt" });
@@ -22,7 +33,7 @@ export const notificationSchema = z
   .object({
     id: idSchema("ntf"),
     event_id: idSchema("evt"),
-    status: z.enum(["pending", "delivered", "exhausted"]),
+    status: z.enum(["delivered", "exhausted"]),
     attempts: z.array(deliveryAttemptSchema).max(5),
   })
   .meta({ id: "Notification" });

@@ -123,7 +123,14 @@ export interface EventRecord {
 export interface AttemptRecord {
   number: number;
   at: number;
-  outcome: { status_code: number | null; error: string | null; duration_ms: number } | null;
+  outcome: {
+    status_code: number | null;
+    error: string | null;
+    response_body: string | null;
+    duration_ms: number;
+    /** How long the receiver asked to be left alone. */
+    retry_after_seconds: number | null;
+  } | null;
 }
 
 /** An event on its way to the pinned receiver; keyed by the event's id. */
@@ -145,6 +152,12 @@ export interface ReceiptRecord {
   received_at: number;
   deliveries: number;
   jws: string;
+}
+
+/** How often the key of one use was rotated; keyed by the use. */
+export interface KeyGenerationRecord {
+  /** 1 for the first key. */
+  generation: number;
 }
 
 /** What an idempotency key stands for. */
@@ -185,6 +198,7 @@ export interface Collections {
   events: EventRecord;
   notifications: NotificationRecord;
   receipts: ReceiptRecord;
+  key_generations: KeyGenerationRecord;
   idempotency: IdempotencyRecord;
   used_transactions: UsedTransactionRecord;
   submissions: SubmissionRecord;
@@ -207,6 +221,7 @@ export const indexedFields = {
   events: ["program", "delivery"],
   notifications: ["program"],
   receipts: ["program"],
+  key_generations: [],
   idempotency: [],
   used_transactions: [],
   submissions: ["subject"],

@@ -12,7 +12,8 @@ export function viewNotification(notification: NotificationRecord) {
       number,
       at: toTimestamp(at),
       status_code: outcome?.status_code ?? null,
-      error: outcome === null ? "no outcome was recorded" : outcome.error,
+      error: outcome === null ? "the outcome was lost in a crash" : outcome.error,
+      response_body: outcome?.response_body ?? null,
       duration_ms: outcome?.duration_ms ?? null,
     })),
   } satisfies Json;

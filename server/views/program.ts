@@ -36,8 +36,12 @@ export function viewPublicKey({ keyId, publicKey }: PublicKey) {
   return { key_id: keyId, public_key: base64urlnopad.encode(publicKey) } satisfies Json;
 }
 
-/** A program with everything public that it is bound to. */
-export function viewProgram(program: ProgramDeployment, services: Services) {
+/**
+ * A program with everything public that it is bound to.
+ *
+ * @param notifications - the public key that signs notifications now.
+ */
+export function viewProgram(program: ProgramDeployment, notifications: PublicKey, services: Services) {
   const { keys, settings } = services;
   const reviewer = keys.reviewers.get(program.id);
   if (reviewer === undefined) throw new Problem("not_found", `There is no program ${program.id}.`);
@@ -58,7 +62,7 @@ export function viewProgram(program: ProgramDeployment, services: Services) {
         },
       },
       reviewer: viewPublicKey(reviewer),
-      notifications: viewPublicKey(keys.notifications.key),
+      notifications: viewPublicKey(notifications),
     },
     limits: { ...limits },
     receiver: { url: settings.receiverUrl },

@@ -1,0 +1,77 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { SandboxError } from "../sandbox-error.ts";
+
+/** An IP address. */
+export interface Address {
+  address: string;
+  family: number;
+}
+
+/** Answers the address of a host name. */
+export type Resolve = (hostname: string) => Promise<Address>;
+
+/** Where notifications go: a URL whose address was resolved once and for all. */
+export interface PinnedReceiver extends Address {
+  url: URL;
+}
+
+/** The system's resolver; IPv4 first, because test servers listen there. */
+export const resolveHost: Resolve = async (hostname) => await lookup(hostname, { order: "ipv4first" });
+
+/**
+ * Parses a receiver's URL strictly and pins its address: what DNS says later changes nothing.
+ *
+ * @throws SandboxError receiver_invalid, receiver_unresolved.
+ * @example await pinReceiver("http://127.0.0.1:4040/webhooks")
+ */
+export async function pinReceiver(text: string, resolve: Resolve = resolveHost): Promise<PinnedReceiver> {
+  const url = parseReceiver(text);
+  const host = bareHost(url);
+  if (isIP(host) !== 0) return { url, address: host, family: isIP(host) };
+  try {
+    const { address, family } = await resolve(host);
+    return { url, address, family };
+  } catch (cause) {
+    throw new SandboxError(
+      "receiver_unresolved",
+      `The receiver's name ${host} has no address; mend --receiver-url, or let the name resolve before the start.`,
+      { cause },
+    );
+  }
+}
+
+/** The host of a URL as addresses are written elsewhere: an IPv6 address without its brackets. */
+export function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+function parseReceiver(text: string): URL {
+  const parts = /^(https?):\/\/([^/?#]*)([^#]*)$/i.exec(text);
+  const url = URL.parse(text);
+  if (!/^https?:/i.test(text)) throw invalid(text, "must be an absolute http or https URL");
+  if (/[^\x21-\x7e]|\\/.test(text))
+    throw invalid(text, "holds a space, a backslash or another character that URLs do not");
+  if (text.includes("#")) throw invalid(text, "has a fragment, which no request carries");
+  if (url === null || parts === null) throw invalid(text, "is not a URL");
+  const [, , authority = ""] = parts;
+  if (authority.includes("@")) throw invalid(text, "has a user name or password before the host");
+  if (url.port === "0") throw invalid(text, "names port 0");
+  if (text.length > 2_000) throw invalid(text, "is longer than 2,000 characters");
+  const host = bareHost(url);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host);
+  if (mapped) throw invalid(text, `writes an IPv4 address as IPv6; write ${ipv4Of(mapped)}`);
+  const written = authority.replace(/:[0-9]*$/, "").toLowerCase();
+  if (written !== url.hostname) throw invalid(text, `writes its host in disguise; write ${url.hostname}`);
+  return url;
+}
+
+function ipv4Of([, high = "", low = ""]: readonly string[]): string {
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, second >> 8, second & 255].join(".");
+}
+
+function invalid(text: string, reason: string): SandboxError {
+  const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
+  return new SandboxError("receiver_invalid", `The receiver's URL ${JSON.stringify(shown)} ${reason}.`);
+}

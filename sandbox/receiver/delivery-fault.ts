@@ -1,0 +1,87 @@
+import { z } from "zod";
+
+/** Where the sandbox's process can die while it delivers. */
+export const crashPoints = [
+  /** The attempt is recorded, nothing is sent. */
+  "before_delivery",
+  /** The receiver has answered, the outcome is not recorded. */
+  "after_delivery",
+  /** The outcome is recorded, the next attempt is not. */
+  "before_pause",
+] as const;
+
+/** Where the sandbox's process can die while it delivers. */
+export type CrashPoint = (typeof crashPoints)[number];
+
+/** How a receiver's answer goes wrong. */
+export const receiverFaultSchema = z.union([
+  z.strictObject({
+    /** What the receiver answers instead of taking the event: anything but a success. */
+    status: z.int().min(300).max(599),
+    headers: z.record(z.string(), z.string()).optional(),
+    body: z.string().optional(),
+  }),
+  /** How long the receiver waits before it takes the event, in real milliseconds. */
+  z.strictObject({ delayMs: z.int().min(1).max(60_000) }),
+  /** The connection is dropped without an answer. */
+  z.strictObject({ drop: z.literal(true) }),
+]);
+
+/** How a delivery goes wrong: at the receiver, or because the sandbox's own process dies (SIGKILL). */
+export const deliveryFaultSchema = z.union([
+  ...receiverFaultSchema.options,
+  z.strictObject({ crash: z.enum(crashPoints) }),
+]);
+
+/** How a receiver's answer goes wrong. */
+export type ReceiverFault = z.infer<typeof receiverFaultSchema>;
+
+/** How a delivery goes wrong. */
+export type DeliveryFault = z.infer<typeof deliveryFaultSchema>;
+
+/** A fault that is set, and how often it will still act. */
+export interface PendingFault {
+  remaining: number;
+  fault: DeliveryFault;
+}
+
+/** The faults of deliveries, in the order in which they act. */
+export class DeliveryFaults {
+  #pending: PendingFault[] = [];
+
+  /** @throws RangeError for a count that makes no sense; ZodError for a fault that is none. */
+  add(count: number, fault: DeliveryFault): void {
+    if (!Number.isSafeInteger(count) || count < 1)
+      throw new RangeError(`Deliveries fail a whole number of times, not ${count}.`);
+    this.#pending.push({ remaining: count, fault: deliveryFaultSchema.parse(fault) });
+  }
+
+  /** What will still act. */
+  list(): PendingFault[] {
+    return structuredClone(this.#pending);
+  }
+
+  /** Puts back what `list` gave; nothing to take all away. */
+  replace(pending: readonly PendingFault[]): void {
+    this.#pending = structuredClone([...pending]);
+  }
+
+  /** Counts one hit of the next fault that acts at a receiver. */
+  takeAtReceiver(): ReceiverFault | null {
+    const { data } = receiverFaultSchema.safeParse(this.#take((fault) => !("crash" in fault)));
+    return data ?? null;
+  }
+
+  /** Counts one hit of the next fault that acts at a point of the sandbox's own process. */
+  takeCrash(point: CrashPoint): boolean {
+    return this.#take((fault) => "crash" in fault && fault.crash === point) !== null;
+  }
+
+  #take(matches: (fault: DeliveryFault) => boolean): DeliveryFault | null {
+    const found = this.#pending.find(({ fault }) => matches(fault));
+    if (found === undefined) return null;
+    found.remaining -= 1;
+    if (found.remaining === 0) this.#pending = this.#pending.filter((one) => one !== found);
+    return found.fault;
+  }
+}

@@ -1,0 +1,36 @@
+import type { Deliver, Services } from "../../server/services.ts";
+import type { SandboxClock } from "../clock/clock.ts";
+import { letTimePass } from "../clock/let-time-pass.ts";
+import { deliverTo } from "../http/deliver.ts";
+import type { PinnedReceiver } from "../http/pin-receiver.ts";
+import { killProcess } from "../kill-process.ts";
+import type { DeliveryFaults } from "./delivery-fault.ts";
+
+/**
+ * Opens the way of notifications out of the service: deliveries to the pinned receiver, the pauses between them, and the faults
+ * that end the process on the way.
+ */
+export function openOutlet(parts: {
+  receiver: PinnedReceiver;
+  timeoutMs: number;
+  clock: SandboxClock;
+  faults: DeliveryFaults;
+  signal: AbortSignal;
+}): Pick<Services, "deliver" | "pause"> {
+  const { receiver, timeoutMs, clock, faults, signal } = parts;
+  // A deterministic clock stands still while a receiver answers.
+  const stopwatch = clock.mode === "live" ? () => performance.now() : () => 0;
+  const send = deliverTo(receiver, { timeoutMs, stopwatch, signal });
+  const pass = letTimePass(clock, signal);
+  const deliver: Deliver = async (headers, body) => {
+    if (faults.takeCrash("before_delivery")) await killProcess();
+    const outcome = await send(headers, body);
+    if (faults.takeCrash("after_delivery")) await killProcess();
+    return outcome;
+  };
+  const pause = async (milliseconds: number) => {
+    if (faults.takeCrash("before_pause")) await killProcess();
+    await pass(milliseconds);
+  };
+  return { deliver, pause };
+}

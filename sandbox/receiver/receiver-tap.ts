@@ -1,0 +1,98 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Arrival, headersOf } from "./arrival.ts";
+import type { DeliveryFaults, ReceiverFault } from "./delivery-fault.ts";
+
+/** How much of a body is kept; receivers take 32 KiB. */
+const bodyBytes = 64 * 1024;
+
+/**
+ * Stands in front of the service's own receiver: sees what arrives there, byte for byte, and makes it fail on demand.
+ *
+ * @example listener.serve(tap.guard(api))
+ */
+export class ReceiverTap {
+  readonly #path: string;
+  readonly #faults: DeliveryFaults;
+  readonly #arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
+  #count = 0;
+
+  constructor(tap: {
+    /** The receiver's path. */
+    path: string;
+    faults: DeliveryFaults;
+    /** Is told of each delivery once it is answered, or its connection is gone. */
+    arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
+  }) {
+    this.#path = tap.path;
+    this.#faults = tap.faults;
+    this.#arrived = tap.arrived;
+  }
+
+  /** How many deliveries have arrived; part of a snapshot. */
+  get count(): number {
+    return this.#count;
+  }
+
+  set count(count: number) {
+    this.#count = count;
+  }
+
+  /** Wraps the API; everything that is not a delivery goes through untouched. */
+  guard(handler: RequestListener): RequestListener {
+    return (request, response) => {
+      if (request.method === "POST" && request.url === this.#path) this.#take(request, response, handler);
+      else handler(request, response);
+    };
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+    this.#count += 1;
+    const number = this.#count;
+    const body = collectBody(request);
+    response.once("close", () => {
+      const bytes = body();
+      const status = response.writableFinished ? response.statusCode : null;
+      this.#arrived({ number, headers: headersOf(request), body: bytes.toString(), status }, bytes);
+    });
+    const fault = this.#faults.takeAtReceiver();
+    if (fault === null) handler(request, response);
+    else act(fault, request, response, () => handler(request, response));
+  }
+}
+
+/** Keeps the bytes of a body as they come from the connection, whoever reads them later. */
+function collectBody(request: IncomingMessage): () => Buffer {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const push = request.push.bind(request);
+  request.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (chunk instanceof Uint8Array && length < bodyBytes) {
+      chunks.push(Buffer.from(chunk));
+      length += chunk.length;
+    }
+    return push(chunk, encoding);
+  };
+  return () => Buffer.concat(chunks).subarray(0, bodyBytes);
+}
+
+function act(
+  fault: ReceiverFault,
+  request: IncomingMessage,
+  response: ServerResponse,
+  handOn: () => void,
+): void {
+  if ("delayMs" in fault) {
+    // Without a claim on the process: a sandbox that closes does not wait for it.
+    pause(fault.delayMs, undefined, { ref: false }).then(() => {
+      if (!response.destroyed) handOn();
+    });
+    return;
+  }
+  // The whole body is taken first, so that it is seen as it was sent.
+  request.once("end", () => {
+    if ("drop" in fault) response.destroy();
+    else response.writeHead(fault.status, fault.headers).end(fault.body);
+  });
+  request.resume();
+}

@@ -1,0 +1,38 @@
+import { sha256Hex } from "../../protocol/canonical-json.ts";
+
+/** The pause after the first attempt, in milliseconds; each further one is twice as long. */
+const firstPauseMs = 500;
+
+/** The longest pause that a receiver can ask for with Retry-After, in seconds. */
+export const longestRetryAfter = 10;
+
+/**
+ * How long to wait after a failed attempt: half a second, doubled each time, and up to half as much again by jitter, or what the
+ * receiver asked for when that is longer. The jitter follows from the seed, so that equal runs wait equally long.
+ *
+ * @returns milliseconds.
+ * @example pauseAfter(1, { seed: "checkout", eventId: event.id, retryAfterSeconds: null }) // 500 to 750
+ */
+export function pauseAfter(
+  attempt: number,
+  of: { seed: string; eventId: string; retryAfterSeconds: number | null },
+): number {
+  const { seed, eventId, retryAfterSeconds } = of;
+  const base = firstPauseMs * 2 ** (attempt - 1);
+  const digest = sha256Hex(new TextEncoder().encode(JSON.stringify([seed, eventId, attempt])));
+  const chance = Number.parseInt(digest.slice(2, 10), 16) / 2 ** 32;
+  return Math.max(base + Math.floor((base / 2) * chance), (retryAfterSeconds ?? 0) * 1000);
+}
+
+/**
+ * Reads the header Retry-After: seconds or a date, within bounds.
+ *
+ * @param now - Unix seconds.
+ * @returns whole seconds from 0 to {@link longestRetryAfter}; null when the header is absent or says nothing.
+ * @example readRetryAfter("120", now) // 10
+ */
+export function readRetryAfter(header: string | null, now: number): number | null {
+  if (header === null) return null;
+  const seconds = /^[0-9]{1,9}$/.test(header) ? Number(header) : Math.ceil(Date.parse(header) / 1000 - now);
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), longestRetryAfter);
+}

@@ -1,0 +1,81 @@
+import { type Ed25519Key, ed25519Key } from "../../protocol/ed25519.ts";
+import { deriveKey } from "../../protocol/key-derivation.ts";
+import { type WebhookKeys, webhookSecret } from "../../protocol/webhook.ts";
+import type { PublicKey } from "../services.ts";
+import type { Store } from "../store/store.ts";
+
+/** What the keys that rotate sign. */
+export const keyUses = ["notifications", "receipts"] as const;
+
+/** What a key that rotates signs. */
+export type KeyUse = (typeof keyUses)[number];
+
+/**
+ * The keys of notifications and receipts, which rotate. A key follows from the seed, its use and its generation; which generation
+ * is the current one is kept in the store, so that snapshots and restarts know it.
+ *
+ * @example const ring = new KeyRing("checkout", store); await ring.rotate("receipts")
+ */
+export class KeyRing {
+  readonly #seed: string;
+  readonly #store: Store;
+  readonly #derived = new Map<string, Promise<Ed25519Key>>();
+
+  constructor(seed: string, store: Store) {
+    this.#seed = seed;
+    this.#store = store;
+  }
+
+  /** What notifications are signed with: the current keys, then those before them, which receivers may still have pinned. */
+  async notifications(): Promise<{ current: WebhookKeys; before: WebhookKeys | null }> {
+    const generation = await this.#generation("notifications");
+    const current = await this.#webhookKeys(generation);
+    return { current, before: generation > 1 ? await this.#webhookKeys(generation - 1) : null };
+  }
+
+  /** What receipts are signed with. */
+  async receipts(): Promise<Ed25519Key> {
+    return await this.#key("receipts", await this.#generation("receipts"));
+  }
+
+  /** Every public key that ever signed, the current ones first: what was signed once stays verifiable. */
+  async published(): Promise<PublicKey[]> {
+    const published: PublicKey[] = [];
+    for (const use of keyUses)
+      for (let generation = await this.#generation(use); generation >= 1; generation -= 1)
+        published.push(await this.#key(use, generation));
+    return published;
+  }
+
+  /** Signs with a new key from now on. */
+  async rotate(use: KeyUse): Promise<void> {
+    const before = await this.#store.get("key_generations", use);
+    const value = { generation: (before?.value.generation ?? 1) + 1 };
+    await this.#store.commit([], () => [
+      before
+        ? { ...before, kind: "update", collection: "key_generations", value }
+        : { kind: "insert", collection: "key_generations", key: use, value },
+    ]);
+  }
+
+  async #generation(use: KeyUse): Promise<number> {
+    return (await this.#store.get("key_generations", use))?.value.generation ?? 1;
+  }
+
+  async #webhookKeys(generation: number): Promise<WebhookKeys> {
+    const secret = deriveKey(this.#seed, ofGeneration("notifications/hmac", generation));
+    return { key: await this.#key("notifications", generation), secret: webhookSecret(secret) };
+  }
+
+  async #key(use: KeyUse, generation: number): Promise<Ed25519Key> {
+    const purpose = ofGeneration(use, generation);
+    const known = this.#derived.get(purpose) ?? ed25519Key(deriveKey(this.#seed, purpose));
+    this.#derived.set(purpose, known);
+    return await known;
+  }
+}
+
+/** The label that a key is derived by; the first generation has no number. */
+function ofGeneration(purpose: string, generation: number): string {
+  return generation === 1 ? purpose : `${purpose}/${generation}`;
+}
