@@ -3,7 +3,7 @@
 // must be named in contracts/mutants-allowed.json with the reason why nobody could notice; any other survivor fails the run.
 //
 // A mutant is compiled alone and put into a copy of the artifacts under cache/; the tests deploy from artifacts, so nothing else
-// is compiled again. `--only <text>` runs the mutants whose description contains the text; `--list` runs none.
+// is compiled again. `--only "one text|another"` runs the mutants whose description contains one of the texts; `--list` runs none.
 import { fork } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -290,7 +290,9 @@ async function main(): Promise<void> {
   const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : undefined;
   const mutants = Object.keys(CARRIERS)
     .flatMap(mutantsOf)
-    .filter(({ description }) => only === undefined || description.includes(only));
+    .filter(
+      ({ description }) => only === undefined || only.split("|").some((part) => description.includes(part)),
+    );
   if (process.argv.includes("--list")) {
     for (const { description } of mutants) console.log(description);
     console.log(`${mutants.length} mutants`);

@@ -14,6 +14,7 @@ interface Vm {
     function assume(bool condition) external pure;
     function chainId(uint256 newChainId) external;
     function deal(address account, uint256 balance) external;
+    function etch(address target, bytes calldata code) external;
     function expectEmit(bool topic1, bool topic2, bool topic3, bool data, address emitter) external;
     function expectRevert() external;
     function expectRevert(bytes calldata revertData) external;

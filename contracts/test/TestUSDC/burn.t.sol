@@ -39,6 +39,12 @@ contract BurnTest is TokenFixture {
         usdc.burn(0);
     }
 
+    function test_oneUnitIsBurned() public {
+        vm.prank(minter);
+        usdc.burn(1);
+        eq(usdc.balanceOf(minter), 99, "minter");
+    }
+
     function test_onlyMintersBurn() public {
         refuses("FiatToken: caller is not a minter");
         vm.prank(alice);

@@ -48,6 +48,12 @@ contract MintTest is TokenFixture {
         usdc.mint(bob, 0);
     }
 
+    function test_oneUnitIsMinted() public {
+        vm.prank(minter);
+        usdc.mint(bob, 1);
+        eq(usdc.balanceOf(bob), 1, "bob");
+    }
+
     function test_notToTheZeroAddress() public {
         refuses("FiatToken: mint to the zero address");
         vm.prank(minter);

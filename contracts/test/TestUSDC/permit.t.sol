@@ -120,6 +120,14 @@ contract PermitTest is TokenFixture {
         eq(usdc.nonces(address(wallet)), 1, "nonce");
     }
 
+    function test_aHolderWithAnyCodeIsNotRecovered() public {
+        bytes memory signature = sign(ALICE_KEY, structHash(alice, 5, 0, START));
+        // One byte of code, which answers nothing.
+        vm.etch(alice, hex"00");
+        refuses("EIP2612: invalid signature");
+        permit(START, signature);
+    }
+
     function test_aPauseStopsBoth() public {
         bytes memory signature = sign(ALICE_KEY, structHash(alice, 5, 0, START));
         (uint8 v, bytes32 r, bytes32 s) = split(signature);
