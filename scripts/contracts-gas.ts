@@ -1,5 +1,5 @@
 // Measures every step of the contracts as a whole transaction on Hardhat's own chain and compares it with the committed
-// snapshot. `--check` fails on any step that became more than 1 % dearer, `--write` replaces the snapshot.
+// snapshot: fails on any step that became more than 1 % dearer, on a missing and on a new one. `--write` replaces the snapshot.
 import { readFile, writeFile } from "node:fs/promises";
 import hre from "hardhat";
 import {

@@ -7,6 +7,7 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 import {ExactTransfer} from "../ExactTransfer.sol";
 import {ConstructorCaller, ContractWallet} from "../adversaries/ContractWallet.sol";
 import {ContractSigner} from "../adversaries/ContractSigner.sol";
+import {ExchangeableProxy} from "../adversaries/ExchangeableProxy.sol";
 import {HostileToken} from "../adversaries/HostileToken.sol";
 import {LookalikeRegistrar} from "../adversaries/LookalikeRegistrar.sol";
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
@@ -338,6 +339,27 @@ contract AdversariesTest is Fixture {
         vm.prank(buyer);
         wallet.delegate(address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
         eq(registrar.purchase(id).paid, 0, "paid");
+    }
+
+    function test_aProxyInFrontOfTheRegistrarsCodeHasPurchasesOfItsOwn() public {
+        bytes32 id = offer();
+        ExchangeableProxy proxy = new ExchangeableProxy(address(registrar));
+        refusesUnknown(id);
+        vm.prank(buyer);
+        IPurchaseRegistrar(address(proxy)).pay(id, 1);
+
+        // With another implementation the same call succeeds, logs what the registrar would log, and pays nothing.
+        proxy.exchange(address(new LookalikeRegistrar()));
+        vm.recordLogs();
+        vm.prank(buyer);
+        IPurchaseRegistrar(address(proxy)).pay(id, 1);
+        eq(vm.getRecordedLogs()[0].emitter, address(proxy), "the emitter tells");
+        eq(registrar.purchase(id).paid, 0, "paid");
+        // Its domain is the proxy's, so that no signature for the registrar counts there.
+        proxy.exchange(address(registrar));
+        eq(
+            IPurchaseRegistrar(address(proxy)).hashPurchase(commitment()) == id, false, "another id for the same terms"
+        );
     }
 
     function test_aLookalikesLogIsNotTheRegistrars() public {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+/// @title ExchangeableProxy
+/// @notice A proxy whose implementation anybody may exchange, between a check and the call that relies on it.
+contract ExchangeableProxy {
+    address private _implementation;
+
+    constructor(address implementation) {
+        _implementation = implementation;
+    }
+
+    /// @notice From now on calls run the code of `implementation`.
+    function exchange(address implementation) external {
+        _implementation = implementation;
+    }
+
+    fallback() external {
+        address implementation = _implementation;
+        assembly ("memory-safe") {
+            let data := mload(0x40)
+            calldatacopy(data, 0, calldatasize())
+            let success := delegatecall(gas(), implementation, data, calldatasize(), 0, 0)
+            returndatacopy(data, 0, returndatasize())
+            if iszero(success) { revert(data, returndatasize()) }
+            return(data, returndatasize())
+        }
+    }
+}
