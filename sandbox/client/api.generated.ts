@@ -85,21 +85,221 @@ export interface components {
       decision_id: string;
     };
     DeliverNotification: {
-      /** An identifier: evt_ and 20 characters. */
+      /** The event; without it, the program's oldest undelivered one. */
       event_id?: string;
     };
     /** An outbox event; its bytes are frozen when it is written. */
-    Event: {
+    Event: (components["schemas"]["MerchantCreatedEvent"] | components["schemas"]["MerchantEnrolledEvent"] | components["schemas"]["PurchaseCreatedEvent"] | components["schemas"]["PurchaseActivatedEvent"] | components["schemas"]["PurchaseRegisteredEvent"] | components["schemas"]["PurchaseReconciledEvent"] | components["schemas"]["PurchaseClaimedEvent"] | components["schemas"]["PurchaseDecidedEvent"] | components["schemas"]["RefundDueEvent"] | components["schemas"]["RefundCollectedEvent"] | components["schemas"]["WalletSubmittedEvent"]);
+    /** A merchant was created and authorized for funding. */
+    MerchantCreatedEvent: {
       /** An identifier: evt_ and 20 characters. */
       id: string;
-      type: "merchant.created" | "merchant.enrolled" | "purchase.created" | "purchase.activated" | "purchase.registered" | "purchase.reconciled" | "purchase.claimed" | "purchase.decided" | "refund.due" | "refund.collected" | "wallet.submitted";
+      type: "merchant.created";
       /** A program's name. */
       program: string;
       /** Counts the program's events from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
-      /** What happened, by identifiers; read the resources for the rest. */
-      data: components["schemas"]["JsonObject"];
+      data: {
+        /** An identifier: mer_ and 20 characters. */
+        merchant_id: string;
+        wallet: components["schemas"]["Address"];
+        funding_cap: components["schemas"]["PositiveAmount"];
+      };
+    };
+    /** An address, checksummed by EIP-55. */
+    Address: `0x${string}`;
+    /** A merchant's wallet enrollment was confirmed. */
+    MerchantEnrolledEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "merchant.enrolled";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        /** An identifier: mer_ and 20 characters. */
+        merchant_id: string;
+        transaction_hash: components["schemas"]["Hash"];
+      };
+    };
+    /** A purchase commitment was signed. */
+    PurchaseCreatedEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "purchase.created";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        /** An identifier: pur_ and 20 characters. */
+        purchase_id: string;
+        /** An identifier: mer_ and 20 characters. */
+        merchant_id: string;
+        commitment_hash: components["schemas"]["Hash"];
+        amount: components["schemas"]["PositiveAmount"];
+      };
+    };
+    /** The registrar's offer of a purchase was confirmed. */
+    PurchaseActivatedEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "purchase.activated";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        /** An identifier: pur_ and 20 characters. */
+        purchase_id: string;
+        transaction_hash: components["schemas"]["Hash"];
+      };
+    };
+    /** The merchant's own registration of a purchase was confirmed. */
+    PurchaseRegisteredEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "purchase.registered";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        /** An identifier: pur_ and 20 characters. */
+        purchase_id: string;
+        transaction_hash: components["schemas"]["Hash"];
+      };
+    };
+    /** Receipts of a purchase were recorded or taken back. */
+    PurchaseReconciledEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "purchase.reconciled";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        /** An identifier: pur_ and 20 characters. */
+        purchase_id: string;
+        /** Payments that were recorded; the first ones when there are more. */
+        applied: components["schemas"]["EventPaymentLog"][];
+        /** Payments that the chain no longer holds. */
+        reverted: components["schemas"]["EventPaymentLog"][];
+        affected_purchases: string[];
+        /** How many there are of each; an event lists 50 at most. */
+        totals: {
+          applied: number;
+          reverted: number;
+          affected_purchases: number;
+        };
+      };
+    };
+    /** One payment: a log of one transaction. */
+    EventPaymentLog: {
+      transaction_hash: components["schemas"]["Hash"];
+      log_index: number;
+      amount: components["schemas"]["PositiveAmount"];
+    };
+    /** A beneficiary's claim was confirmed. */
+    PurchaseClaimedEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "purchase.claimed";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        /** An identifier: pur_ and 20 characters. */
+        purchase_id: string;
+        /** An identifier: clm_ and 20 characters. */
+        claim_id: string;
+        claim_hash: components["schemas"]["Hash"];
+      };
+    };
+    /** The designated reviewer's decision was recorded. */
+    PurchaseDecidedEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "purchase.decided";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        /** An identifier: pur_ and 20 characters. */
+        purchase_id: string;
+        /** An identifier: dec_ and 20 characters. */
+        decision_id: string;
+        outcome: "approved" | "denied";
+        award: components["schemas"]["Amount"];
+      };
+    };
+    /** An award was recorded whose collection is not confirmed yet. */
+    RefundDueEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "refund.due";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        /** An identifier: pur_ and 20 characters. */
+        purchase_id: string;
+        /** An identifier: ref_ and 20 characters. */
+        refund_id: string;
+        award: components["schemas"]["Amount"];
+      };
+    };
+    /** A refund was collected from the funding source. */
+    RefundCollectedEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "refund.collected";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        /** An identifier: pur_ and 20 characters. */
+        purchase_id: string;
+        /** An identifier: ref_ and 20 characters. */
+        refund_id: string;
+        award: components["schemas"]["Amount"];
+        transaction_hash: components["schemas"]["Hash"];
+      };
+    };
+    /** A wallet submitted a transaction or a signature over its wallet route. */
+    WalletSubmittedEvent: {
+      /** An identifier: evt_ and 20 characters. */
+      id: string;
+      type: "wallet.submitted";
+      /** A program's name. */
+      program: string;
+      /** Counts the program's events from 1, without gaps. */
+      sequence: number;
+      created_at: components["schemas"]["Timestamp"];
+      data: {
+        subject: {
+          type: "merchant" | "purchase";
+          id: string;
+        };
+        action: string;
+        transaction_hash: (components["schemas"]["Hash"] | null);
+      };
     };
     SubmitMerchantWalletAction: {
       action: "enroll" | "fund";
@@ -174,8 +374,6 @@ export interface components {
         code_hash: components["schemas"]["Hash"];
       };
     };
-    /** An address, checksummed by EIP-55. */
-    Address: `0x${string}`;
     Limits: {
       [name: string]: number;
     };
@@ -525,14 +723,18 @@ export interface components {
       id: string;
       /** An identifier: evt_ and 20 characters. */
       event_id: string;
-      status: "pending" | "delivered" | "exhausted";
+      status: "delivered" | "exhausted";
       attempts: components["schemas"]["DeliveryAttempt"][];
     };
     DeliveryAttempt: {
       number: number;
       at: components["schemas"]["Timestamp"];
+      /** Null when no answer came. */
       status_code: (number | null);
+      /** Why there was no answer, or no success. */
       error: string | null;
+      /** The beginning of the answer, as text. */
+      response_body: string | null;
       duration_ms: (number | null);
     };
     DeliveryReceipt: {
