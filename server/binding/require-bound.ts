@@ -107,10 +107,12 @@ function refusal(
 /** A code of its own for the cases in which the transaction is the right one, but not now or not again. */
 function soleCause(report: BindingReport, failed: readonly CheckName[], step: string): ErrorCode {
   const only = (...names: CheckName[]) => failed.every((name) => names.includes(name));
-  if (failed.includes("status") && only("status", "log", "purchase", "confirmations"))
-    return "transaction_reverted";
+  // What comes too late reverts for that reason: the contract holds the deadlines as well.
+  const reverted = ["status", "log", "purchase", "confirmations"] as const;
+  if (failed.includes("timely") && only("timely", ...reverted) && isLate(report))
+    return step === "claim" ? "claim_window_closed" : "deadline_passed";
+  if (failed.includes("status") && only(...reverted)) return "transaction_reverted";
   if (only("unused")) return "transaction_already_used";
-  if (only("timely") && isLate(report)) return step === "claim" ? "claim_window_closed" : "deadline_passed";
   return "binding_mismatch";
 }
 
