@@ -11,7 +11,7 @@ import {ExchangeableProxy} from "../adversaries/ExchangeableProxy.sol";
 import {HostileToken} from "../adversaries/HostileToken.sol";
 import {LookalikeRegistrar} from "../adversaries/LookalikeRegistrar.sol";
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
-import {Fixture} from "./Fixture.sol";
+import {Fixture} from "./Fixture.t.sol";
 
 /// @title Adversaries
 /// @notice Tokens, signers and wallets that misbehave, against the whole registrar.

@@ -6,7 +6,7 @@ import {ExactTransfer} from "../../ExactTransfer.sol";
 import {FundingSource} from "../../FundingSource.sol";
 import {HostileToken} from "../../adversaries/HostileToken.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {Assertions} from "../Assertions.sol";
+import {Assertions} from "../Assertions.t.sol";
 
 contract DrawTest is Assertions {
     address private merchant = account("merchant");

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Fixture} from "../Fixture.sol";
+import {Fixture} from "../Fixture.t.sol";
 
 contract ExpireTest is Fixture {
     function test_anyoneExpiresAnOfferThatWasNotPaidInTime() public {

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Fixture} from "../Fixture.sol";
+import {Fixture} from "../Fixture.t.sol";
 
 contract PayBatchTest is Fixture {
     function three() private returns (bytes32[] memory ids, uint256[] memory amounts) {

@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Fixture} from "../Fixture.sol";
+import {Fixture} from "../Fixture.t.sol";
 
-import {CommitmentRules} from "./CommitmentRules.sol";
+import {CommitmentRules} from "./CommitmentRules.t.sol";
 
 contract RegisterTest is CommitmentRules {
     function sender() internal view override returns (address) {

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Fixture} from "../Fixture.sol";
+import {Fixture} from "../Fixture.t.sol";
 
 contract ViewsTest is Fixture {
     bytes32 private constant NOTHING = keccak256("nothing");

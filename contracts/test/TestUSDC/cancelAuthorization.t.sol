@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {TestUSDC} from "../../TestUSDC.sol";
 import {ContractSigner} from "../../adversaries/ContractSigner.sol";
-import {TokenFixture} from "./TokenFixture.sol";
+import {TokenFixture} from "./TokenFixture.t.sol";
 
 contract CancelAuthorizationTest is TokenFixture {
     function signed(uint256 key, address authorizer) private view returns (bytes memory) {

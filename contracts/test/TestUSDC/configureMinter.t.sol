@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {TestUSDC} from "../../TestUSDC.sol";
-import {TokenFixture} from "./TokenFixture.sol";
+import {TokenFixture} from "./TokenFixture.t.sol";
 
 contract ConfigureMinterTest is TokenFixture {
     function test_theMasterMinterAddsAMinter() public {

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {TokenFixture} from "./TokenFixture.sol";
+import {TokenFixture} from "./TokenFixture.t.sol";
 
 contract DecreaseAllowanceTest is TokenFixture {
     function setUp() public override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {TokenFixture} from "./TokenFixture.sol";
+import {TokenFixture} from "./TokenFixture.t.sol";
 
 contract DomainSeparatorTest is TokenFixture {
     function separator() private view returns (bytes32) {

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {ContractSigner} from "../../adversaries/ContractSigner.sol";
-import {TokenFixture} from "./TokenFixture.sol";
+import {TokenFixture} from "./TokenFixture.t.sol";
 
 contract PermitTest is TokenFixture {
     function structHash(address holder, uint256 value, uint256 nonce, uint256 deadline)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {AuthorizationRules} from "./AuthorizationRules.sol";
+import {AuthorizationRules} from "./AuthorizationRules.t.sol";
 
 contract ReceiveWithAuthorizationTest is AuthorizationRules {
     function typehash() internal view override returns (bytes32) {

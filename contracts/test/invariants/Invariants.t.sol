@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Assertions} from "../Assertions.sol";
-import {World} from "./World.sol";
+import {Assertions} from "../Assertions.t.sol";
+import {World} from "./World.t.sol";
 
 /// @title Invariants
 /// @notice What holds after any sequence of steps by anybody.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Assertions} from "../Assertions.sol";
-import {World} from "./World.sol";
+import {Assertions} from "../Assertions.t.sol";
+import {World} from "./World.t.sol";
 
 /// @title Walk
 /// @notice One long random walk through the world that the invariants are checked in.

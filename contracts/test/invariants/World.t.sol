@@ -6,9 +6,9 @@ import {PurchaseRegistrar} from "../../PurchaseRegistrar.sol";
 import {TestUSDC} from "../../TestUSDC.sol";
 import {HostileToken} from "../../adversaries/HostileToken.sol";
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Assertions} from "../Assertions.sol";
-import {Vm} from "../Vm.sol";
-import {Replay} from "./Replay.sol";
+import {Assertions} from "../Assertions.t.sol";
+import {Vm} from "../Vm.t.sol";
+import {Replay} from "./Replay.t.sol";
 
 /// @title World
 /// @notice Every actor's every step, with whatever arguments the fuzzer finds, against a model that says beforehand whether

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Vm} from "../Vm.sol";
+import {Vm} from "../Vm.t.sol";
 
 /// @title Replay
 /// @notice Rebuilds the registrar's whole state from its logs, reading nothing else.

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {PurchaseRegistrar} from "../PurchaseRegistrar.sol";
 import {TestUSDC} from "../TestUSDC.sol";
-import {Vm} from "./Vm.sol";
+import {Vm} from "./Vm.t.sol";
 
 /// @title Assertions
 /// @notice Comparisons that say what was and what was expected, and the cheatcodes that shorten a test.

@@ -6,7 +6,7 @@ import {FundingSource} from "../FundingSource.sol";
 import {PurchaseRegistrar} from "../PurchaseRegistrar.sol";
 import {TestUSDC} from "../TestUSDC.sol";
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
-import {Assertions} from "./Assertions.sol";
+import {Assertions} from "./Assertions.t.sol";
 
 /// @title Fixture
 /// @notice One program with one merchant, set up through the functions that users have.

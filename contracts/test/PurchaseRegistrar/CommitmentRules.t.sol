@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {PurchaseRegistrar} from "../../PurchaseRegistrar.sol";
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Fixture} from "../Fixture.sol";
+import {Fixture} from "../Fixture.t.sol";
 
 import {ContractSigner} from "../../adversaries/ContractSigner.sol";
 

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {TestUSDC} from "../../TestUSDC.sol";
 import {ContractSigner} from "../../adversaries/ContractSigner.sol";
-import {TokenFixture} from "./TokenFixture.sol";
+import {TokenFixture} from "./TokenFixture.t.sol";
 
 /// @title AuthorizationRules
 /// @notice What `transferWithAuthorization` and `receiveWithAuthorization` have in common; each one's test runs them all.

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {TestUSDC} from "../../TestUSDC.sol";
-import {Assertions} from "../Assertions.sol";
+import {Assertions} from "../Assertions.t.sol";
 
 /// @title TokenFixture
 /// @notice The token with a wallet for each role, and two holders with keys.
