@@ -81,7 +81,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     const { seed, mode } = settings;
     await keepSettings(dataDirectory, { version: 1, seed, mode }, settings.fresh);
   }
-  const chain = opened.use(await openChain(settings));
+  const chain = await settings.adaptChain(opened.use(await openChain(settings)));
   const store = await openStore(settings);
   opened.defer(async () => await store.close());
   const keys = await deriveKeys(settings.seed, chain.accounts);

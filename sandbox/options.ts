@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { RateLimit } from "../server/http/limit-rate.ts";
 import type { ClockMode } from "./clock/clock.ts";
+import type { Chain } from "./genesis/start-chain.ts";
 import { type Resolve, resolveHost } from "./http/pin-receiver.ts";
 
 /** What a sandbox can be told when it is created; everything has a default. */
@@ -31,6 +32,8 @@ export interface SandboxOptions {
   rateLimit?: RateLimit;
   /** Where structured log lines of failures go; nowhere by default. */
   log?: Log;
+  /** Puts something between the chain and everything that uses it: other contracts, or a node that lies. For tests. */
+  adaptChain?: (chain: Chain) => Promise<Chain>;
 }
 
 /** Where structured log lines go. */
@@ -54,6 +57,7 @@ export interface SandboxSettings {
   patienceMs: number;
   rateLimit: RateLimit | undefined;
   log: Log;
+  adaptChain: (chain: Chain) => Promise<Chain>;
 }
 
 /**
@@ -77,6 +81,7 @@ export function settle(options: SandboxOptions): SandboxSettings {
     patienceMs,
     rateLimit: options.rateLimit,
     log: options.log ?? { info() {}, error() {} },
+    adaptChain: options.adaptChain ?? (async (chain: Chain) => chain),
   };
   for (const [name, port] of Object.entries(settings.ports))
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
