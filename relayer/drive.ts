@@ -12,8 +12,8 @@ import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
 import { atOneTime, timestamp } from "./timestamp.ts";
 
-/** When to wait for a receipt: whenever there is none, only after something was sent, or not at all. */
-export type Patience = "always" | "after_sending" | "never";
+/** When to wait for a receipt: whenever there is none, only after something was sent, or not at all; or only to look. */
+export type Patience = "always" | "after_sending" | "never" | "sends_nothing";
 
 /** Reads an operation and drives it while nobody else does. */
 export function driveAlone(
@@ -42,7 +42,7 @@ export async function drive(
 ): Promise<OperationRecord> {
   try {
     const chainId = await requireEpoch(context, operation);
-    return operation.status === "accepted"
+    return operation.status === "accepted" && patience !== "sends_nothing"
       ? await begin(context, operation, chainId, patience)
       : await goOn(context, operation, patience);
   } catch (error) {
@@ -78,19 +78,30 @@ async function sendInTurn(context: RelayerContext, claim: Claim): Promise<Operat
   }
 }
 
+/** What the chain says of a claimed operation now; nothing is sent. */
+async function look(
+  context: RelayerContext,
+  operation: OperationRecord,
+): Promise<{ operation: OperationRecord; waiting: boolean }> {
+  const receipt = await findReceipt(context, operation);
+  if (receipt)
+    return { operation: await confirm(context, await settle(context, operation, receipt)), waiting: false };
+
+  const unmined = operation.block_hash === null ? operation : await takeBack(context, operation);
+  const sighting = await sight(context, unmined);
+  if (sighting !== "waiting")
+    return { operation: await conclude(context, unmined, sighting), waiting: false };
+  return { operation: unmined, waiting: unmined.status !== "needs_attention" };
+}
+
 async function goOn(
   context: RelayerContext,
   operation: OperationRecord,
   patience: Patience,
 ): Promise<OperationRecord> {
   if (operation.nonce === null) return operation;
-  const receipt = await findReceipt(context, operation);
-  if (receipt) return confirm(context, await settle(context, operation, receipt));
-
-  const unmined = operation.block_hash === null ? operation : await takeBack(context, operation);
-  const sighting = await sight(context, unmined);
-  if (sighting !== "waiting") return conclude(context, unmined, sighting);
-  if (unmined.status === "needs_attention") return unmined;
+  const { operation: unmined, waiting } = await look(context, operation);
+  if (!waiting || patience === "sends_nothing") return unmined;
 
   const unblocked = await sendPredecessors(context, unmined);
   if (!(await knowsTransaction(context.node, standing(unmined).hash)))

@@ -2,8 +2,8 @@ import type { Address } from "viem";
 import { z } from "zod";
 import type { RelayerContext } from "./context.ts";
 import { FaultInvalidError, RpcUnavailableError, SignerUnknownError } from "./errors.ts";
-import type { FaultPoint, FaultSubject } from "./fault.ts";
-import { ask, readNonce, readReceipt, sendRaw } from "./node.ts";
+import type { FaultPoint, FaultState, FaultSubject } from "./fault.ts";
+import { ask, type Node, readNonce, readReceipt, sendRaw } from "./node.ts";
 
 /** A fault holds the operation here; it stays as the journal has it. */
 export class HeldError extends Error {}
@@ -60,8 +60,19 @@ async function pauseMining(context: RelayerContext): Promise<void> {
   const automine = await ask(node, "anvil_getAutomine", [], z.boolean());
   const interval = await ask(node, "anvil_getIntervalMining", [], z.number().nullable());
   faults.rememberMining({ automine, interval });
+  await stopMining(node);
+}
+
+async function stopMining(node: Node): Promise<void> {
   await ask(node, "evm_setAutomine", [false], z.unknown());
   await ask(node, "evm_setIntervalMining", [0], z.unknown());
+}
+
+/** Puts faults back as they were; a pause of mining that they had caused is there again. */
+export async function restoreFaults(context: RelayerContext, state: FaultState): Promise<void> {
+  await clearFaults(context);
+  context.faults.restore(state);
+  if (state.mining !== null) await stopMining(context.node);
 }
 
 /** Takes every fault away; the node mines as it did, what waited included. */

@@ -40,6 +40,8 @@ export interface Journal {
   budget(program: string): Promise<BudgetRecord | undefined>;
   /** The highest nonce ever claimed for a signer in an epoch. */
   lastNonce(signer: Address, epoch: Hex): Promise<number | undefined>;
+  /** The operations with the highest nonces below this one for a signer in an epoch, by falling nonce. */
+  claimedBelow(signer: Address, nonce: number, epoch: Hex, limit: number): Promise<OperationRecord[]>;
   /** Every operation that claimed this nonce or a higher one for a signer in an epoch, settled or not, by nonce. */
   claimed(signer: Address, fromNonce: number, epoch: Hex): Promise<OperationRecord[]>;
   /** Atomic, and durable when it resolves. */

@@ -17,6 +17,11 @@ export class KeyedMutex {
     }
   }
 
+  /** Whether somebody holds this key now. */
+  isHeld(key: string): boolean {
+    return this.#mutexes.get(key)?.isLocked() ?? false;
+  }
+
   /** Takes a place in the line for a key; the place is taken before this returns. */
   async acquire(key: string): Promise<() => void> {
     const mutex = this.#mutexes.get(key) ?? new Mutex();

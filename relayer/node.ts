@@ -35,7 +35,7 @@ const receiptSchema = z.object({
 /** What the relayer needs of a receipt. */
 export type Receipt = z.infer<typeof receiptSchema>;
 
-const blockSchema = z.object({ timestamp: quantity });
+const blockSchema = z.object({ hash: hex, timestamp: quantity });
 const traceSchema = z.object({ output: hex.optional(), error: z.string().optional() });
 
 /** How many nonces of a wallet the chain has used: its next nonce. */
@@ -73,6 +73,17 @@ export async function knowsTransaction(node: Node, hash: Hex): Promise<boolean> 
 /** The number of the newest block. */
 export function readHead(node: Node): Promise<number> {
   return ask(node, "eth_blockNumber", [], quantity);
+}
+
+/** The hash of the block that the chain has at a height now, or null when it is not that high. */
+export async function readBlockHash(node: Node, number: number): Promise<Hex | null> {
+  const block = await ask(
+    node,
+    "eth_getBlockByNumber",
+    [numberToHex(number), false],
+    blockSchema.pick({ hash: true }).nullable(),
+  );
+  return block?.hash ?? null;
 }
 
 /** When a block was made, in Unix seconds. */

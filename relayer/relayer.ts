@@ -4,7 +4,8 @@ import { readIdentity } from "./chain-epoch.ts";
 import type { RelayerContext, RelayerPorts } from "./context.ts";
 import { drive, driveAlone } from "./drive.ts";
 import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./fault.ts";
-import { clearFaults, HeldError } from "./fault-point.ts";
+import { clearFaults, HeldError, restoreFaults } from "./fault-point.ts";
+import { follow } from "./follow.ts";
 import type { OperationPage } from "./journal.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { connect } from "./node.ts";
@@ -50,6 +51,13 @@ export interface Relayer {
   budget(program: string): Promise<GasBudget>;
   /** Takes up what an earlier process left; to be awaited before the first submit. */
   recover(): Promise<void>;
+  /**
+   * Looks at everything that a new head of the chain may have changed, reorgs of what was confirmed included, and sends
+   * again what the node lacks. To be called after every new head; an operation that a request is at work on is left to it.
+   */
+  follow(): Promise<void>;
+  /** Brings the journal up to the head of the chain as `follow` does, but sends nothing; for whoever only reads. */
+  observe(): Promise<void>;
   /** Resolves when nothing is in flight. */
   drain(): Promise<void>;
   /** Sets a fault. @throws FaultInvalidError */
@@ -59,7 +67,8 @@ export interface Relayer {
   clearFaults(): Promise<void>;
   /** All state that is not in the journal. */
   snapshotFaults(): FaultState;
-  restoreFaults(state: FaultState): void;
+  /** Puts back what `snapshotFaults` gave, a pause of mining included. */
+  restoreFaults(state: FaultState): Promise<void>;
 }
 
 /**
@@ -94,6 +103,8 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     advance: async (id) => toPublicOperation(await track(driveAlone(context, id, "after_sending"))),
     resume: async (id) => toPublicOperation(await track(resume(context, id))),
     recover: () => track(recover(context)),
+    follow: () => track(follow(context, "never")),
+    observe: () => track(follow(context, "sends_nothing")),
     async read(id) {
       const record = await context.journal.read(id);
       return record && toPublicOperation(record);
@@ -109,7 +120,7 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     faults: () => context.faults.list(),
     clearFaults: () => clearFaults(context),
     snapshotFaults: () => context.faults.snapshot(),
-    restoreFaults: (state) => context.faults.restore(state),
+    restoreFaults: (state) => restoreFaults(context, state),
   };
 }
 

@@ -40,6 +40,12 @@ export function relayerJournal(store: Store): Journal {
       return last?.value.nonce ?? undefined;
     },
 
+    async claimedBelow(signer, nonce, epoch, limit) {
+      const page = { from: nonce - 1, reverse: true, limit };
+      const found = await store.ordered("operations_by_nonce", [signer, epoch], page);
+      return found.map(({ value }) => value);
+    },
+
     async claimed(signer, fromNonce, epoch) {
       const found = await store.ordered("operations_by_nonce", [signer, epoch], { from: fromNonce });
       return found.map(({ value }) => value);

@@ -321,7 +321,7 @@ test("a fault acts on what it matches, as often as it says, and can be put back 
     JSON.stringify(stage.relayer.snapshotFaults()),
   );
   await stage.relayer.clearFaults();
-  stage.relayer.restoreFaults(saved);
+  await stage.relayer.restoreFaults(saved);
   expect(stage.relayer.snapshotFaults()).toEqual(saved);
   stage.relayer.fault({ point: "receipt", action: "hold" });
   await stage.relayer.submit(await stage.offer("b"));

@@ -1,0 +1,145 @@
+import type { EIP1193RequestFn } from "viem";
+import { expect, test } from "vitest";
+import { openStage, program } from "./stage.ts";
+
+test.each([1, 2, 3, 4, 5])(
+  "a new head shows that a reorg took %i confirmed blocks, and following it repairs them",
+  async (depth) => {
+    const stage = await openStage();
+    const confirmed = [];
+    for (let index = 0; index < depth + 1; index += 1)
+      confirmed.push(await stage.relayer.submit(await stage.offer(`deep-${index}`)));
+    const [stands, ...lost] = confirmed;
+
+    await stage.reorg(depth);
+    await stage.relayer.follow();
+    const sent = await stage.relayer.list(program, { limit: 10 });
+    expect(sent.map(({ reorg_count }) => reorg_count)).toEqual([0, ...lost.map(() => 1)]);
+    await expect.poll(() => stage.mined()).toEqual(confirmed.map(({ hash }) => hash));
+    await stage.relayer.follow();
+    const repaired = await stage.relayer.list(program, { limit: 10 });
+    expect(repaired[0]).toEqual(stands);
+    expect(repaired.map(({ status, hash }) => [status, hash])).toEqual(
+      confirmed.map(({ hash }) => ["confirmed", hash]),
+    );
+    await stage.expectBooksToBalance();
+  },
+);
+
+test("who only observes sees a reorg and sends nothing", async () => {
+  const stage = await openStage();
+  const confirmed = await stage.relayer.submit(await stage.offer("seen"));
+  await stage.reorg(1);
+  await stage.relayer.observe();
+  expect(await stage.relayer.list(program, { limit: 10 })).toMatchObject([
+    { status: "broadcast", status_reason: "reorged", reorg_count: 1, block_hash: null, cost_wei: null },
+  ]);
+  expect(await stage.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 0 });
+  expect(await stage.mined()).toEqual([]);
+  await stage.expectBooksToBalance();
+
+  await stage.relayer.follow();
+  await expect.poll(() => stage.mined()).toEqual([confirmed.hash]);
+});
+
+test("what a reorg has mined again in another block is told with that block", async () => {
+  const stage = await openStage({ patienceMs: 0 });
+  await stage.client.setAutomine(false);
+  const sent = await stage.relayer.submit(await stage.offer("moved"));
+  const snapshot = await stage.client.snapshot();
+  await stage.client.mine({ blocks: 1 });
+  await stage.relayer.observe();
+  const before = await stage.relayer.read(sent.operation_id);
+  expect(before?.status).toBe("confirmed");
+
+  await stage.client.revert({ id: snapshot });
+  await stage.client.mine({ blocks: 1 });
+  await stage.client.request({ method: "eth_sendRawTransaction", params: [await rawOf(stage, sent)] });
+  await stage.client.mine({ blocks: 1 });
+  await stage.relayer.observe();
+  const after = await stage.relayer.read(sent.operation_id);
+  expect(after).toMatchObject({ status: "confirmed", reorg_count: 1, hash: sent.hash });
+  expect(after?.block_number).toBe((before?.block_number ?? 0) + 1);
+  await stage.expectBooksToBalance();
+});
+
+async function rawOf(
+  stage: Awaited<ReturnType<typeof openStage>>,
+  { operation_id }: { operation_id: string },
+) {
+  const record = await stage.journal.read(operation_id);
+  return record?.transactions[0]?.raw ?? "0x";
+}
+
+test("confirmations are counted with each head, without a request", async () => {
+  const stage = await openStage({ confirmations: 3 });
+  const { operation_id } = await stage.relayer.submit(await stage.offer("counted"));
+  const seen = [];
+  for (let block = 0; block < 3; block += 1) {
+    await stage.relayer.follow();
+    seen.push(await stage.relayer.read(operation_id));
+    await stage.client.mine({ blocks: 1 });
+  }
+  expect(seen.map((operation) => [operation?.status, operation?.confirmations])).toEqual([
+    ["mined", 1],
+    ["mined", 2],
+    ["confirmed", 3],
+  ]);
+});
+
+test("what stands costs a head one question for each signer, however many operations there were", async () => {
+  const stage = await openStage();
+  for (let index = 0; index < 12; index += 1) await stage.relayer.submit(await stage.offer(`many-${index}`));
+  const asked: string[] = [];
+  const forward: EIP1193RequestFn = stage.client.request;
+  const request: EIP1193RequestFn = async (args) => {
+    asked.push(args.method);
+    return forward(args);
+  };
+  const relayer = await stage.restart({ request });
+  await relayer.follow();
+  expect(asked).toEqual(["eth_getBlockByNumber"]);
+});
+
+test("a held operation goes on with the next head, one without a nonce waits for whoever wants it", async () => {
+  const stage = await openStage();
+  stage.relayer.fault({ point: "after_signed", action: "hold" });
+  const held = await stage.relayer.submit(await stage.offer("held"));
+  stage.relayer.fault({ point: "simulate", action: "rpc_error" });
+  const unclaimed = await stage.relayer.submit(await stage.offer("unclaimed"));
+  await stage.relayer.observe();
+  expect(await stage.relayer.read(held.operation_id)).toEqual(held);
+  await stage.relayer.follow();
+  await expect.poll(() => stage.mined()).toEqual([held.hash]);
+  expect(await stage.relayer.read(unclaimed.operation_id)).toEqual(unclaimed);
+});
+
+test("a node that is away, or on another life of the chain, leaves the journal as it is", async () => {
+  const stage = await openStage();
+  const confirmed = await stage.relayer.submit(await stage.offer("left"));
+  await stage.reorg(1);
+  const { chainId } = stage.chain.deployment;
+  const elsewhere = [
+    async () => ({ chainId, epoch: `0x${"ab".repeat(32)}` as const }),
+    () => Promise.reject(new Error("ECONNREFUSED")),
+  ];
+  for (const identity of elsewhere) {
+    const relayer = await stage.restart({ chain: { identity } });
+    await relayer.follow();
+    expect(await relayer.read(confirmed.operation_id)).toEqual(confirmed);
+  }
+});
+
+test("faults that are put back pause mining again, and clearing them ends the pause", async () => {
+  const stage = await openStage({ patienceMs: 0 });
+  stage.relayer.fault({ point: "before_intent", action: "pause_mining" });
+  await stage.relayer.submit(await stage.offer("paused"));
+  const state = stage.relayer.snapshotFaults();
+  await stage.relayer.clearFaults();
+  expect(await stage.client.getAutomine()).toBe(true);
+
+  await stage.relayer.restoreFaults(state);
+  expect(await stage.client.getAutomine()).toBe(false);
+  await stage.relayer.restoreFaults({ faults: [], mining: null });
+  expect(await stage.client.getAutomine()).toBe(true);
+});
