@@ -25,6 +25,7 @@ import { publish, unpublish } from "./data-directory/sandbox-file.ts";
 import { keepSettings } from "./data-directory/settings-file.ts";
 import { describe, type SandboxDescription } from "./description.ts";
 import { type Fingerprint, takeFingerprint } from "./fingerprint.ts";
+import { followHeads } from "./follow-heads.ts";
 import type { WalletName } from "./genesis/roles.ts";
 import { type Chain, startChain } from "./genesis/start-chain.ts";
 import { Admission } from "./http/admission.ts";
@@ -110,6 +111,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const ports = { chain: reader, store, relayer, requests, keyRing, ...outlet };
   const services = connect({ settings, chain, urls, receiverUrl, keys, ports });
   const admission = new Admission();
+  opened.defer(await followHeads({ url: chain.anvil.url, relayer, admission, log: settings.log }));
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
   const client = createApiClient(urls.api);

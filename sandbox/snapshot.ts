@@ -95,8 +95,7 @@ export class Snapshots {
       await client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee });
       await clock.pin(moment.offset);
       await store.import(moment.store);
-      await relayer.clearFaults();
-      relayer.restoreFaults(moment.faults);
+      await relayer.restoreFaults(moment.faults);
       requests.count = moment.requests;
       access.forget();
       receiver.restore(moment.receiver);

@@ -15,12 +15,20 @@ export class Admission {
     return async (request, response) => {
       while (this.#closed !== null && !(this.#inside > 0 && continues(request))) await this.#closed;
       this.#inside += 1;
-      response.once("close", () => {
-        this.#inside -= 1;
-        if (this.#inside === 0) this.#idle?.();
-      });
+      response.once("close", () => this.#leave());
       handler(request, response);
     };
+  }
+
+  /** Runs work that is counted and held back as a request is. */
+  async enter<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#closed !== null) await this.#closed;
+    this.#inside += 1;
+    try {
+      return await work();
+    } finally {
+      this.#leave();
+    }
   }
 
   /** Runs work while no request is inside; requests that come meanwhile wait. */
@@ -39,5 +47,10 @@ export class Admission {
       this.#closed = null;
       resolve();
     }
+  }
+
+  #leave(): void {
+    this.#inside -= 1;
+    if (this.#inside === 0) this.#idle?.();
   }
 }

@@ -23,6 +23,8 @@ export const listTransactions = defineOperation({
     const { relayer } = services;
     const exists = async (id: string) => (await relayer.read(id))?.program === program.id;
     const { after, limit } = await readPage(query, exists);
+    // What the chain did since the last look is told; nothing is sent.
+    await relayer.observe();
     const operations = await relayer.list(program.id, {
       limit: limit + 1,
       ...(after === undefined ? {} : { after }),

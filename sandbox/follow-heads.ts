@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import type { Relayer } from "../relayer/relayer.ts";
+import type { Log } from "../server/services.ts";
+import type { Admission } from "./http/admission.ts";
+
+/**
+ * Has the relayer follow the chain: whenever the node announces a head, blocks of a reorg included, one look at it.
+ *
+ * Heads that come during a look make one more look together. Looks are held back like requests, so that no snapshot has half of one.
+ *
+ * @returns a function that ends it, once the look under way has ended.
+ */
+export async function followHeads(parts: {
+  /** The node's WebSocket, which has the address of its HTTP server. */
+  url: string;
+  relayer: Relayer;
+  admission: Admission;
+  log: Log;
+}): Promise<() => Promise<void>> {
+  const { url, relayer, admission, log } = parts;
+  let newHead = false;
+  let looking: Promise<void> | null = null;
+  const look = async () => {
+    try {
+      while (newHead) {
+        newHead = false;
+        await admission.enter(async () => await relayer.follow());
+      }
+    } catch (error) {
+      log.error({ causes: String(error) }, "following the chain");
+    } finally {
+      looking = null;
+    }
+  };
+
+  const socket = new WebSocket(url.replace(/^http/, "ws"));
+  socket.addEventListener("message", () => {
+    newHead = true;
+    looking ??= look();
+  });
+  const failed = once(socket, "error").then(() => {
+    throw new Error(`${socket.url} takes no connection.`);
+  });
+  await Promise.race([once(socket, "open"), failed]);
+  // Its confirmation is the first message, so that the head of now is looked at too.
+  socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));
+  return async () => {
+    socket.close();
+    await looking;
+  };
+}
