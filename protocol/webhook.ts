@@ -1,3 +1,5 @@
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64 } from "@scure/base";
 import { Webhook } from "standardwebhooks";
@@ -52,12 +54,21 @@ export function signWebhook(
  */
 export function verifyWebhook(headers: WebhookHeaders, body: Uint8Array, publicKey: Uint8Array): boolean {
   const content = signedContent(headers["webhook-id"], headers["webhook-timestamp"], body);
-  return headers["webhook-signature"].split(" ").some((entry) => {
-    const [version, encoded] = entry.split(",");
-    if (version !== "v1a" || encoded === undefined) return false;
-    const signature = decodeExact(base64, encoded);
-    return signature !== null && verifyEd25519(publicKey, content, signature);
-  });
+  return signaturesOf(headers, "v1a").some((signature) => verifyEd25519(publicKey, content, signature));
+}
+
+/**
+ * Verifies the HMAC signature (`v1`) of a notification over its raw body, as receivers with the shared secret do; the time is not
+ * judged here.
+ *
+ * @returns false when no `v1` signature of the header verifies.
+ * @example verifySharedSecret(headers, rawBody, "whsec_…")
+ */
+export function verifySharedSecret(headers: WebhookHeaders, body: Uint8Array, secret: string): boolean {
+  const key = base64.decode(secret.replace(/^whsec_/, ""));
+  const content = signedContent(headers["webhook-id"], headers["webhook-timestamp"], body);
+  const expected = hmac(sha256, key, content);
+  return signaturesOf(headers, "v1").some((signature) => isEqual(signature, expected));
 }
 
 /**
@@ -67,6 +78,22 @@ export function verifyWebhook(headers: WebhookHeaders, body: Uint8Array, publicK
  */
 export function webhookSecret(bytes: Uint8Array): string {
   return `whsec_${base64.encode(bytes)}`;
+}
+
+/** The signatures of one scheme that a header lists, as bytes. */
+function signaturesOf(headers: WebhookHeaders, scheme: "v1" | "v1a"): Uint8Array[] {
+  return headers["webhook-signature"].split(" ").flatMap((entry) => {
+    const [version, encoded] = entry.split(",");
+    const signature = version === scheme && encoded !== undefined ? decodeExact(base64, encoded) : null;
+    return signature === null ? [] : [signature];
+  });
+}
+
+/** Takes equally long wherever the first difference is. */
+function isEqual(left: Uint8Array, right: Uint8Array): boolean {
+  let difference = left.length ^ right.length;
+  for (const [index, byte] of left.entries()) difference |= byte ^ (right[index] ?? 0);
+  return difference === 0;
 }
 
 function signedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array {

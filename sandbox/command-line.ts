@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { demoCommand } from "./commands/demo.ts";
+import { listenCommand } from "./commands/listen.ts";
 import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
 
@@ -10,6 +11,7 @@ const program = new Command("routing-sandbox")
   .addCommand(startCommand())
   .addCommand(demoCommand())
   .addCommand(statusCommand())
+  .addCommand(listenCommand())
   .exitOverride();
 
 try {

@@ -73,6 +73,8 @@ export interface Sandbox extends AsyncDisposable {
  */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = settle(options);
+  const { receiverUrl: named } = settings;
+  const foreign = named === undefined ? null : await pinReceiver(named, settings.resolveHost);
   // What was opened last is closed first, also when the start fails half way.
   await using opened = new AsyncDisposableStack();
   const { dataDirectory } = settings;
@@ -94,7 +96,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   await relayer.recover();
   const urls = { ...urlsOf(listeners), rpc: chain.anvil.url };
   const own = `${urls.api}${receiveNotification.path}`;
-  const pinned = await pinReceiver(settings.receiverUrl ?? own, settings.resolveHost);
+  const pinned = foreign ?? (await pinReceiver(own));
   const receiverUrl = pinned.url.href;
   const keyRing = new KeyRing(settings.seed, store);
   const receiver = new SandboxReceiver({ url: receiverUrl, own, keys: keyRing });

@@ -7,19 +7,19 @@ import type { DeliveryFaults, ReceiverFault } from "./delivery-fault.ts";
 const bodyBytes = 64 * 1024;
 
 /**
- * Stands in front of the service's own receiver: sees what arrives there, byte for byte, and makes it fail on demand.
+ * Stands in front of a receiver: sees what arrives there, byte for byte, and makes it fail on demand.
  *
  * @example listener.serve(tap.guard(api))
  */
 export class ReceiverTap {
-  readonly #path: string;
+  readonly #path: string | null;
   readonly #faults: DeliveryFaults;
   readonly #arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
   #count = 0;
 
   constructor(tap: {
-    /** The receiver's path. */
-    path: string;
+    /** The receiver's path; null where everything that is posted is a delivery. */
+    path: string | null;
     faults: DeliveryFaults;
     /** Is told of each delivery once it is answered, or its connection is gone. */
     arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
@@ -41,7 +41,8 @@ export class ReceiverTap {
   /** Wraps the API; everything that is not a delivery goes through untouched. */
   guard(handler: RequestListener): RequestListener {
     return (request, response) => {
-      if (request.method === "POST" && request.url === this.#path) this.#take(request, response, handler);
+      const isDelivery = request.method === "POST" && request.url === (this.#path ?? request.url);
+      if (isDelivery) this.#take(request, response, handler);
       else handler(request, response);
     };
   }
