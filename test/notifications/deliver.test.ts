@@ -253,6 +253,16 @@ describe("a receiver that fails", () => {
   );
 });
 
+test("what the receiver has signed for counts as delivered, though every answer was lost", async () => {
+  const event = await stage.writeEvent();
+  await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+  stage.sandbox.receiver.failNext(5, { drop: true });
+  const { notification, receipt } = await stage.deliver(event);
+  expect(notification.status).toBe("delivered");
+  expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([null, null, null, null, null]);
+  expect(receipt).toMatchObject({ event_id: event.id, deliveries: 1 });
+});
+
 test("a snapshot that is asked for during a delivery waits for it and not it for the snapshot", async () => {
   const event = await stage.writeEvent();
   stage.sandbox.receiver.failNext(2, { status: 500 });
