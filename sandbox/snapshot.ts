@@ -87,13 +87,18 @@ export class Snapshots {
         );
       await relayer.drain();
       const { client, clock } = chain;
-      await client.request({ method: "anvil_dropAllTransactions" });
-      const reverted = await client.request({ method: "evm_revert", params: [moment.chainId] });
+      const [reverted] = await Promise.all([
+        client.request({ method: "evm_revert", params: [moment.chainId] }),
+        client.request({ method: "anvil_dropAllTransactions" }),
+      ]);
       if (!reverted)
         throw new SandboxError("stale_snapshot", "The chain no longer holds this snapshot; take a new one.");
-      moment.chainId = await client.snapshot();
-      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee });
-      await clock.pin(moment.offset);
+      const [chainId] = await Promise.all([
+        client.snapshot(),
+        client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),
+        clock.pin(moment.offset),
+      ]);
+      moment.chainId = chainId;
       await store.import(moment.store);
       await relayer.restoreFaults(moment.faults);
       requests.count = moment.requests;

@@ -65,8 +65,11 @@ function deterministicClock(client: ChainClient): SandboxClock {
     },
     async pin() {
       // Without it Anvil takes the wall clock for the time of the last block when it has loaded a state.
-      await client.request({ method: "evm_setTime", params: [await now()] });
-      await client.setBlockTimestampInterval({ interval: 1 });
+      const time = await now();
+      await Promise.all([
+        client.request({ method: "evm_setTime", params: [time] }),
+        client.setBlockTimestampInterval({ interval: 1 }),
+      ]);
     },
   };
 }

@@ -4,7 +4,7 @@ import { cpus, release, totalmem, type } from "node:os";
 import { Command } from "commander";
 import { type Benchmark, measure, median } from "./benchmark.ts";
 
-const NOT_BENCHMARKS = ["run.ts", "benchmark.ts", "process-group.ts"];
+const NOT_BENCHMARKS = ["run.ts", "benchmark.ts", "process-group.ts", "rpc-node.ts"];
 
 const names = (await readdir(new URL(".", import.meta.url)))
   .filter((file) => file.endsWith(".ts") && !NOT_BENCHMARKS.includes(file))
@@ -27,6 +27,7 @@ const [cpu] = cpus();
 const machine = `${cpu?.model.trim() ?? "unknown processor"}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}, Node ${process.version}`;
 
 const measured = await measure(benchmark, (line) => process.stderr.write(`${line}\n`));
+await benchmark.close?.();
 const floor = median(measured.get(benchmark.baseline) ?? []);
 const rows = [...measured].map(([subject, milliseconds]) => ({
   subject,

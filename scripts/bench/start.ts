@@ -7,8 +7,8 @@ import { anvilBinary } from "../../sandbox/anvil/anvil-binary.ts";
 import { packageRoot } from "../../sandbox/genesis/package-root.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { startGroup } from "./process-group.ts";
+import { untilHardhatAnswers, untilRpcAnswers } from "./rpc-node.ts";
 
-const BLOCK_NUMBER = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] });
 const description = z.object({ urls: z.record(z.string(), z.string()) });
 
 /** The benchmark `start`. */
@@ -18,26 +18,10 @@ export const benchmark: Benchmark = {
   rounds: 7,
   subjects: {
     "bare Anvil": () => untilRpcAnswers(anvilBinary(), ["--port", "0"], /Listening on (\S+)/),
-    "hardhat node": () =>
-      untilRpcAnswers(
-        process.execPath,
-        [join(packageRoot(), "node_modules", "hardhat", "dist", "src", "cli.js"), "node", "--port", "0"],
-        /JSON-RPC server at http:\/\/([^\s/]+)/,
-      ),
+    "hardhat node": untilHardhatAnswers,
     "npm start": untilSandboxAnswers,
   },
 };
-
-async function untilRpcAnswers(program: string, args: readonly string[], address: RegExp): Promise<number> {
-  const started = performance.now();
-  await using group = startGroup(program, args);
-  const [, host] = await group.printed(address);
-  await group.until(async () => {
-    const headers = { "content-type": "application/json" };
-    await (await fetch(`http://${host}`, { method: "POST", headers, body: BLOCK_NUMBER })).json();
-  });
-  return performance.now() - started;
-}
 
 async function untilSandboxAnswers(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));

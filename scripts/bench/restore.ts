@@ -1,0 +1,37 @@
+/** Back to an earlier moment: the whole sandbox beside the bare chain's snapshot and revert. */
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import { runDemo } from "../../sandbox/demo/run-demo.ts";
+import type { Benchmark } from "./benchmark.ts";
+
+const sandbox = await createSandbox({ seed: "bench" });
+const { client } = sandbox.chain;
+
+/** One story's worth of state, so that there is something to take back. */
+await runDemo(sandbox.description, silentNarrator);
+const start = await sandbox.snapshot();
+
+async function elapsed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** The benchmark `restore`. */
+export const benchmark: Benchmark = {
+  title: "Back to an earlier moment: chain, store, journal, clock and faults as one",
+  baseline: "bare evm_snapshot and evm_revert",
+  rounds: 50,
+  subjects: {
+    "bare evm_snapshot and evm_revert": async () =>
+      await elapsed(async () => {
+        const id = await client.snapshot();
+        await client.revert({ id });
+      }),
+    "sandbox restore": async () => {
+      await client.mine({ blocks: 1 });
+      return await elapsed(async () => await start.restore());
+    },
+  },
+  close: async () => await sandbox.close(),
+};
