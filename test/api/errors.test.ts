@@ -3,7 +3,6 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { payCall } from "../../protocol/call.ts";
-import { type Decision, signDecision } from "../../protocol/decision.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../../server/errors/catalogue.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";
@@ -60,30 +59,6 @@ async function expectProblem(answer: Answer, code: ErrorCode, docs = stage.sandb
   met.add(code);
   return body;
 }
-
-const decide = async (
-  purchase: Schema<"Purchase">,
-  claim: Schema<"Claim">,
-  change: Partial<Decision> = {},
-) => {
-  const { key_id, private_key } = stage.sandbox.description.reviewer;
-  const statement: Decision = {
-    award: "10000000",
-    chain_id: stage.sandbox.description.chain.chain_id,
-    claim_hash: claim.claim_hash,
-    claim_id: claim.id,
-    commitment_hash: purchase.commitment.hash,
-    decided_at: claim.created_at,
-    outcome: "approved",
-    program: stage.program,
-    purchase: purchase.id,
-    reviewer_key_id: key_id,
-    ...change,
-  };
-  const approval = signDecision(Buffer.from(private_key, "hex"), statement);
-  const { award, claim_id, decided_at, outcome, reviewer_key_id } = statement;
-  return { award, claim_id, decided_at, outcome, reviewer_key_id, approval };
-};
 
 async function claimed() {
   const purchase = await stage.paidPurchase(merchant);
@@ -157,7 +132,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     const { purchase, claim, path } = await claimed();
     return await stage.post(
       `${path}/decisions`,
-      await decide(purchase, claim, { reviewer_key_id: "another" }),
+      stage.decision(purchase, claim, { reviewer_key_id: "another" }),
     );
   },
   not_found: async () => await stage.get(stage.path(`/purchases/pur_${nobody}`)),
@@ -251,7 +226,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   },
   funding_source_insufficient: async () => {
     const { purchase, claim, path } = await claimed();
-    const decision = await stage.post(`${path}/decisions`, await decide(purchase, claim));
+    const decision = await stage.post(`${path}/decisions`, stage.decision(purchase, claim));
     return await stage.post(`${path}/refunds`, { decision_id: JSON.parse(decision.text).id });
   },
   delivery_exhausted: async () => {
@@ -263,7 +238,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   },
   approval_replayed: async () => {
     const { purchase, claim, path } = await claimed();
-    const body = await decide(purchase, claim);
+    const body = stage.decision(purchase, claim);
     expect((await stage.post(`${path}/decisions`, body)).status).toBe(201);
     return await stage.post(`${path}/decisions`, body);
   },

@@ -2,6 +2,7 @@ import { request as send } from "node:http";
 import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hashJson } from "../../protocol/canonical-json.ts";
+import { type Decision, signDecision } from "../../protocol/decision.ts";
 import { type ApiClient, type components, createApiClient } from "../../sandbox/client/api-client.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options.ts";
@@ -28,7 +29,8 @@ export interface RawRequest {
 export class Stage implements AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly program = "prg_demo";
-  readonly base: string;
+  /** Where requests go: the API, or a proxy in front of it. */
+  base: string;
   readonly accountKey: string;
   readonly otherAccountKey: string;
   credential = "";
@@ -251,6 +253,31 @@ export class Stage implements AsyncDisposable {
     const purchase = await this.activePurchase(merchant);
     await this.pay(purchase);
     return (await this.reconcile(purchase)).purchase;
+  }
+
+  /** The body of the designated reviewer's decision on a claim, which differs as it is told. */
+  decision(
+    purchase: Schema<"Purchase">,
+    claim: Schema<"Claim">,
+    change: Partial<Decision> = {},
+  ): Schema<"RecordDecision"> {
+    const { key_id, private_key } = this.sandbox.description.reviewer;
+    const statement: Decision = {
+      award: "10000000",
+      chain_id: this.sandbox.description.chain.chain_id,
+      claim_hash: claim.claim_hash,
+      claim_id: claim.id,
+      commitment_hash: purchase.commitment.hash,
+      decided_at: claim.created_at,
+      outcome: "approved",
+      program: this.program,
+      purchase: purchase.id,
+      reviewer_key_id: key_id,
+      ...change,
+    };
+    const approval = signDecision(Buffer.from(private_key, "hex"), statement);
+    const { award, claim_id, decided_at, outcome, reviewer_key_id } = statement;
+    return { award, claim_id, decided_at, outcome, reviewer_key_id, approval };
   }
 
   /** The body of a claim that the beneficiary has signed and sent. */

@@ -201,7 +201,7 @@ function bodyArbitrary(
 function change(value: unknown, at: number, other: unknown): unknown {
   if (typeof value !== "object" || value === null) return other;
   const members = Object.entries(value);
-  if (members.length === 0 || at % 5 === 0) return { ...value, [String(other).slice(0, 10)]: other };
+  if (members.length === 0 || at % 5 === 0) return { ...value, [JSON.stringify(other).slice(0, 10)]: other };
   const index = Math.floor(at / 5) % members.length;
   if (at % 5 === 1) return Object.fromEntries(members.filter((_, here) => here !== index));
   return Object.fromEntries(
