@@ -41,7 +41,9 @@ export async function readClaimedPayments(
   const entries = calldataPayments(observed.envelope?.input ?? "0x");
   const own = asked.value.commitment_hash;
   if (entries === null || !entries.payments.some(({ id }) => id === own)) {
-    const amount = entries?.payments[0]?.amount ?? BigInt(asked.value.amount) - at.paid;
+    const paying = paymentLogs(observed, services).find(({ fields }) => fields["id"] === own);
+    const outstanding = BigInt(asked.value.amount) - at.paid;
+    const amount = amountArgument(paying?.fields["amount"] ?? entries?.payments[0]?.amount ?? outstanding);
     const purchase = at.exists ? asked.value : null;
     return {
       call: payCall(registrar, own, amount),

@@ -1,0 +1,21 @@
+import type { Attack } from "../attack.ts";
+import { callPathAttacks } from "./call-path.ts";
+import { calldataAttacks } from "./calldata.ts";
+import { chainAttacks } from "./chain.ts";
+import { envelopeAttacks } from "./envelope.ts";
+import { logAttacks } from "./logs.ts";
+import { serviceAttacks } from "./service.ts";
+import { signatureAttacks } from "./signatures.ts";
+import { tokenAttacks } from "./token.ts";
+
+/** Every attack, in the order of docs/binding.md. */
+export const attacks: readonly Attack[] = [
+  ...envelopeAttacks,
+  ...callPathAttacks,
+  ...calldataAttacks,
+  ...logAttacks,
+  ...chainAttacks,
+  ...tokenAttacks,
+  ...signatureAttacks,
+  ...serviceAttacks,
+];

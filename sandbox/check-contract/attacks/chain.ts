@@ -1,0 +1,267 @@
+import type { Hex } from "viem";
+import { z } from "zod";
+import { createSandbox } from "../../create-sandbox.ts";
+import { type Attack, harmless, mismatch, refused } from "../attack.ts";
+import { parseReconciliation, type Stage, type StageAnswer } from "../stage.ts";
+
+const usdc = 1_000_000n;
+const rawObject = z.looseObject({});
+const allButFacts = [
+  "mined",
+  "confirmations",
+  "canonical",
+  "status",
+  "wallet",
+  "contract",
+  "value",
+  "calldata",
+  "log",
+  "timely",
+] as const;
+
+/** An honest payment of whose transaction the node then tells something else. */
+async function lieAboutFields(stage: Stage, change: { [field: string]: unknown }): Promise<StageAnswer> {
+  const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+  stage.liar.tell("eth_getTransactionByHash", (answer) => ({ ...rawObject.parse(answer), ...change }));
+  return await stage.reconcile(stage.purchase, [hash]);
+}
+
+/** Replaces the newest blocks by empty ones: their transactions are gone. */
+async function reorganise(stage: Stage, depth: number): Promise<void> {
+  await stage.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
+    method: "anvil_reorg",
+    params: [depth, []],
+  });
+  await stage.client.request({ method: "anvil_dropAllTransactions" });
+}
+
+function expectReverted(answer: StageAnswer, reverted: number): StageAnswer {
+  const seen = parseReconciliation(answer);
+  if (seen.reverted.length !== reverted || seen.purchase.figures.reconciled !== "0")
+    throw new Error(`${seen.reverted.length} receipts were taken back, not ${reverted}.`);
+  return answer;
+}
+
+/** Attacks by a chain that changes, or by a node that tells of another one. */
+export const chainAttacks: readonly Attack[] = [
+  {
+    family: "chain",
+    name: "a node that names another sender",
+    stopped: harmless,
+    run: async (stage) => await lieAboutFields(stage, { from: stage.address("stranger") }),
+  },
+  {
+    family: "chain",
+    name: "a node that gives another wallet's signature",
+    stopped: mismatch("canonical", "wallet"),
+    async run(stage) {
+      const theirs = await stage.send("stranger", stage.pay(stage.purchase));
+      const { r, s, yParity } = await stage.client.getTransaction({ hash: theirs });
+      return await lieAboutFields(stage, { r, s, yParity: `0x${yParity}`, v: `0x${yParity}` });
+    },
+  },
+  {
+    family: "chain",
+    name: "a node that gives other calldata for a hash",
+    stopped: mismatch("canonical", "wallet", "log"),
+    run: async (stage) => await lieAboutFields(stage, { input: stage.pay(stage.purchase, 25n * usdc).data }),
+  },
+  {
+    family: "chain",
+    name: "a node that gives another recipient for a hash",
+    stopped: mismatch("canonical", "wallet", "contract"),
+    run: async (stage) => await lieAboutFields(stage, { to: stage.contracts.token }),
+  },
+  {
+    family: "chain",
+    name: "a node that gives fields that make no transaction",
+    stopped: mismatch("canonical", "wallet"),
+    run: async (stage) => await lieAboutFields(stage, { r: `0x${"00".repeat(32)}` }),
+  },
+  {
+    family: "chain",
+    name: "a node that calls a reverted payment a success",
+    stopped: mismatch("log"),
+    async run(stage) {
+      const hash = await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc));
+      stage.liar.tell("eth_getTransactionReceipt", (answer) => ({
+        ...rawObject.parse(answer),
+        status: "0x1",
+      }));
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
+    name: "a node that lags behind the transaction's block",
+    stopped: refused(409, "transaction_unconfirmed", "confirmations"),
+    async run(stage) {
+      const { number } = await stage.client.getBlock({ blockTag: "latest" });
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      const before: unknown = await stage.client.request({
+        method: "eth_getBlockByNumber",
+        params: [`0x${number.toString(16)}`, false],
+      });
+      stage.liar.tell("eth_getBlockByNumber", (answer, parameters) =>
+        Array.isArray(parameters) && parameters[0] === "latest" ? before : answer,
+      );
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
+    name: "a node whose logs and figures differ",
+    stopped: refused(503, "rpc_unavailable"),
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      stage.liar.tell("eth_getLogs", () => []);
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
+    name: "a node of another chain with the same chain id",
+    stopped: refused(503, "chain_mismatch"),
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      const { number } = stage.sandbox.chain.deployment.epochBlock;
+      stage.liar.tell("eth_getBlockByNumber", (answer, parameters) =>
+        Array.isArray(parameters) && Number(parameters[0]) === number
+          ? { ...rawObject.parse(answer), hash: stage.purchase.commitment.hash }
+          : answer,
+      );
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
+    name: "a transaction of another Anvil with the same chain id and addresses",
+    stopped: refused(409, "transaction_not_found", ...allButFacts),
+    async run(stage) {
+      await using other = await createSandbox({ seed: "elsewhere" });
+      const { transactionHash } = await other.wallets.buyer.send(stage.approve(1n));
+      return await stage.reconcile(stage.purchase, [transactionHash]);
+    },
+  },
+  {
+    family: "chain",
+    name: "a reset under our feet",
+    stopped: refused(409, "transaction_not_found", ...allButFacts),
+    async run(stage) {
+      const id = await stage.client.snapshot();
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      await stage.client.request({ method: "evm_revert", params: [id] });
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
+    name: "a reorg after acceptance: the receipt is taken back and its transaction is free again",
+    stopped: harmless,
+    async run(stage) {
+      const hash = await stage.paid();
+      await reorganise(stage, 1);
+      const answer = expectReverted(await stage.reconcile(stage.purchase), 1);
+      if ((await stage.sandbox.store.get("used_transactions", hash)) !== undefined)
+        throw new Error("The transaction still counts as used.");
+      return answer;
+    },
+  },
+  {
+    family: "chain",
+    name: "a reorg that takes a batch: the receipts of every purchase are taken back in one write",
+    stopped: harmless,
+    async run(stage) {
+      const batch = stage.payBatch([
+        [stage.purchase, 10n * usdc],
+        [stage.second, 5n * usdc],
+      ]);
+      stage.expectAccepted(await stage.reconcile(stage.purchase, [await stage.succeed("buyer", batch)]));
+      await reorganise(stage, 1);
+      return expectReverted(await stage.reconcile(stage.purchase), 2);
+    },
+  },
+  {
+    family: "chain",
+    name: "a payment that was mined again elsewhere: taken back there, recorded here, once",
+    stopped: harmless,
+    async run(stage) {
+      const serializedTransaction = await stage.sign("buyer", stage.pay(stage.purchase));
+      const hash = await stage.client.sendRawTransaction({ serializedTransaction });
+      await stage.receipt(hash);
+      stage.expectAccepted(await stage.reconcile(stage.purchase, [hash]));
+      await reorganise(stage, 1);
+      await stage.receipt(await stage.client.sendRawTransaction({ serializedTransaction }));
+      const answer = await stage.reconcile(stage.purchase, [hash]);
+      const { applied, reverted, purchase } = parseReconciliation(answer);
+      const counts = [applied.length, reverted.length, purchase.figures.reconciled];
+      if (JSON.stringify(counts) !== '[1,1,"10000000"]') throw new Error(`Recorded ${counts.join(", ")}.`);
+      return answer;
+    },
+  },
+  {
+    family: "chain",
+    name: "the same hash mined again with another outcome",
+    stopped: refused(422, "transaction_reverted", "status", "log"),
+    async run(stage) {
+      const serializedTransaction = await stage.sign("buyer", stage.pay(stage.purchase));
+      const hash = await stage.client.sendRawTransaction({ serializedTransaction });
+      await stage.receipt(hash);
+      stage.expectAccepted(await stage.reconcile(stage.purchase, [hash]));
+      await reorganise(stage, 1);
+      await stage.client.setBalance({ address: stage.address("buyer"), value: 10n ** 18n });
+      await emptyTokens(stage);
+      await stage.receipt(await stage.client.sendRawTransaction({ serializedTransaction }));
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
+    name: "a claim one second after its deadline",
+    stopped: refused(409, "claim_window_closed", "status", "log", "timely"),
+    run: async (stage) => await claimAt(stage, 1),
+  },
+  {
+    family: "chain",
+    name: "a claim in the last second of its deadline is in time",
+    stopped: { status: 201, code: null, failed: [] },
+    run: async (stage) => await claimAt(stage, 0),
+  },
+  {
+    family: "chain",
+    name: "an approval one second after the payment deadline",
+    stopped: refused(409, "deadline_passed", "timely"),
+    run: async (stage) => await approveAt(stage, 1),
+  },
+  {
+    family: "chain",
+    name: "an approval in the last second of the payment deadline is in time",
+    stopped: harmless,
+    run: async (stage) => await approveAt(stage, 0),
+  },
+];
+
+/** The owner of the token stops the buyer's transfers, by a block of its own. */
+async function emptyTokens(stage: Stage): Promise<void> {
+  const blocklist = "0xf9f92be4";
+  const account = stage.address("buyer").slice(2).toLowerCase().padStart(64, "0");
+  await stage.succeed("deployer", { to: stage.contracts.token, data: `${blocklist}${account}` });
+}
+
+/** Files a claim whose transaction is mined so many seconds after the deadline. */
+async function claimAt(stage: Stage, seconds: number): Promise<StageAnswer> {
+  await stage.paid();
+  const { claim, call } = stage.claim(stage.purchase);
+  const timestamp = BigInt(stage.purchase.deadlines.claim_deadline + seconds);
+  await stage.client.setNextBlockTimestamp({ timestamp });
+  const hash: Hex = await stage.send("beneficiary", call);
+  await stage.issueAccess();
+  return await stage.fileClaim(hash, await stage.signClaim(claim));
+}
+
+async function approveAt(stage: Stage, seconds: number): Promise<StageAnswer> {
+  const timestamp = BigInt(stage.purchase.deadlines.pay_deadline + seconds);
+  await stage.client.setNextBlockTimestamp({ timestamp });
+  const transaction_hash = await stage.succeed("buyer", stage.approve(25n * usdc));
+  return await stage.submitToWallet(stage.purchase, { action: "approve", transaction_hash });
+}

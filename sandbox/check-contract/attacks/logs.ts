@@ -1,0 +1,241 @@
+import {
+  encodeAbiParameters,
+  encodeEventTopics,
+  encodeFunctionData,
+  type Hex,
+  parseAbiParameters,
+} from "viem";
+import { z } from "zod";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { lookalikeAbi } from "../adversary-abi.ts";
+import { type Attack, harmless, mismatch, refused } from "../attack.ts";
+import { parseReconciliation, type Stage, type StageAnswer } from "../stage.ts";
+
+const usdc = 1_000_000n;
+const hex = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
+const rawLog = z.looseObject({
+  address: hex,
+  topics: z.array(hex),
+  data: hex,
+  logIndex: hex,
+  blockHash: hex,
+  transactionHash: hex,
+  removed: z.boolean().optional(),
+});
+const rawReceipt = z.looseObject({ logs: z.array(rawLog) });
+type RawReceipt = z.infer<typeof rawReceipt>;
+type RawLog = z.infer<typeof rawLog>;
+
+/** An honest payment of which the node then tells something else. */
+async function lieAbout(stage: Stage, change: (receipt: RawReceipt) => RawReceipt): Promise<StageAnswer> {
+  const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+  stage.liar.tell("eth_getTransactionReceipt", (answer) => change(rawReceipt.parse(answer)));
+  return await stage.reconcile(stage.purchase, [hash]);
+}
+
+function changeFirst(receipt: RawReceipt, change: Partial<RawLog>): RawReceipt {
+  return { ...receipt, logs: receipt.logs.map((log, index) => (index === 0 ? { ...log, ...change } : log)) };
+}
+
+/** The payment log that the registrar would emit. */
+function paymentLog(stage: Stage, amount: bigint): { topics: Hex[]; data: Hex } {
+  const args = {
+    id: stage.purchase.commitment.hash,
+    buyer: stage.address("buyer"),
+    merchant: stage.address("merchant"),
+  };
+  const topics = encodeEventTopics({ abi: purchaseRegistrarAbi, eventName: "PurchasePaid", args });
+  const { token } = stage.contracts;
+  const data = encodeAbiParameters(parseAbiParameters("uint32, address, uint256, uint256"), [
+    2,
+    token,
+    amount,
+    amount,
+  ]);
+  return { topics: topics.filter((topic) => typeof topic === "string"), data };
+}
+
+/** Has a lookalike emit a log, by a transaction of the buyer's. */
+async function emitElsewhere(stage: Stage, log: { topics: readonly Hex[]; data: Hex }): Promise<StageAnswer> {
+  const lookalike = await stage.deploy("LookalikeRegistrar");
+  const data = encodeFunctionData({
+    abi: lookalikeAbi,
+    functionName: "emitLog",
+    args: [log.topics, log.data],
+  });
+  return await stage.reconcile(stage.purchase, [await stage.succeed("buyer", { to: lookalike, data })]);
+}
+
+/** Attacks by what a transaction left behind, or by what a node says it did. */
+export const logAttacks: readonly Attack[] = [
+  {
+    family: "receipt and logs",
+    name: "a payment that reverted",
+    stopped: refused(422, "transaction_reverted", "status", "log"),
+    async run(stage) {
+      const hash = await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc));
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "a payment that ran out of gas",
+    stopped: refused(422, "transaction_reverted", "status", "log"),
+    async run(stage) {
+      const hash = await stage.send("buyer", { ...stage.pay(stage.purchase), gas: 60_000n });
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "a lookalike that emits the payment's log",
+    stopped: mismatch("contract", "calldata", "log"),
+    async run(stage) {
+      const lookalike = await stage.deploy("LookalikeRegistrar");
+      const { token } = stage.contracts;
+      const payment = {
+        id: stage.purchase.commitment.hash,
+        buyer: stage.address("buyer"),
+        merchant: stage.address("merchant"),
+        sequence: 2,
+        token,
+        amount: 25n * usdc,
+        paidTotal: 25n * usdc,
+      };
+      const data = encodeFunctionData({ abi: lookalikeAbi, functionName: "pretendPayment", args: [payment] });
+      return await stage.reconcile(stage.purchase, [await stage.succeed("buyer", { to: lookalike, data })]);
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "another program's registrar: a payment of another program's purchase",
+    stopped: mismatch("calldata", "log"),
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.foreign));
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "the payment's topic with other indexing",
+    stopped: mismatch("contract", "calldata", "log"),
+    async run(stage) {
+      const { topics, data } = paymentLog(stage, 25n * usdc);
+      return await emitElsewhere(stage, { topics: topics.slice(0, 2), data });
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "the payment's topics with extra data",
+    stopped: mismatch("contract", "calldata", "log"),
+    async run(stage) {
+      const { topics, data } = paymentLog(stage, 25n * usdc);
+      return await emitElsewhere(stage, { topics, data: `${data}00` });
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "a node that doubles a log",
+    stopped: mismatch("canonical", "log"),
+    run: async (stage) =>
+      await lieAbout(stage, (receipt) => ({ ...receipt, logs: [...receipt.logs, ...receipt.logs] })),
+  },
+  {
+    family: "receipt and logs",
+    name: "a node that leaves out a log",
+    stopped: mismatch("canonical", "log"),
+    run: async (stage) => await lieAbout(stage, (receipt) => ({ ...receipt, logs: receipt.logs.slice(1) })),
+  },
+  {
+    family: "receipt and logs",
+    name: "a node that reorders logs",
+    stopped: mismatch("canonical"),
+    run: async (stage) =>
+      await lieAbout(stage, (receipt) => ({ ...receipt, logs: receipt.logs.toReversed() })),
+  },
+  {
+    family: "receipt and logs",
+    name: "a node that changes a field of a log that the step leaves free",
+    stopped: mismatch("canonical"),
+    run: async (stage) =>
+      await lieAbout(stage, (receipt) =>
+        changeFirst(receipt, { data: paymentLog(stage, 10n * usdc).data.replace(/.$/, "1") as Hex }),
+      ),
+  },
+  {
+    family: "receipt and logs",
+    name: "a node that changes a log's topic",
+    stopped: mismatch("canonical", "log"),
+    run: async (stage) =>
+      await lieAbout(stage, (receipt) => {
+        const [signature = "0x", , ...rest] = receipt.logs[0]?.topics ?? [];
+        return changeFirst(receipt, { topics: [signature, stage.second.commitment.hash, ...rest] });
+      }),
+  },
+  {
+    family: "receipt and logs",
+    name: "a log that was removed",
+    stopped: mismatch("canonical"),
+    run: async (stage) => await lieAbout(stage, (receipt) => changeFirst(receipt, { removed: true })),
+  },
+  {
+    family: "receipt and logs",
+    name: "a receipt and logs of different blocks",
+    stopped: mismatch("canonical"),
+    run: async (stage) =>
+      await lieAbout(stage, (receipt) => changeFirst(receipt, { blockHash: stage.purchase.commitment.hash })),
+  },
+  {
+    family: "receipt and logs",
+    name: "a receipt of another transaction",
+    stopped: mismatch("canonical"),
+    run: async (stage) =>
+      await lieAbout(stage, (receipt) => ({ ...receipt, transactionHash: stage.purchase.commitment.hash })),
+  },
+  {
+    family: "receipt and logs",
+    name: "a receipt that names another sender",
+    stopped: mismatch("canonical"),
+    run: async (stage) =>
+      await lieAbout(stage, (receipt) => ({ ...receipt, from: stage.address("stranger") })),
+  },
+  {
+    family: "receipt and logs",
+    name: "one transaction with logs of several purchases: each of them is recorded",
+    stopped: harmless,
+    async run(stage) {
+      const batch = stage.payBatch([
+        [stage.purchase, 10n * usdc],
+        [stage.second, 5n * usdc],
+      ]);
+      const hash = await stage.succeed("buyer", batch);
+      const answer = await stage.reconcile(stage.purchase, [hash]);
+      const { affected_purchases } = parseReconciliation(answer);
+      const again = parseReconciliation(await stage.reconcile(stage.second, [hash]));
+      if (affected_purchases.length !== 2 || again.applied.length > 0)
+        throw new Error("The second purchase was not recorded together with the first.");
+      return answer;
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "a log that is used twice: the second time nothing is applied",
+    stopped: harmless,
+    async run(stage) {
+      const answer = await stage.reconcile(stage.purchase, [await stage.paid()]);
+      const { applied, already_reconciled } = parseReconciliation(answer);
+      if (applied.length !== 0 || already_reconciled.length !== 1) throw new Error("The log counted twice.");
+      return answer;
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "a reverted payment among good ones: none of them is recorded",
+    stopped: refused(422, "transaction_reverted", "status", "log"),
+    async run(stage) {
+      const good = await stage.succeed("buyer", stage.pay(stage.purchase));
+      const bad = await stage.send("buyer", stage.pay(stage.purchase, 99n * usdc));
+      return await stage.reconcile(stage.purchase, [good, bad]);
+    },
+  },
+];
