@@ -53,15 +53,23 @@ function describeIndex({ settings }: Services, operations: readonly Operation[])
   };
 }
 
-/** All public Ed25519 keys, those before a rotation too, as a JWKS (RFC 7517); kid is the RFC 7638 thumbprint. */
+/**
+ * All public Ed25519 keys, those before a rotation too, as a JWKS (RFC 7517); kid is the RFC 7638 thumbprint. `purpose` says what
+ * a key may sign: a receipt that a reviewer signed is none.
+ */
 async function describeKeys({ keys, keyRing }: Services) {
-  const all: PublicKey[] = [...(await keyRing.published()), ...keys.reviewers.values()];
+  const describeKey = (purpose: "notifications" | "receipts" | "reviewer", key: PublicKey) => ({
+    ...ed25519Jwk(key.publicKey),
+    kid: key.keyId,
+    use: "sig",
+    alg: "EdDSA",
+    purpose,
+  });
+  const rotating = await keyRing.published();
   return {
-    keys: all.map(({ keyId, publicKey }) => ({
-      ...ed25519Jwk(publicKey),
-      kid: keyId,
-      use: "sig",
-      alg: "EdDSA",
-    })),
+    keys: [
+      ...rotating.map(({ use, key }) => describeKey(use, key)),
+      ...[...keys.reviewers.values()].map((key) => describeKey("reviewer", key)),
+    ],
   };
 }

@@ -38,12 +38,12 @@ export class KeyRing {
     return await this.#key("receipts", await this.#generation("receipts"));
   }
 
-  /** Every public key that ever signed, the current ones first: what was signed once stays verifiable. */
-  async published(): Promise<PublicKey[]> {
-    const published: PublicKey[] = [];
+  /** Every public key that ever signed, the current one of each use first: what was signed once stays verifiable. */
+  async published(): Promise<{ use: KeyUse; key: PublicKey }[]> {
+    const published: { use: KeyUse; key: PublicKey }[] = [];
     for (const use of keyUses)
       for (let generation = await this.#generation(use); generation >= 1; generation -= 1)
-        published.push(await this.#key(use, generation));
+        published.push({ use, key: await this.#key(use, generation) });
     return published;
   }
 
