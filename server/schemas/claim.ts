@@ -37,6 +37,3 @@ export const claimSchema = z
     event_id: idSchema("evt"),
   })
   .meta({ id: "Claim" });
-
-/** A claim as it is answered. */
-export type ClaimResource = z.infer<typeof claimSchema>;

@@ -40,6 +40,3 @@ export const decisionSchema = z
     event_id: idSchema("evt"),
   })
   .meta({ id: "Decision" });
-
-/** A decision as it is answered. */
-export type DecisionResource = z.infer<typeof decisionSchema>;

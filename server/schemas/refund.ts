@@ -35,9 +35,6 @@ export const refundSchema = z
   })
   .meta({ id: "Refund" });
 
-/** A refund as it is answered. */
-export type RefundResource = z.infer<typeof refundSchema>;
-
 /** Answer of operation 13. */
 export const refundExecutionSchema = z
   .object({ refund: refundSchema, operation: operationSchema, event_id: idSchema("evt") })
