@@ -45,7 +45,8 @@ export const createPurchase = defineOperation({
       claim_deadline:
         body.claim_deadline ?? Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
     };
-    assertTerms({ ...deadlines, buyer: body.buyer, amount: BigInt(body.amount) }, merchant, now);
+    const beneficiary = body.beneficiary ?? body.buyer;
+    assertTerms({ ...deadlines, buyer: body.buyer, beneficiary, amount: BigInt(body.amount) }, merchant, now);
     const number = await store.next("pur");
     const id = deriveId("pur", [settings.seed, number]);
     const draft = {
@@ -60,7 +61,7 @@ export const createPurchase = defineOperation({
       amount: body.amount,
       merchant: merchant.wallet,
       buyer: body.buyer,
-      beneficiary: body.beneficiary ?? body.buyer,
+      beneficiary,
       ...deadlines,
       reference: body.reference ?? null,
       receipts: [],
@@ -106,6 +107,7 @@ function assertTerms(
     pay_deadline: number;
     claim_deadline: number;
     buyer: PurchaseRecord["buyer"];
+    beneficiary: PurchaseRecord["beneficiary"];
     amount: bigint;
   },
   merchant: MerchantRecord,
@@ -125,6 +127,8 @@ function assertTerms(
     );
   if (isAddressEqual(terms.buyer, merchant.wallet))
     find("/buyer", "same_party", "must not be the merchant's wallet");
+  else if (isAddressEqual(terms.beneficiary, merchant.wallet))
+    find("/beneficiary", "same_party", "must not be the merchant's wallet");
   if (terms.amount > BigInt(merchant.funding.cap))
     find(
       "/amount",
