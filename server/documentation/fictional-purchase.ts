@@ -21,7 +21,7 @@ const typeTable = z.tuple(
 );
 
 /** What the fictional commitment looks like; a real one differs in its values and has a signature. */
-export const fictionalPurchaseSchema = z
+const fictionalPurchaseSchema = z
   .strictObject({
     $schema: z.url(),
     fictional: z

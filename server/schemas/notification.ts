@@ -11,7 +11,7 @@ export const deliverNotificationBody = z
   .meta({ id: "DeliverNotification" });
 
 /** One delivery attempt. */
-export const deliveryAttemptSchema = z
+const deliveryAttemptSchema = z
   .object({
     number: z.int().min(1).max(5),
     at: timestampSchema,
@@ -29,7 +29,7 @@ export const deliveryAttemptSchema = z
   .meta({ id: "DeliveryAttempt" });
 
 /** A notification: one event on its way to the pinned receiver. */
-export const notificationSchema = z
+const notificationSchema = z
   .object({
     id: idSchema("ntf"),
     event_id: idSchema("evt"),

@@ -4,7 +4,7 @@ import { errorCodes } from "../errors/catalogue.ts";
 import { jsonSchema } from "./primitives.ts";
 
 /** The outcome of a binding check, every check with both sides. */
-export const bindingReportSchema = z
+const bindingReportSchema = z
   .object({
     accepted: z.boolean(),
     checks: z.array(

@@ -77,7 +77,7 @@ export function viewPurchase(
 }
 
 /** The typed data of a purchase's commitment. */
-export function viewCommitment(purchase: PurchaseRecord, services: Pick<Services, "deployment">) {
+function viewCommitment(purchase: PurchaseRecord, services: Pick<Services, "deployment">) {
   const { deployment } = services;
   return viewTypedData(commitmentTypedData(domainOf(deployment), commitmentOf(purchase, deployment)));
 }
