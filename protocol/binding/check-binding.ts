@@ -2,8 +2,8 @@ import type { Hex } from "viem";
 import { canonicalJson } from "../canonical-json.ts";
 import { type Json, toJson } from "../json.ts";
 import { sameAddress } from "../same-address.ts";
-import type { ExpectedTransaction, WalletCode } from "./expected-transaction.ts";
-import { decodeLog, matchesLog } from "./match-log.ts";
+import type { ExpectedLog, ExpectedTransaction, WalletCode } from "./expected-transaction.ts";
+import { type DecodedLog, decodeLog, matchesLog } from "./match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "./observed-transaction.ts";
 
 /** The names of the checks, in the order in which they are reported. */
@@ -187,33 +187,39 @@ function firstDifference(left: Hex, right: Hex): number {
 function log(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {
   const wanted = expected.logs.map(({ address, event, fields }) => ({ address, event, fields }));
   if (observed.receipt === null) return { ok: false, expected: wanted, actual: null };
-  const emitters = [...new Set([expected.call.to, ...expected.logs.map(({ address }) => address)])];
-  const emitted = observed.receipt.logs.filter((entry) =>
-    emitters.some((address) => sameAddress(entry.address, address)),
-  );
-  const ok = emitters.every((address) => {
-    const logs = emitted.filter((entry) => sameAddress(entry.address, address));
-    const due = expected.logs.filter((one) => sameAddress(one.address, address));
-    return (
-      logs.length === due.length &&
-      due.every((one, index) => {
-        const entry = logs[index];
-        const decoded = entry === undefined ? null : decodeLog(entry, one);
-        return decoded !== null && matchesLog(decoded, one);
-      })
-    );
-  });
-  return { ok, expected: wanted, actual: emitted.map((entry) => viewLog(entry, expected)) };
+  const due = new Map<string, ExpectedLog[]>([[expected.call.to.toLowerCase(), []]]);
+  for (const one of expected.logs) {
+    const address = one.address.toLowerCase();
+    due.set(address, [...(due.get(address) ?? []), one]);
+  }
+  let ok = true;
+  const actual: Json[] = [];
+  for (const entry of observed.receipt.logs) {
+    const awaited = due.get(entry.address.toLowerCase());
+    if (awaited === undefined) continue;
+    const next = awaited.shift();
+    const decoded = next === undefined ? null : decodeLog(entry, next);
+    ok &&= next !== undefined && decoded !== null && matchesLog(decoded, next);
+    actual.push(viewLog(entry, decoded ?? decodeAsOther(entry, expected.logs)));
+  }
+  ok &&= [...due.values()].every((awaited) => awaited.length === 0);
+  return { ok, expected: wanted, actual };
 }
 
-/** A log as one of the expected events if it is one, as its bytes otherwise. */
-function viewLog(entry: ObservedLog, expected: ExpectedTransaction): Json {
-  const { address, topics, data } = entry;
-  for (const one of expected.logs) {
+/** A log that does not stand where it should may still be one of the expected events. */
+function decodeAsOther(entry: ObservedLog, logs: readonly ExpectedLog[]): DecodedLog | null {
+  for (const one of logs) {
     const decoded = decodeLog(entry, one);
-    if (decoded !== null) return { address, event: decoded.event, fields: decoded.fields };
+    if (decoded !== null) return decoded;
   }
-  return { address, topics: [...topics], data };
+  return null;
+}
+
+/** A log as the event that it is, as its bytes otherwise. */
+function viewLog({ address, topics, data }: ObservedLog, decoded: DecodedLog | null): Json {
+  return decoded === null
+    ? { address, topics: [...topics], data }
+    : { address, event: decoded.event, fields: decoded.fields };
 }
 
 function timely(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {

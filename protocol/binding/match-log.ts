@@ -1,4 +1,5 @@
 import {
+  type Abi,
   decodeEventLog,
   encodeAbiParameters,
   encodeEventTopics,
@@ -26,8 +27,9 @@ export interface DecodedLog {
  * @example decodeLog(log, { abi: purchaseRegistrarAbi, event: "PurchasePaid" })
  */
 export function decodeLog(log: ObservedLog, expected: Pick<ExpectedLog, "abi" | "event">): DecodedLog | null {
+  if (!isEvent(log, expected)) return null;
   const item = getAbiItem({ abi: expected.abi, name: expected.event });
-  if (item?.type !== "event" || !isEvent(log, expected)) return null;
+  if (item?.type !== "event") return null;
   try {
     const [signature = "0x", ...rest] = log.topics;
     const { args } = decodeEventLog({
@@ -70,6 +72,19 @@ export function matchesLog(decoded: DecodedLog, expected: ExpectedLog): boolean 
  * @example isEvent(log, { abi: purchaseRegistrarAbi, event: "PurchasePaid" })
  */
 export function isEvent(log: ObservedLog, expected: Pick<ExpectedLog, "abi" | "event">): boolean {
-  const item = getAbiItem({ abi: expected.abi, name: expected.event });
-  return item?.type === "event" && log.topics[0] === toEventSelector(item);
+  return log.topics[0] !== undefined && log.topics[0] === selectorOf(expected);
+}
+
+/** The first topics of an ABI's events, computed once. */
+const selectors = new WeakMap<Abi, Map<string, Hex | null>>();
+
+function selectorOf({ abi, event }: Pick<ExpectedLog, "abi" | "event">): Hex | null {
+  const known = selectors.get(abi) ?? new Map<string, Hex | null>();
+  selectors.set(abi, known);
+  const found = known.get(event);
+  if (found !== undefined) return found;
+  const item = getAbiItem({ abi, name: event });
+  const selector = item?.type === "event" ? toEventSelector(item) : null;
+  known.set(event, selector);
+  return selector;
 }

@@ -347,7 +347,8 @@ export class Stage {
     const { actions } = walletSchema.parse(await (await fetch(new URL(path, urls.api))).json());
     const transaction = actions.find(({ name }) => name === "register")?.transaction;
     if (transaction === undefined) throw new Error("The wallet route offers no registration.");
-    return transaction;
+    const { to, data } = transaction;
+    return { to, data };
   }
 
   async register(purchase: StagedPurchase, transaction_hash: Hex): Promise<StageAnswer> {

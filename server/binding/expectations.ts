@@ -13,26 +13,32 @@ import {
 import { hashId } from "../../protocol/id.ts";
 import { toJson } from "../../protocol/json.ts";
 import type { ChainPurchase } from "../chain/chain.ts";
-import type { PinnedContract } from "../deployment.ts";
+import type { Deployment, PinnedContract } from "../deployment.ts";
 import { authorizationOf, commitmentOf } from "../domain/commitment-of.ts";
-import type { Services } from "../services.ts";
+import type { Settings } from "../services.ts";
 import type { ClaimRecord, DecisionRecord, MerchantRecord, PurchaseRecord } from "../store/records.ts";
+
+/** What expectations are made of: what the service is bound to. */
+export interface BoundServices {
+  deployment: Deployment;
+  settings: Pick<Settings, "confirmations">;
+}
 
 /** What a step expects of a transaction; what is already used and what the chain holds is filled in when it is checked. */
 export type Expectation = Omit<ExpectedTransaction, "usedBy" | "walletCode">;
 
 /** An event of the registrar contract. */
-function registrarLog(services: Services, event: string, fields: ExpectedLog["fields"]): ExpectedLog {
+function registrarLog(services: BoundServices, event: string, fields: ExpectedLog["fields"]): ExpectedLog {
   return { address: services.deployment.registrar.address, abi: purchaseRegistrarAbi, event, fields };
 }
 
 /** An event of the token. */
-function tokenLog(services: Services, event: string, fields: ExpectedLog["fields"]): ExpectedLog {
+function tokenLog(services: BoundServices, event: string, fields: ExpectedLog["fields"]): ExpectedLog {
   return { address: services.deployment.token.address, abi: testUsdcAbi, event, fields };
 }
 
 function expectation(
-  services: Services,
+  services: BoundServices,
   step: {
     contract: PinnedContract;
     wallet: Address;
@@ -59,7 +65,7 @@ function expectation(
 export function expectEnrollment(
   merchant: MerchantRecord,
   enrolled: Hex | null,
-  services: Services,
+  services: BoundServices,
 ): Expectation {
   const { deployment } = services;
   const authorization = authorizationOf(merchant, deployment);
@@ -84,7 +90,7 @@ export function expectEnrollment(
 }
 
 /** The merchant's approval of its funding cap to the funding source. */
-export function expectFundingApproval(merchant: MerchantRecord, services: Services): Expectation {
+export function expectFundingApproval(merchant: MerchantRecord, services: BoundServices): Expectation {
   const { deployment } = services;
   const spender = deployment.fundingSource.address;
   return expectation(services, {
@@ -102,7 +108,7 @@ export function expectOffer(
   purchase: PurchaseRecord,
   registrar: Address,
   onChain: boolean,
-  services: Services,
+  services: BoundServices,
 ): Expectation {
   const { deployment } = services;
   const commitment = commitmentOf(purchase, deployment);
@@ -128,7 +134,7 @@ export function expectOffer(
 export function expectRegistration(
   purchase: PurchaseRecord,
   onChain: boolean,
-  services: Services,
+  services: BoundServices,
 ): Expectation {
   const { deployment } = services;
   const commitment = commitmentOf(purchase, deployment);
@@ -154,7 +160,7 @@ export function expectRegistration(
 export function expectPaymentApproval(
   purchase: PurchaseRecord,
   amount: bigint,
-  services: Services,
+  services: BoundServices,
 ): Expectation {
   const { deployment } = services;
   const spender = deployment.registrar.address;
@@ -182,7 +188,7 @@ export function expectPayments(
   call: Call,
   payments: readonly ExpectedPayment[],
   asked: PurchaseRecord,
-  services: Services,
+  services: BoundServices,
 ): Expectation {
   const { deployment } = services;
   const { buyer } = asked;
@@ -216,7 +222,7 @@ export function expectClaim(
   purchase: PurchaseRecord,
   claimHash: Hex,
   onChain: boolean,
-  services: Services,
+  services: BoundServices,
 ): Expectation {
   const { deployment } = services;
   return expectation(services, {
@@ -239,7 +245,7 @@ export function expectClaim(
 export function expectRefund(
   step: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord; registrar: Address },
   onChain: Pick<ChainPurchase, "claimHash" | "decisionHash">,
-  services: Services,
+  services: BoundServices,
 ): Expectation {
   const { deployment } = services;
   const { purchase, claim, decision, registrar } = step;

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { checkBinding } from "../../protocol/binding/check-binding.ts";
+import type { ExpectedTransaction } from "../../protocol/binding/expected-transaction.ts";
+import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
+import { canonicalJson } from "../../protocol/canonical-json.ts";
+import { toJson } from "../../protocol/json.ts";
+import { Stage } from "../../sandbox/check-contract/stage.ts";
+import {
+  type Expectation,
+  expectClaim,
+  expectEnrollment,
+  expectPaymentApproval,
+  expectPayments,
+  expectRegistration,
+} from "../../server/binding/expectations.ts";
+import { nodeChain } from "../../server/chain/node-chain.ts";
+import type { PurchaseRecord } from "../../server/store/records.ts";
+import { Dice, mutate, otherBytes, placesOf } from "./mutate.ts";
+
+/** A transaction that is accepted, as it was observed, and what was expected of it. */
+interface Accepted {
+  step: string;
+  observed: ObservedTransaction;
+  expected: ExpectedTransaction;
+}
+
+const usdc = 1_000_000n;
+let stage: Stage;
+let accepted: Accepted[];
+
+beforeAll(async () => {
+  stage = await Stage.open();
+  accepted = await acceptEveryStep();
+});
+afterAll(async () => await stage.close());
+
+async function recordOf(id: string): Promise<PurchaseRecord> {
+  const stored = await stage.sandbox.store.get("purchases", id);
+  if (stored === undefined) throw new Error(`There is no purchase ${id}.`);
+  return stored.value;
+}
+
+/** One accepted transaction of every kind, on a real chain. */
+async function acceptEveryStep(): Promise<Accepted[]> {
+  const { chain, store } = stage.sandbox;
+  const reader = nodeChain(chain.client.request, chain.deployment);
+  const services = { deployment: chain.deployment, settings: { confirmations: 1 } };
+  const observe = async (step: string, hash: `0x${string}`, expectation: Expectation): Promise<Accepted> => {
+    const observed = await reader.observe(hash);
+    return { step, observed, expected: { ...expectation, walletCode: "none", usedBy: null } };
+  };
+  const [first, second, draft] = await Promise.all(
+    [stage.purchase, stage.second, stage.draft].map(async ({ id }) => await recordOf(id)),
+  );
+  if (!first || !second || !draft) throw new Error("The stage has three purchases.");
+  const merchant = (await store.get("merchants", stage.merchant.id))?.value;
+  const enrolled = merchant?.enrollment;
+  if (!merchant || !enrolled) throw new Error("The stage has an enrolled merchant.");
+  const payment = (purchase: PurchaseRecord, amount: bigint) => ({
+    id: purchase.commitment_hash,
+    amount,
+    purchase,
+  });
+  const pay = stage.pay(stage.purchase);
+  const batch = stage.payBatch([
+    [stage.purchase, 5n * usdc],
+    [stage.second, 7n * usdc],
+  ]);
+  const approve = stage.approve(30n * usdc);
+  const registration = await stage.registration(stage.draft);
+  const claim = stage.claim(stage.purchase);
+  const paid = await stage.succeed("buyer", pay);
+  return [
+    await observe(
+      "enroll",
+      enrolled.transaction_hash,
+      expectEnrollment(merchant, merchant.funding.hash, services),
+    ),
+    await observe("pay", paid, expectPayments(pay, [payment(first, 10n * usdc)], first, services)),
+    await observe(
+      "payBatch",
+      await stage.succeed("buyer", batch),
+      expectPayments(batch, [payment(first, 5n * usdc), payment(second, 7n * usdc)], first, services),
+    ),
+    await observe(
+      "approve",
+      await stage.succeed("buyer", approve),
+      expectPaymentApproval(first, 30n * usdc, services),
+    ),
+    await observe(
+      "register",
+      await stage.succeed("merchant", registration),
+      expectRegistration(draft, true, services),
+    ),
+    await observe(
+      "claim",
+      await stage.succeed("beneficiary", claim.call),
+      expectClaim(first, claim.hash, true, services),
+    ),
+  ];
+}
+
+/** What the check judges by a range or not at all: the head, the block's time, how viem names the type. */
+const ranged = ["head", "type", "timestamp"];
+
+function mutantsOf({ observed }: Accepted, count: number, dice: Dice): ObservedTransaction[] {
+  const places = placesOf(observed).filter((path) => !ranged.some((name) => path.includes(name)));
+  return Array.from({ length: count }, () => mutate(observed, dice.pick(places), dice));
+}
+
+function acceptedMutants(one: Accepted, mutants: readonly ObservedTransaction[]): unknown[] {
+  const original = canonicalJson(toJson(one.observed));
+  return mutants.filter(
+    (mutant) => checkBinding(mutant, one.expected).accepted && canonicalJson(toJson(mutant)) !== original,
+  );
+}
+
+test("what the mutants are made from is accepted", () => {
+  expect(
+    accepted.map(({ step, observed, expected }) => [
+      step,
+      checkBinding(observed, expected).checks.filter(({ ok }) => !ok),
+    ]),
+  ).toEqual(["enroll", "pay", "payBatch", "approve", "register", "claim"].map((step) => [step, []]));
+});
+
+test("none of 12,000 mutants of what a node answers is accepted", () => {
+  const dice = new Dice(5);
+  let judged = 0;
+  for (const one of accepted) {
+    const mutants = mutantsOf(one, 2_000, dice);
+    judged += mutants.length;
+    expect(acceptedMutants(one, mutants), one.step).toEqual([]);
+  }
+  expect(judged).toBe(12_000);
+});
+
+test("no calldata with one byte changed, added or left out is accepted", () => {
+  const dice = new Dice(6);
+  for (const one of accepted) {
+    const { observed } = one;
+    const { envelope } = observed;
+    if (envelope === null) throw new Error("What was accepted has an envelope.");
+    const length = (envelope.input.length - 2) / 2;
+    const flipped = Array.from({ length }, (_, index) => {
+      const byte = Number.parseInt(envelope.input.slice(2 + index * 2, 4 + index * 2), 16);
+      const changed = (byte ^ (1 << dice.roll(8))).toString(16).padStart(2, "0");
+      const input = envelope.input.slice(0, 2 + index * 2) + changed + envelope.input.slice(4 + index * 2);
+      return `0x${input.slice(2)}` as const;
+    });
+    const others = Array.from({ length: 200 }, () => otherBytes(envelope.input, dice));
+    const mutants = [...flipped, ...others]
+      .filter((input) => input !== envelope.input)
+      .map((input) => ({ ...observed, envelope: { ...envelope, input } }));
+    expect(acceptedMutants(one, mutants), one.step).toEqual([]);
+  }
+});
+
+test("no log that is changed in receipt and block alike is accepted in a field that the step binds", () => {
+  const dice = new Dice(7);
+  for (const one of accepted) {
+    const { receipt, block } = one.observed;
+    if (receipt === null || block === null) throw new Error("What was accepted has a receipt.");
+    const mutants = Array.from({ length: 400 }, () => {
+      const at = dice.roll(receipt.logs.length);
+      const log = receipt.logs[at];
+      if (log === undefined) throw new Error("Every step emits a log.");
+      const changed = { topics: log.topics.map((topic) => otherBytes(topic, dice)) };
+      const logs = receipt.logs.map((entry, index) => (index === at ? { ...log, ...changed } : entry));
+      return { ...one.observed, receipt: { ...receipt, logs }, block: { ...block, logs } };
+    });
+    expect(acceptedMutants(one, mutants), one.step).toEqual([]);
+  }
+});
+
+test("no transaction with one signed field changed keeps its hash and its sender", async () => {
+  const dice = new Dice(8);
+  const { client } = stage.sandbox.chain;
+  for (const { step, observed } of accepted) {
+    const transaction = await client.getTransaction({ hash: observed.hash });
+    if (transaction.type !== "eip1559") throw new Error("The stage sends EIP-1559 transactions.");
+    const signed = [
+      "nonce",
+      "gas",
+      "value",
+      "input",
+      "to",
+      "maxFeePerGas",
+      "maxPriorityFeePerGas",
+      "r",
+      "s",
+      "chainId",
+    ];
+    for (const name of signed) {
+      const envelope = await recomputeEnvelope(mutate(transaction, [name], dice));
+      expect(envelope.hash, `${step}: ${name}`).not.toBe(observed.hash);
+    }
+    const flipped = { ...transaction, yParity: 1 - transaction.yParity };
+    expect((await recomputeEnvelope(flipped)).sender, step).not.toBe(observed.envelope?.sender);
+    expect(await recomputeEnvelope(transaction), step).toEqual(observed.envelope);
+  }
+});
