@@ -1,3 +1,5 @@
+import { webhookTolerance } from "../protocol/webhook.ts";
+
 /** The limits of the service, as the specification gives them. */
 export const limits = {
   /** POST bodies, in bytes. */
@@ -8,6 +10,6 @@ export const limits = {
   credential_seconds: 7 * 86_400,
   delivery_attempts: 5,
   /** How far a signed event's timestamp may be from now. */
-  event_tolerance_seconds: 300,
+  event_tolerance_seconds: webhookTolerance,
   page_size_max: 100,
 } as const;

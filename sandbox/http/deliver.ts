@@ -4,8 +4,8 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Deliver, DeliveryOutcome } from "../../server/services.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
-/** How much of an answer is read and kept, in bytes. */
-const answerBytes = 1_024;
+/** How much of an answer is read and kept, in bytes; more than a receipt has. */
+const answerBytes = 2_048;
 
 /** How deliveries are made. */
 export interface DeliveryOptions {

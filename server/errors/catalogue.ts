@@ -175,8 +175,8 @@ export const errorCatalogue = {
   ),
   delivery_exhausted: entry(
     409,
-    "All five deliveries were attempted",
-    "The notification has had five attempts and gets no sixth.",
+    "No further delivery is attempted",
+    "The notification has had its five attempts, or its receiver has answered 410: it gets no further one.",
     "Read the events from the program's resources instead.",
   ),
   approval_replayed: entry(

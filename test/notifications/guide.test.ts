@@ -8,7 +8,7 @@ import { sha256Hex } from "../../protocol/canonical-json.ts";
 import { ed25519Key } from "../../protocol/ed25519.ts";
 import { signReceipt } from "../../protocol/receipt.ts";
 import { signWebhook } from "../../protocol/webhook.ts";
-import { pauseAfter } from "../../server/outbox/backoff.ts";
+import { longestRetryAfter, pauseAfter, readRetryAfter } from "../../server/outbox/backoff.ts";
 import { eventTypeNames, eventTypes } from "../../server/outbox/event-types.ts";
 import { capabilitiesSchema } from "../../server/schemas/capabilities.ts";
 import { Stage } from "./stage.ts";
@@ -170,4 +170,6 @@ test("the pauses are as long as the guide says", () => {
     expect(pauseAfter(attempt + 1, of)).toBe(pause);
     expect(pauseAfter(attempt + 1, { ...of, seed: "another" })).not.toBe(pause);
   }
+  expect(guide).toContain(`up to ${longestRetryAfter} seconds`);
+  expect(readRetryAfter("3600", 0)).toBe(longestRetryAfter);
 });
