@@ -65,27 +65,24 @@ test("a duplicate gets its first receipt also after a rotation", async () => {
 
 test("notifications are signed with the new keys and with those before, which receivers may still have", async () => {
   const secrets = [stage.sandbox.description.receiver.hmac_secret];
-  for (const _ of [1, 2]) {
+  for (const rotation of [1, 2]) {
     await stage.sandbox.rotateKeys("notifications");
     secrets.unshift(stage.sandbox.description.receiver.hmac_secret);
-  }
-  await stage.deliver(await stage.writeEvent());
-  const { headers, body, verified } = await stage.sandbox.receiver.next();
-  expect(verified).toBe(true);
-  expect(headers["webhook-signature"]?.split(" ").map((entry) => entry.split(",")[0])).toEqual([
-    "v1",
-    "v1",
-    "v1a",
-    "v1a",
-  ]);
-  const [current = "", previous = "", retired = ""] = secrets;
-  vi.useFakeTimers({ toFake: ["Date"], now: (await stage.sandbox.clock.now()) * 1_000 });
-  try {
-    for (const secret of [current, previous])
-      expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
-    expect(() => new Webhook(retired).verify(body, headers)).toThrow("No matching signature");
-  } finally {
-    vi.useRealTimers();
+    await stage.deliver(await stage.writeEvent());
+    const { headers, body, verified } = await stage.sandbox.receiver.next();
+    expect(verified).toBe(true);
+    const schemes = headers["webhook-signature"]?.split(" ").map((entry) => entry.split(",")[0]);
+    expect(schemes).toEqual(["v1", "v1", "v1a", "v1a"]);
+    vi.useFakeTimers({ toFake: ["Date"], now: (await stage.sandbox.clock.now()) * 1_000 });
+    try {
+      for (const secret of secrets.slice(0, 2))
+        expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+      for (const secret of secrets.slice(2))
+        expect(() => new Webhook(secret).verify(body, headers)).toThrow("No matching signature");
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(new Set(secrets).size).toBe(rotation + 1);
   }
 });
 
@@ -108,12 +105,11 @@ test("program and capabilities show the key that signs now", async () => {
 
 test("a restore takes a rotation back, and the same rotation gives the same keys again", async () => {
   const before = await publicKeys();
-  const { hmac_secret } = stage.sandbox.description.receiver;
   await stage.sandbox.rotateKeys();
   const rotated = await publicKeys();
   await start.restore();
   expect(await publicKeys()).toEqual(before);
-  expect(stage.sandbox.description.receiver.hmac_secret).toBe(hmac_secret);
+  expect(stage.sandbox.description.receiver.hmac_secret).toBe((await stage.keys()).secret);
   await stage.sandbox.rotateKeys();
   expect(await publicKeys()).toEqual(rotated);
 });

@@ -151,7 +151,10 @@ test("routing-sandbox listen prints verified deliveries and lets the first ones 
   expect(heard).toMatchObject(
     [503, 503, 204].map((status, index) => ({ number: index + 1, verified: true, status, body: event.body })),
   );
-  const forged = await fetch(listening.url, { method: "POST", body: "{}" });
-  expect(forged.status).toBe(401);
-  expect(await listening.next()).toMatchObject({ number: 4, verified: false, status: 401 });
+  const signed = { ...(await sending.sign(event.id, event.body)) };
+  for (const [number, headers] of [[4, signed] as const, [5, {}] as const]) {
+    const forged = await fetch(listening.url, { method: "POST", headers, body: `${event.body} ` });
+    expect(forged.status).toBe(401);
+    expect(await listening.next()).toMatchObject({ number, verified: false, status: 401 });
+  }
 });
