@@ -123,7 +123,7 @@ export class OperationRunner {
     await store.commit(event ? [outboxCounter(program)] : [], ([sequence = 0]) => {
       const id = event ? eventId(settings.seed, program, sequence) : "";
       const { changes, body } = outcome.write(id);
-      answer = jsonAnswer(outcome.status, body);
+      answer = jsonAnswer(outcome.status, body, outcome.status === 202 ? { "Retry-After": "1" } : {});
       const all: Change[] = [...changes];
       if (event)
         all.push({

@@ -154,7 +154,7 @@ function successes(operation: Operation) {
       status,
       {
         description,
-        headers: successHeaders(operation),
+        headers: successHeaders(operation, Number(status)),
         content: { "application/json": { schema, example: exampleOf(schema, "output") } },
       },
     ]),

@@ -46,10 +46,11 @@ const noStore = z
   .meta({ description: "`no-store`: what it is about is nobody else's.", example: "no-store" });
 
 /** The headers of a success. */
-export function successHeaders(operation: { idempotent: boolean }) {
+export function successHeaders(operation: { idempotent: boolean }, status: number) {
   return z.object({
     "X-Request-Id": requestId,
     "Cache-Control": noStore,
+    ...(status === 202 ? { "Retry-After": retryAfter } : {}),
     ...(operation.idempotent
       ? {
           "Idempotent-Replayed": z

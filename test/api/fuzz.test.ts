@@ -7,7 +7,7 @@ import { type Known, requestArbitrary } from "./fuzz/request-arbitrary.ts";
 import { Stage } from "./stage.ts";
 
 /** FUZZ_REQUESTS and FUZZ_SEED make a deeper run or repeat one. */
-const requests = Number(process.env["FUZZ_REQUESTS"] ?? 1_000);
+const requests = Number(process.env["FUZZ_REQUESTS"] ?? 500);
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_260_101);
 
 let stage: Stage;

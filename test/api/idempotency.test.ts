@@ -246,6 +246,7 @@ test("a relayed operation that is not confirmed is 202, and the identical reques
   stage.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
   const first = await activate();
   expect(first.status).toBe(202);
+  expect(first.headers["retry-after"]).toBe("1");
   const second = await activate();
   expect(second.status).toBe(200);
   expect(second.headers["idempotent-replayed"]).toBeUndefined();

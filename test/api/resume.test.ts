@@ -43,7 +43,7 @@ async function createPurchase(api: ApiClient, { urls, wallets }: SandboxDescript
   );
 }
 
-test.each(["after_signed", "sent", "after_mined"])(
+test.each(["after_signed", "after_mined"])(
   "a process that dies at %s loses nothing: the same key goes on with the same operation after a restart",
   { timeout: 60_000 },
   async (point) => {
