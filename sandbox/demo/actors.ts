@@ -4,9 +4,9 @@ import { privateKeyToAccount } from "viem/accounts";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { type Ed25519Key, ed25519Key } from "../../protocol/ed25519.ts";
 import { type ChainClient, createChainClient } from "../anvil/chain-client.ts";
-import { RoutingClient } from "../client/routing-client.ts";
 import type { SandboxDescription } from "../description.ts";
 import { TestWallet } from "../wallets/test-wallet.ts";
+import { RoutingClient } from "./routing-client.ts";
 
 /** Who takes part in the story; everything comes from what the sandbox publishes. */
 export interface Actors {

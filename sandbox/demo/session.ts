@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import type { Json } from "../../protocol/json.ts";
 import { accessSchema } from "../../server/schemas/access.ts";
-import { type RoutingAnswer, RoutingError } from "../client/routing-client.ts";
 import type { SentTransaction } from "../wallets/test-wallet.ts";
 import type { Wallet } from "../wallets/wallet.ts";
 import type { Actors } from "./actors.ts";
 import type { Narrator } from "./narrator.ts";
+import { type RoutingAnswer, RoutingError } from "./routing-client.ts";
 
 /** One program operation of the story. */
 export interface Step<T extends z.ZodType> {
@@ -58,7 +58,7 @@ export class Session {
     return `/v1/routing/programs/${this.actors.program}${below}`;
   }
 
-  /** The idempotency key of an intent in this session. */
+  /** The idempotency key of an intent under this credential. */
   key(intent: string): string {
     return `${this.#credential.credential_id}-${intent}`;
   }
