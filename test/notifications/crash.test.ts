@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { RoutingClient } from "../../sandbox/client/routing-client.ts";
+import { RoutingClient } from "../../sandbox/demo/routing-client.ts";
 import type { CrashPoint } from "../../sandbox/receiver/delivery-fault.ts";
 import { accessSchema } from "../../server/schemas/access.ts";
 import { merchantSchema } from "../../server/schemas/merchant.ts";

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { ed25519Key } from "../../protocol/ed25519.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { signWebhook, type WebhookHeaders, type WebhookKeys, webhookSecret } from "../../protocol/webhook.ts";
-import { type RoutingAnswer, RoutingClient } from "../../sandbox/client/routing-client.ts";
+import { type RoutingAnswer, RoutingClient } from "../../sandbox/demo/routing-client.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options.ts";
 import { accessSchema } from "../../server/schemas/access.ts";
