@@ -1,10 +1,10 @@
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createAnvil } from "@viem/anvil";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
 import { AnvilError } from "./anvil-error.ts";
 import { createChainClient } from "./chain-client.ts";
-import { adoptDump, dumpFileOf, recordFileOf, settleStateFile } from "./state-file.ts";
+import { adoptDump, dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from "./state-file.ts";
 
 const GUARD = fileURLToPath(new URL("guard.sh", import.meta.url));
 const START_DEADLINE_MS = 15_000;
@@ -78,7 +78,8 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   const { chainId = 31_337, port: wantedPort = 0, portOption = "--rpc-port", stateFile } = options;
   const resumed = stateFile !== undefined && (await settleStateFile(stateFile));
   // A record without a dump would mean a lost chain; this run has nothing to lose yet.
-  if (stateFile !== undefined) await rm(recordFileOf(stateFile), { force: true });
+  if (stateFile !== undefined)
+    for (const file of [recordFileOf(stateFile), usedFileOf(stateFile)]) await rm(file, { force: true });
   const loaded = resumed ? stateFile : options.initialState;
 
   const anvil = createAnvil({
@@ -172,6 +173,8 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
 
   try {
     await verifyOurs(url, chainId, printed);
+    // From here on the chain is handed out.
+    if (stateFile !== undefined) await writeFile(usedFileOf(stateFile), "", { mode: 0o600 });
   } catch (error) {
     await started.stop();
     throw error;

@@ -11,6 +11,11 @@ export function recordFileOf(stateFile: string): string {
   return `${stateFile}.pid`;
 }
 
+/** Present from the moment in which a run's chain may be written to: before that, an end without a dump loses nothing. */
+export function usedFileOf(stateFile: string): string {
+  return `${stateFile}.used`;
+}
+
 /** Where Anvil dumps its state on exit, to become `stateFile` once it is known to be whole. */
 export function dumpFileOf(stateFile: string): string {
   return `${stateFile}.next`;
@@ -42,7 +47,8 @@ export async function settleStateFile(stateFile: string): Promise<boolean> {
     await untilGone([record.guardPid, record.anvilPid], stateFile);
   }
   const adopted = await adoptDump(stateFile);
-  if (!adopted && (await readGuardRecord(recordFileOf(stateFile))) !== undefined) {
+  const ended = (await readGuardRecord(recordFileOf(stateFile))) === undefined;
+  if (!adopted && !ended && (await exists(usedFileOf(stateFile)))) {
     throw new AnvilError(
       "state_lost",
       `Anvil was killed before it could save the chain in ${stateFile}; start with --fresh to begin anew.`,
