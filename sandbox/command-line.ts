@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { demoCommand } from "./commands/demo.ts";
+import { explainCommand } from "./commands/explain.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
@@ -12,6 +13,7 @@ const program = new Command("routing-sandbox")
   .addCommand(demoCommand())
   .addCommand(statusCommand())
   .addCommand(listenCommand())
+  .addCommand(explainCommand())
   .exitOverride();
 
 try {

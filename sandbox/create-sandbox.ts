@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type EIP1193RequestFn, toHex } from "viem";
+import { type EIP1193RequestFn, type Hex, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { Chain as ChainReader } from "../server/chain/chain.ts";
@@ -24,6 +24,8 @@ import { lockDataDirectory } from "./data-directory/lock.ts";
 import { publish, unpublish } from "./data-directory/sandbox-file.ts";
 import { keepSettings } from "./data-directory/settings-file.ts";
 import { describe, type SandboxDescription } from "./description.ts";
+import { explainTransaction } from "./explain/explain-transaction.ts";
+import type { Explanation } from "./explain/explanation.ts";
 import { type Fingerprint, takeFingerprint } from "./fingerprint.ts";
 import { followHeads } from "./follow-heads.ts";
 import type { WalletName } from "./genesis/roles.ts";
@@ -57,6 +59,8 @@ export interface Sandbox extends AsyncDisposable {
   snapshot(): Promise<Snapshot>;
   /** Signs notifications and receipts, or one of them, with new keys from now on; the old public ones stay published. */
   rotateKeys(...uses: KeyUse[]): Promise<void>;
+  /** Says of any transaction whether it would be accepted and for what, and if not why. */
+  explain(hash: Hex): Promise<Explanation>;
   /** What two equal runs have in common, in one digest. */
   fingerprint(): Promise<Fingerprint>;
   /** Ends everything; what is kept is on disk afterwards. */
@@ -127,6 +131,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const description = describe({ seed, mode, urls, receiver: await describeReceiver(), chain, keys });
   const api = createApp(services, operations, discoveryResources(services, operations));
   const isDelivery = ({ url }: { url?: string | undefined }) => url === receiveNotification.path;
+  const explain = async (hash: Hex) => await explainTransaction(hash, services, chain.client);
   listeners.api.serve(receiver.guard(admission.guard(api, isDelivery)));
   listeners.docs.serve(createDocumentationHost(services, operations));
   const rotateKeys = async (...uses: KeyUse[]) => {
@@ -140,7 +145,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     description.receiver = receiverNow;
     if (dataDirectory !== undefined) await publish(dataDirectory, description);
   };
-  listeners.control.serve(createControlHost({ description, chain, relayer, receiver, rotateKeys }));
+  listeners.control.serve(createControlHost({ description, chain, relayer, receiver, rotateKeys, explain }));
   if (dataDirectory !== undefined) opened.defer(await publish(dataDirectory, description));
   const parts = opened.move();
   let closed: Promise<void> | undefined;
@@ -167,6 +172,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
         },
       };
     },
+    explain,
     fingerprint: async () => await takeFingerprint(chain, store, urls),
     close,
     [Symbol.asyncDispose]: close,

@@ -1,10 +1,12 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import type { Hex } from "viem";
 import { z } from "zod";
 import { operationKinds } from "../../relayer/operation.ts";
 import { FaultInvalidError, faultActions, faultPoints, type Relayer } from "../../relayer/relayer.ts";
 import type { KeyUse } from "../../server/outbox/key-ring.ts";
 import { ClockError } from "../clock/clock-error.ts";
 import type { SandboxDescription } from "../description.ts";
+import type { Explanation } from "../explain/explanation.ts";
 import type { Chain } from "../genesis/start-chain.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import { SandboxError } from "../sandbox-error.ts";
@@ -13,6 +15,10 @@ import { receiverRoutes } from "./receiver-routes.ts";
 const travelBody = z
   .strictObject({ seconds: z.int().positive() })
   .or(z.strictObject({ to: z.int().positive() }));
+const explainedHash = z.templateLiteral(
+  ["0x", z.string().regex(/^[0-9a-f]{64}$/)],
+  "is no transaction hash: 0x and 64 lower-case hexadecimal digits",
+);
 const mineBody = z.strictObject({ blocks: z.int().min(1).max(1_000).default(1) });
 const faultBody = z.strictObject({
   point: z.enum(faultPoints),
@@ -40,6 +46,7 @@ export function createControlHost(sandbox: {
   relayer: Relayer;
   receiver: SandboxReceiver;
   rotateKeys: (...uses: KeyUse[]) => Promise<void>;
+  explain: (hash: Hex) => Promise<Explanation>;
 }): Express {
   const { description, chain, relayer } = sandbox;
   const { clock, client } = chain;
@@ -77,6 +84,9 @@ export function createControlHost(sandbox: {
     const { blocks } = mineBody.parse(request.body ?? {});
     await client.mine({ blocks });
     response.json({ block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) });
+  });
+  app.get("/explain/:hash", async (request, response) => {
+    response.json(await sandbox.explain(explainedHash.parse(request.params.hash)));
   });
   app.get("/faults", (_request, response) => {
     response.json({ data: relayer.faults() });

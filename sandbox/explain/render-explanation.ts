@@ -1,0 +1,103 @@
+import { styleText } from "node:util";
+import type { Explanation, Frame } from "./explanation.ts";
+
+/** Colours a text, or leaves it as it is. */
+type Paint = (style: "bold" | "dim" | "red" | "green" | "inverse", text: string) => string;
+
+/**
+ * An explanation for a terminal.
+ *
+ * @param colour - whether the terminal shows colours; differing bytes are marked by carets either way.
+ * @example process.stdout.write(renderExplanation(explanation, process.stdout.isTTY))
+ */
+export function renderExplanation(explanation: Explanation, colour: boolean): string {
+  const paint: Paint = (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text);
+  const { accepted, step, subject, cause } = explanation;
+  const verdict = accepted
+    ? paint("green", `accepted as ${step} of ${subject}`)
+    : paint("red", step === null ? "not accepted" : `not accepted as ${step} of ${subject}`);
+  return [
+    `${paint("bold", explanation.transaction_hash)}  ${verdict}`,
+    `${cause}`,
+    ...section(
+      "Checks",
+      paint,
+      explanation.checks.map((check) => renderCheck(check, paint)),
+    ),
+    ...section(callTitle(explanation), paint, renderCall(explanation, paint)),
+    ...section("Logs", paint, explanation.logs.map(renderLog)),
+    ...section("Calls", paint, explanation.trace === null ? [] : renderFrame(explanation.trace, paint)),
+    ...section(
+      "Compared with",
+      paint,
+      explanation.compared
+        .slice(1)
+        .map(
+          ({ step: other, subject: of, failed }) => `${other} of ${of}: ${failed.join(", ") || "accepted"}`,
+        ),
+    ),
+    "",
+  ].join("\n");
+}
+
+function section(title: string, paint: Paint, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ["", paint("bold", title), ...lines.map((line) => `  ${line}`)];
+}
+
+function renderCheck({ name, ok, expected, actual }: Explanation["checks"][number], paint: Paint): string {
+  if (ok) return `${paint("green", "✓")} ${name}`;
+  const sides =
+    name === "calldata" || name === "log" ? "" : `: expected ${text(expected)}, is ${text(actual)}`;
+  return `${paint("red", "✗")} ${name}${sides}`;
+}
+
+function callTitle({ call }: Explanation): string {
+  return call === null
+    ? "Call"
+    : `Call of ${call.expected_function}, sent to ${call.contract} (${call.to ?? "creation"})`;
+}
+
+function renderCall({ call }: Explanation, paint: Paint): string[] {
+  if (call === null) return [];
+  const width = Math.max(0, ...call.fields.map(({ name }) => name.length));
+  const fields = call.fields.map(({ name, expected, actual, equal }) =>
+    equal
+      ? `${name.padEnd(width)}  ${text(actual)}`
+      : `${paint("red", name.padEnd(width))}  ${text(actual)}, expected ${text(expected)}`,
+  );
+  const words = call.words
+    .filter(({ differing }) => differing.length > 0)
+    .flatMap((word) => renderWord(word, paint));
+  return [...fields, ...words];
+}
+
+function renderWord(
+  { offset, expected, actual, differing }: NonNullable<Explanation["call"]>["words"][number],
+  paint: Paint,
+): string[] {
+  const mark = (bytes: string) =>
+    (bytes.match(/../g) ?? [])
+      .map((byte, index) => (differing.includes(index) ? paint("inverse", byte) : byte))
+      .join("");
+  const length = Math.max(expected.length, actual.length) / 2;
+  const carets = Array.from({ length }, (_, index) => (differing.includes(index) ? "^^" : "  ")).join("");
+  return [
+    `byte ${String(offset).padStart(4)}  expected ${mark(expected)}`,
+    `           actual   ${mark(actual)}`,
+    `                    ${carets.trimEnd()}`,
+  ];
+}
+
+function renderLog({ address, contract, event, fields }: Explanation["logs"][number]): string {
+  return `${contract} (${address}): ${event ?? "no event of these contracts"} ${text(fields)}`;
+}
+
+function renderFrame({ type, to, contract, call, failure, calls }: Frame, paint: Paint, depth = 0): string[] {
+  const line = `${"  ".repeat(depth)}${type.toLowerCase()} ${contract} (${to ?? "created"}): ${call}`;
+  const failed = failure === null ? "" : paint("red", `  ✗ ${failure}`);
+  return [line + failed, ...calls.flatMap((inner) => renderFrame(inner, paint, depth + 1))];
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
