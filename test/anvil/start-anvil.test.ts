@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -168,7 +168,7 @@ describe("an Anvil with a state file", () => {
     expect(anvil.resumed).toBe(true);
     expect((await client.getBlock({ blockNumber: 3n })).hash).toBe(hash);
     expect(await readdir(home)).toEqual([]);
-    expect((await readdir(folder)).sort()).toEqual(["state.json", "state.json.pid"]);
+    expect((await readdir(folder)).sort()).toEqual(["state.json", "state.json.pid", "state.json.used"]);
   });
 
   test("is refused while another process runs on it", async () => {
@@ -190,6 +190,24 @@ describe("an Anvil with a state file", () => {
     await untilGone(pid);
     await kill(parent, "SIGKILL");
     await expect(startAnvil({ stateFile })).rejects.toMatchObject({ code: "state_lost" });
+  });
+
+  test("is resumed from what was saved when Anvil was killed before the chain was handed out", async () => {
+    const folder = await temporaryFolder();
+    const stateFile = join(folder, "state.json");
+    const { anvil, client } = await start({ stateFile });
+    await client.mine({ blocks: 2 });
+    const { hash } = await client.getBlock();
+    await anvil.stop();
+    const { parent, pid } = await startInOtherProcess(folder);
+    process.kill(pid, "SIGKILL");
+    await untilGone(pid);
+    await kill(parent, "SIGKILL");
+    // As it is until Anvil has answered to the one who started it.
+    await rm(`${stateFile}.used`);
+    const second = await start({ stateFile });
+    expect(second.anvil.resumed).toBe(true);
+    expect((await second.client.getBlock()).hash).toBe(hash);
   });
 
   test("is not resumed from a torn dump", async () => {
