@@ -607,7 +607,9 @@ export interface components {
       outcome: "approved" | "denied";
       award: components["schemas"]["Amount"];
       decided_at: components["schemas"]["Timestamp"];
+      /** RFC 7638 thumbprint of the reviewer's key. */
       reviewer_key_id: string;
+      /** Ed25519 signature (RFC 8032) over the decision bytes, base64url. */
       approval: string;
       decision_hash: components["schemas"]["Hash"];
       created_at: components["schemas"]["Timestamp"];
@@ -758,6 +760,7 @@ export interface components {
     Transactions: {
       data: components["schemas"]["Operation"][];
       gas_budget: components["schemas"]["GasBudget"];
+      /** Null on the last page. */
       next_cursor: string | null;
     };
     GasBudget: {
@@ -774,6 +777,7 @@ export interface components {
       body_sha256: components["schemas"]["Hash"];
       receiver: string;
       received_at: components["schemas"]["Timestamp"];
+      /** Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt. */
       jws: string;
     };
     Wallet: {

@@ -3,35 +3,45 @@ import { codesOfOperation } from "../errors/codes-of-operation.ts";
 import type { Operation } from "../http/operation.ts";
 import { errorsTable } from "./tables.ts";
 
-/** The page that a problem's `type` names, as Markdown. */
-export function errorPage(code: ErrorCode, operations: readonly Operation[]): string {
+/** The page that a problem's `type` names, for programs and for browsers. */
+export interface ErrorPage {
+  markdown: string;
+  html: string;
+}
+
+/** Explains a code: what happened, what to do, which operations answer with it. */
+export function errorPage(code: ErrorCode, operations: readonly Operation[]): ErrorPage {
   const { status, title, what, remedy, retryable } = errorCatalogue[code];
-  const met = operations.filter((operation) => codesOfOperation(operation).includes(code));
-  const where =
-    met.length === 0
-      ? ["Any request whose path or method is not one of the API's."]
-      : met.map(({ method, path, id }) => `- ${method.toUpperCase()} \`${path}\` (${id})`);
-  return [
-    `# ${title}`,
-    "",
-    `\`${code}\`, status ${status}. ${retryable ? "The identical request may succeed later." : "The identical request fails again."}`,
-    "",
-    "## What happened",
-    "",
-    what,
-    "",
-    "## What to do",
-    "",
-    remedy,
-    "",
-    "## Where it is met",
-    "",
-    ...where,
-    "",
-  ].join("\n");
+  const again = retryable ? "The identical request may succeed later." : "The identical request fails again.";
+  const met = operations
+    .filter((operation) => codesOfOperation(operation).includes(code))
+    .map(({ method, path, id }) => ({ request: `${method.toUpperCase()} ${path}`, id }));
+  const anywhere = "Any request whose path or method is not one of the API's.";
+  const lines = met.map(({ request, id }) => `- \`${request}\` (${id})`);
+  const items = met.map(({ request, id }) => `<li><code>${request}</code> (${id})</li>`);
+  return {
+    markdown: [
+      `# ${title}\n`,
+      `\`${code}\`, status ${status}. ${again}\n`,
+      `## What happened\n\n${what}\n`,
+      `## What to do\n\n${remedy}\n`,
+      `## Where it is met\n\n${met.length === 0 ? anywhere : lines.join("\n")}\n`,
+    ].join("\n"),
+    html: [
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>`,
+      `<meta name="viewport" content="width=device-width"><body style="max-width:45rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui">`,
+      `<h1>${escapeHtml(title)}</h1><p><code>${code}</code>, status ${status}. ${again}</p>`,
+      `<h2>What happened</h2><p>${escapeHtml(what)}</p><h2>What to do</h2><p>${escapeHtml(remedy)}</p>`,
+      `<h2>Where it is met</h2>${met.length === 0 ? `<p>${anywhere}</p>` : `<ul>${items.join("")}</ul>`}</body></html>\n`,
+    ].join("\n"),
+  };
 }
 
 /** The list of all error pages, as Markdown. */
 export function errorIndex(docsUrl: string): string {
   return `# Errors\n\nEvery refusal is \`application/problem+json\` (RFC 9457); its \`type\` is one of these pages.\n\n${errorsTable(docsUrl)}\n`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -8,7 +8,7 @@ import { nextRequestId } from "../http/request-id.ts";
 import { sendAnswer } from "../http/send.ts";
 import { toProblem } from "../http/to-problem.ts";
 import { once } from "../once.ts";
-import { describeDocumentation } from "../openapi/describe-documentation.ts";
+import { describeDocumentation, mediaType } from "../openapi/describe-documentation.ts";
 import type { Services } from "../services.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./fictional-purchase.ts";
@@ -23,6 +23,8 @@ interface Page {
   contentType: string;
   /** Rendered when it is first read. */
   body: () => string;
+  /** The same for whoever prefers HTML, where people are sent to. */
+  html?: () => string;
 }
 
 const markdown = "text/markdown; charset=utf-8";
@@ -42,10 +44,16 @@ export function createDocumentationHost(services: Services, operations: readonly
     response.set("X-Request-Id", nextRequestId(services));
     next();
   });
-  for (const { path, contentType, body } of renderPages(services, operations)) {
+  for (const { path, contentType, body, html } of renderPages(services, operations)) {
     app.get(path, (request, response) => {
-      const headers = { "Content-Type": contentType, "Cache-Control": "no-cache" };
-      sendAnswer(request, response, { status: 200, body: body(), headers }, services);
+      const shown =
+        html && request.accepts([mediaType(contentType), "text/html"]) === "text/html" ? html : body;
+      const headers = {
+        "Content-Type": shown === html ? "text/html; charset=utf-8" : contentType,
+        "Cache-Control": "no-cache",
+        ...(html && { Vary: "Accept" }),
+      };
+      sendAnswer(request, response, { status: 200, body: shown(), headers }, services);
     });
     app.all(path, () => {
       throw new Problem("method_not_allowed", "The documentation is read-only; use GET or HEAD.", {
@@ -101,10 +109,10 @@ function renderPages(services: Services, operations: readonly Operation[]): Page
       body: once(bodies[path]),
     })),
     { path: "/errors", contentType: markdown, body: once(() => errorIndex(urls.docs)) },
-    ...errorCodes.map((code) => ({
-      path: `/errors/${code}`,
-      contentType: markdown,
-      body: once(() => errorPage(code, operations)),
-    })),
+    ...errorCodes.map((code) => {
+      const page = once(() => errorPage(code, operations));
+      const html = () => page().html;
+      return { path: `/errors/${code}`, contentType: markdown, body: () => page().markdown, html };
+    }),
   ];
 }

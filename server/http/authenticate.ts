@@ -84,6 +84,7 @@ function findAccount(token: string, services: Services): Account {
 }
 
 async function findCredential(token: string, now: number, services: Services): Promise<CredentialRecord> {
+  // Found by its hash: what the time of a look-up tells is about the hash, from which no credential can be made.
   const [found] = await services.store.list("credentials", { token_sha256: digestOf(token) }, { limit: 1 });
   const credential = found?.value;
   if (credential === undefined) throw invalidToken("credential_invalid", "No credential has this value.");

@@ -73,6 +73,7 @@ export function describeDocumentation(docsUrl: string) {
   };
 }
 
-function mediaType(contentType: string): string {
+/** A content type without its parameters. */
+export function mediaType(contentType: string): string {
   return contentType.split(";")[0] ?? contentType;
 }

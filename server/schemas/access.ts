@@ -13,10 +13,10 @@ export const issueAccessBody = z
 /** A credential as it is issued; its value is shown this once. */
 export const accessSchema = z
   .object({
-    credential: z.string(),
+    credential: z.string().meta({ example: "rsc_YQanvxGt0KDP69c3VZs9smiMlM33mFf-YdDZdYqIqPI" }),
     credential_id: idSchema("crd"),
     token_type: z.literal("Bearer"),
-    account: z.string(),
+    account: z.string().meta({ example: "acct_demo" }),
     program: programIdSchema,
     scopes: z.array(z.enum(scopes)),
     issued_at: timestampSchema,

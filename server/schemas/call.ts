@@ -20,11 +20,11 @@ export const typedDataSchema = z
     domain: z.object({
       name: z.literal("PurchaseRegistrar"),
       version: z.literal("1"),
-      chainId: z.int(),
+      chainId: z.int().meta({ example: 31337 }),
       verifyingContract: shownAddressSchema,
     }),
     types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
-    primaryType: z.string(),
+    primaryType: z.string().meta({ example: "Purchase" }),
     message: jsonObjectSchema,
   })
   .meta({ id: "TypedData", description: "EIP-712 typed data; integers as decimal strings." });

@@ -28,7 +28,7 @@ export const claimSchema = z
     purchase_id: idSchema("pur"),
     beneficiary: shownAddressSchema,
     requested_amount: amountSchema,
-    reason: z.string(),
+    reason: z.string().meta({ example: "Arrived broken." }),
     reason_hash: hashSchema,
     claim_hash: hashSchema,
     signature: signatureSchema,

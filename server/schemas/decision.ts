@@ -1,6 +1,23 @@
 import { z } from "zod";
 import { amountSchema, hashSchema, idSchema, programIdSchema, timestampSchema } from "./primitives.ts";
 
+const reviewerKeySchema = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({
+    description: "RFC 7638 thumbprint of the reviewer's key.",
+    example: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+  });
+
+const approvalSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{86}$/, "must be 64 bytes in base64url without padding")
+  .meta({
+    description: "Ed25519 signature (RFC 8032) over the decision bytes, base64url.",
+    example: "q1w2e3r4".repeat(11).slice(0, 86),
+  });
+
 /** Body of operation 12. */
 export const recordDecisionBody = z
   .strictObject({
@@ -8,18 +25,8 @@ export const recordDecisionBody = z
     outcome: z.enum(["approved", "denied"]),
     award: amountSchema,
     decided_at: timestampSchema,
-    reviewer_key_id: z
-      .string()
-      .min(1)
-      .max(100)
-      .meta({ description: "RFC 7638 thumbprint of the reviewer's key." }),
-    approval: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{86}$/, "must be 64 bytes in base64url without padding")
-      .meta({
-        description: "Ed25519 signature (RFC 8032) over the decision bytes, base64url.",
-        example: "q1w2e3r4".repeat(11).slice(0, 86),
-      }),
+    reviewer_key_id: reviewerKeySchema,
+    approval: approvalSchema,
   })
   .meta({ id: "RecordDecision" });
 
@@ -33,8 +40,8 @@ export const decisionSchema = z
     outcome: z.enum(["approved", "denied"]),
     award: amountSchema,
     decided_at: timestampSchema,
-    reviewer_key_id: z.string(),
-    approval: z.string(),
+    reviewer_key_id: reviewerKeySchema,
+    approval: approvalSchema,
     decision_hash: hashSchema,
     created_at: timestampSchema,
     event_id: idSchema("evt"),

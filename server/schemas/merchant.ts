@@ -35,9 +35,9 @@ export const merchantSchema = z
   .object({
     id: idSchema("mer"),
     program: programIdSchema,
-    name: z.string(),
+    name: z.string().meta({ example: "Corner Books" }),
     wallet: shownAddressSchema,
-    reference: z.string().nullable(),
+    reference: z.string().nullable().meta({ example: "shop-7" }),
     status: z.enum(["pending", "enrolled"]),
     funding_authorization: z.object({
       typed_data: typedDataSchema,

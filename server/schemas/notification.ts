@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { hashSchema, idSchema, timestampSchema } from "./primitives.ts";
 
+const jwsSchema = z.string().meta({
+  description: "Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt.",
+  example: "eyJhbGciOiJFZERTQSIsInR5cCI6InJvdXRpbmctcmVjZWlwdCtqd3MifQ.e30.c2lnbmF0dXJl",
+});
+
 /** Body of operation 14; without an event, the oldest undelivered one. */
 export const deliverNotificationBody = z
   .strictObject({
@@ -49,7 +54,7 @@ export const deliveryReceiptSchema = z
     deliveries: z
       .int()
       .meta({ description: "How many accepted deliveries the receiver has seen of this event." }),
-    jws: z.string().meta({ description: "Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt." }),
+    jws: jwsSchema,
   })
   .meta({ id: "DeliveryReceipt" });
 
@@ -66,6 +71,6 @@ export const acceptedReceiptSchema = z
     body_sha256: hashSchema,
     receiver: z.url(),
     received_at: timestampSchema,
-    jws: z.string(),
+    jws: jwsSchema,
   })
   .meta({ id: "AcceptedReceipt" });

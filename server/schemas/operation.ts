@@ -20,32 +20,40 @@ export const operationSchema = z
     subject: z.object({ type: z.enum(["purchase", "refund"]), id: z.string() }),
     sequence: z.int(),
     status: z.enum(operationStatuses),
-    status_reason: z.string().nullable(),
-    nonce: z.int().nullable(),
+    status_reason: z.string().nullable().meta({ example: null }),
+    nonce: z.int().nullable().meta({ example: 0 }),
     from: shownAddressSchema,
     to: shownAddressSchema,
     calldata: bytesSchema,
     decoded: z.object({ function: z.string(), args: jsonObjectSchema }),
     hash: hashSchema.nullable(),
     hashes: z.array(
-      z.object({ hash: hashSchema, purpose: z.enum(["original", "bump", "cancel"]), outcome: z.string() }),
+      z.object({
+        hash: hashSchema,
+        purpose: z.enum(["original", "bump", "cancel"]),
+        outcome: z.string().meta({ example: "succeeded" }),
+      }),
     ),
-    gas_limit: z.string().meta({ description: "Gas units, as a decimal string." }),
-    gas_used: z.string().nullable().meta({ description: "Gas units, as a decimal string." }),
+    gas_limit: z.string().meta({ description: "Gas units, as a decimal string.", example: "231000" }),
+    gas_used: z
+      .string()
+      .nullable()
+      .meta({ description: "Gas units, as a decimal string.", example: "231000" }),
     max_fee_per_gas: weiSchema,
     cost_wei: weiSchema.nullable(),
     reserved_wei: weiSchema,
-    block_number: z.int().nullable(),
+    block_number: z.int().nullable().meta({ example: 42 }),
     block_hash: hashSchema.nullable(),
     confirmations: z.int(),
-    reorg_count: z.int(),
+    reorg_count: z.int().meta({ example: 0 }),
     error: z
       .object({
         message: z.string(),
         rpc_code: z.int().nullable(),
         revert: z.object({ name: z.string(), args: jsonObjectSchema, data: bytesSchema }).nullable(),
       })
-      .nullable(),
+      .nullable()
+      .meta({ example: null }),
     created_at: timestampSchema,
     signed_at: timestampSchema.nullable(),
     broadcast_at: timestampSchema.nullable(),

@@ -19,7 +19,7 @@ export function pageSchema<T extends z.ZodType>(item: T, name: string) {
   return z
     .object({
       data: z.array(item),
-      next_cursor: z.string().nullable().meta({ description: "Null on the last page." }),
+      next_cursor: z.string().nullable().meta({ description: "Null on the last page.", example: null }),
     })
     .meta({ id: name });
 }

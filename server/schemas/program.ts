@@ -8,18 +8,20 @@ import {
 } from "./primitives.ts";
 
 /** Which chain the service is bound to. */
-export const chainSchema = z.object({ chain_id: z.int(), epoch: hashSchema, rpc_url: z.url() }).meta({
-  id: "Chain",
-  description: "The chain; the epoch names this very chain, not another with the same id.",
-});
+export const chainSchema = z
+  .object({ chain_id: z.int().meta({ example: 31337 }), epoch: hashSchema, rpc_url: z.url() })
+  .meta({
+    id: "Chain",
+    description: "The chain; the epoch names this very chain, not another with the same id.",
+  });
 
 /** The contracts that the service is bound to. */
 export const contractsSchema = z
   .object({
     token: z.object({
       address: shownAddressSchema,
-      symbol: z.string(),
-      decimals: z.int(),
+      symbol: z.string().meta({ example: "USDC" }),
+      decimals: z.int().meta({ example: 6 }),
       code_hash: hashSchema,
     }),
     registrar: z.object({
@@ -28,7 +30,7 @@ export const contractsSchema = z
       eip712_domain: z.object({
         name: z.literal("PurchaseRegistrar"),
         version: z.literal("1"),
-        chainId: z.int(),
+        chainId: z.int().meta({ example: 31337 }),
         verifyingContract: shownAddressSchema,
       }),
     }),
@@ -39,8 +41,12 @@ export const contractsSchema = z
 /** A public Ed25519 key. */
 export const publicKeySchema = z
   .object({
-    key_id: z.string().meta({ description: "RFC 7638 thumbprint." }),
-    public_key: z.string().meta({ description: "32 bytes, base64url." }),
+    key_id: z
+      .string()
+      .meta({ description: "RFC 7638 thumbprint.", example: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k" }),
+    public_key: z
+      .string()
+      .meta({ description: "32 bytes, base64url.", example: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }),
   })
   .meta({ id: "PublicKey" });
 
@@ -51,7 +57,7 @@ export const limitsSchema = z.record(z.string(), z.int()).meta({ id: "Limits" })
 export const programSchema = z
   .object({
     id: programIdSchema,
-    name: z.string(),
+    name: z.string().meta({ example: "Demo store" }),
     chain: chainSchema,
     contracts: contractsSchema,
     keys: z.object({

@@ -67,7 +67,7 @@ export const reconcilePurchaseBody = z
 export const paymentReceiptSchema = z
   .object({
     transaction_hash: hashSchema,
-    log_index: z.int(),
+    log_index: z.int().meta({ example: 1 }),
     block_number: z.int(),
     block_hash: hashSchema,
     payer: shownAddressSchema,
@@ -89,7 +89,7 @@ export const purchaseSchema = z
     status: z.enum(purchaseStatuses),
     route: z.enum(["registrar_offer", "merchant_direct"]).nullable(),
     payment_status: z.enum(["unpaid", "partially_paid", "paid"]),
-    expired: z.boolean().meta({ description: "Created or unpaid, and past its deadline." }),
+    expired: z.boolean().meta({ description: "Created or unpaid, and past its deadline.", example: false }),
     commitment: z.object({
       typed_data: typedDataSchema,
       hash: hashSchema,
@@ -105,7 +105,7 @@ export const purchaseSchema = z
       pay_deadline: unixTimeSchema,
       claim_deadline: unixTimeSchema,
     }),
-    reference: z.string().nullable(),
+    reference: z.string().nullable().meta({ example: "order-1001" }),
     figures: z.object({
       amount: amountSchema,
       approved: amountSchema.meta({ description: "The buyer's allowance to the registrar contract." }),

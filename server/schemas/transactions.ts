@@ -8,5 +8,9 @@ export const listTransactionsQuery = pageQuerySchema.extend({ status: z.enum(ope
 
 /** Answer of operation 16. */
 export const transactionsSchema = z
-  .object({ data: z.array(operationSchema), gas_budget: gasBudgetSchema, next_cursor: z.string().nullable() })
+  .object({
+    data: z.array(operationSchema),
+    gas_budget: gasBudgetSchema,
+    next_cursor: z.string().nullable().meta({ description: "Null on the last page.", example: null }),
+  })
   .meta({ id: "Transactions" });

@@ -96,6 +96,18 @@ describe("the documentation host", () => {
     }
   });
 
+  test("shows a code's page to a browser as HTML and to a program as Markdown", async () => {
+    const page = `${docs}/errors/scope_missing`;
+    const browser = await fetch(page, {
+      headers: { Accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" },
+    });
+    expect(browser.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await browser.text()).toContain("<h1>The credential lacks a scope</h1>");
+    const program = await fetch(page);
+    expect(program.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(program.headers.get("vary")).toBe("Accept");
+  });
+
   test("links to nothing that is not there", async () => {
     const pages = [`${docs}/portal/docs.md`, `${docs}/portal/llms.txt`, `${docs}/errors`];
     const texts = await Promise.all(pages.map(async (page) => (await read(page)).text));
