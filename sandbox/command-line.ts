@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { checkContractCommand } from "./commands/check-contract.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { listenCommand } from "./commands/listen.ts";
@@ -14,6 +15,7 @@ const program = new Command("routing-sandbox")
   .addCommand(statusCommand())
   .addCommand(listenCommand())
   .addCommand(explainCommand())
+  .addCommand(checkContractCommand())
   .exitOverride();
 
 try {

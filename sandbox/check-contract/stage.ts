@@ -34,6 +34,9 @@ import { Liar } from "./liar.ts";
 export type StagedMerchant = z.infer<typeof merchantSchema>;
 export type StagedPurchase = z.infer<typeof purchaseSchema>;
 
+/** Who can send on the stage: a wallet, or the account that the relayer sends from. */
+export type Actor = WalletName | "registrar";
+
 /** What came of a request: the problem's code and the checks that failed, or neither. */
 export interface Outcome {
   status: number;
@@ -153,18 +156,19 @@ export class Stage {
   /** What every staged claim says. */
   readonly reason = "The course was cancelled.";
 
-  account(name: WalletName): LocalAccount {
-    const keys = this.sandbox.description.wallets[name];
-    if (keys === undefined) throw new Error(`The sandbox has no wallet ${name}.`);
-    return privateKeyToAccount(keys.private_key);
+  account(name: Actor): LocalAccount {
+    const { programs, wallets } = this.sandbox.chain.accounts;
+    const keys = name === "registrar" ? programs["prg_demo"]?.registrar : wallets[name];
+    if (keys === undefined) throw new Error(`The sandbox has no account ${name}.`);
+    return privateKeyToAccount(keys.privateKey);
   }
 
-  address(name: WalletName): Address {
+  address(name: Actor): Address {
     return this.account(name).address;
   }
 
   /** Signs a transaction with a wallet's own key. */
-  async sign(name: WalletName, transaction: Outgoing): Promise<Hex> {
+  async sign(name: Actor, transaction: Outgoing): Promise<Hex> {
     const account = this.account(name);
     const { data, value = 0n, gas = 2_000_000n, maxFeePerGas = 2_000_000_000n } = transaction;
     const nonce =
@@ -186,14 +190,14 @@ export class Stage {
   }
 
   /** Sends what a wallet signed and does not wait. */
-  async submit(name: WalletName, transaction: Outgoing): Promise<Hex> {
+  async submit(name: Actor, transaction: Outgoing): Promise<Hex> {
     return await this.client.sendRawTransaction({
       serializedTransaction: await this.sign(name, transaction),
     });
   }
 
   /** Sends a transaction and waits until it is mined, whatever became of it. */
-  async send(name: WalletName, transaction: Outgoing): Promise<Hex> {
+  async send(name: Actor, transaction: Outgoing): Promise<Hex> {
     const hash = await this.submit(name, transaction);
     await this.receipt(hash);
     return hash;
@@ -204,7 +208,7 @@ export class Stage {
   }
 
   /** Sends a transaction that has to succeed, for an attack that builds on it. */
-  async succeed(name: WalletName, transaction: Outgoing): Promise<Hex> {
+  async succeed(name: Actor, transaction: Outgoing): Promise<Hex> {
     const hash = await this.send(name, transaction);
     const { status } = await this.receipt(hash);
     if (status !== "success")
@@ -271,7 +275,7 @@ export class Stage {
   }
 
   /** Signs a claim with a wallet's key, the beneficiary's unless another one is named. */
-  async signClaim(claim: Claim, name: WalletName = "beneficiary"): Promise<Hex> {
+  async signClaim(claim: Claim, name: Actor = "beneficiary"): Promise<Hex> {
     return await this.account(name).signTypedData(claimTypedData(this.domain, claim));
   }
 
@@ -298,7 +302,7 @@ export class Stage {
   }
 
   /** The statement that the designated reviewer signs about a claim. */
-  async statement(claim: z.infer<typeof claimSchema>): Promise<Decision> {
+  async statement(claim: { id: string; claim_hash: Hex }): Promise<Decision> {
     const { description, clock } = this.sandbox;
     return {
       award: (5n * usdc).toString(),
@@ -324,9 +328,18 @@ export class Stage {
     return await this.post(`/purchases/${this.purchase.id}/decisions`, body);
   }
 
-  /** An approved decision. */
+  /** An approved decision about a new claim. */
   async decided(): Promise<z.infer<typeof decisionSchema>> {
-    const statement = await this.statement(await this.claimed());
+    await this.claimed();
+    return await this.approveClaim();
+  }
+
+  /** The designated reviewer approves the claim that the first purchase has. */
+  async approveClaim(): Promise<z.infer<typeof decisionSchema>> {
+    const purchase = (await this.sandbox.store.get("purchases", this.purchase.id))?.value;
+    const claim = (await this.sandbox.store.get("claims", purchase?.claim_id ?? ""))?.value;
+    if (claim === undefined) throw new Error("The purchase has no claim.");
+    const statement = await this.statement(claim);
     const answer = await this.decide(statement, signDecision(this.reviewerKey, statement));
     return decisionSchema.parse(this.expectAccepted(answer).body);
   }

@@ -1,0 +1,107 @@
+import type { Artifact } from "./artifact.ts";
+import { findFailure } from "./attack.ts";
+import { attacks } from "./attacks/all.ts";
+import { InstallationError, installRegistrar } from "./install-registrar.ts";
+import { type GasUse, runLifecycle } from "./lifecycle.ts";
+import { rules } from "./rules.ts";
+import { Stage } from "./stage.ts";
+
+/** One thing that was tried on a contract. */
+export interface CheckResult {
+  suite: string;
+  name: string;
+  /** Null when it passed, otherwise a sentence. */
+  failure: string | null;
+  duration_ms: number;
+}
+
+/** Gas of one function, as a whole transaction, beside that of the sandbox's own registrar. */
+export interface GasComparison {
+  function: string;
+  gas: number;
+  ours: number;
+}
+
+/** What became of somebody's registrar. */
+export interface ContractReport {
+  contract: string;
+  passed: boolean;
+  results: CheckResult[];
+  gas: GasComparison[];
+}
+
+/** Told of each result as it comes. */
+export type Progress = (result: CheckResult, done: number, total: number) => void;
+
+/** Gas of the sandbox's own registrar, to compare with. */
+export async function measureOwnGas(): Promise<GasUse> {
+  const stage = await Stage.open();
+  try {
+    return await runLifecycle(stage);
+  } finally {
+    await stage.close();
+  }
+}
+
+/**
+ * Deploys somebody's registrar to a fresh sandbox and runs the lifecycle, the contract-level rules and every attack against it.
+ *
+ * @param ownGas - what the sandbox's own registrar needs; see {@link measureOwnGas}.
+ * @example (await checkContract(await readArtifact(file), await measureOwnGas())).passed
+ */
+export async function checkContract(
+  artifact: Artifact,
+  ownGas: GasUse,
+  progress: Progress = () => {},
+): Promise<ContractReport> {
+  const results: CheckResult[] = [];
+  const total = 2 + rules.length + attacks.length;
+  const run = async (suite: string, name: string, check: () => Promise<string | null>) => {
+    const began = performance.now();
+    const failure = await check().catch((error: unknown) =>
+      error instanceof Error ? error.message : String(error),
+    );
+    const result = { suite, name, failure, duration_ms: Math.round(performance.now() - began) };
+    results.push(result);
+    progress(result, results.length, total);
+  };
+  let stage: Stage | undefined;
+  let gas: GasUse = {};
+  await run("deployment", "takes the place of the sandbox's own registrar", async () => {
+    stage = await Stage.open(async (chain) => await installRegistrar(chain, artifact)).catch(explained);
+    return null;
+  });
+  const opened = stage;
+  if (opened !== undefined)
+    try {
+      await run(
+        "lifecycle",
+        "enrollment to refund, by both routes, the money right to the unit",
+        async () => {
+          gas = await runLifecycle(opened);
+          return null;
+        },
+      );
+      for (const rule of rules)
+        await run("rules", rule.name, async () => {
+          await opened.reset();
+          return await rule.run(opened);
+        });
+      for (const attack of attacks)
+        await run(`attacks: ${attack.family}`, attack.name, async () => await findFailure(attack, opened));
+    } finally {
+      await opened.close();
+    }
+  return {
+    contract: artifact.contractName,
+    passed: results.every(({ failure }) => failure === null),
+    results,
+    gas: Object.entries(gas).map(([name, used]) => ({ function: name, gas: used, ours: ownGas[name] ?? 0 })),
+  };
+}
+
+function explained(error: unknown): never {
+  if (error instanceof InstallationError) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new Error(`An honest enrollment or offer did not succeed: ${reason}`, { cause: error });
+}

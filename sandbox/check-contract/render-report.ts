@@ -1,0 +1,64 @@
+import { styleText } from "node:util";
+import type { ContractReport } from "./check-contract.ts";
+
+/** A report for a terminal: what failed and why, then gas beside the sandbox's own registrar. */
+export function renderReport(report: ContractReport, colour: boolean): string {
+  const paint = (style: "bold" | "red" | "green" | "dim", text: string) =>
+    colour ? styleText(style, text, { validateStream: false }) : text;
+  const failed = report.results.filter(({ failure }) => failure !== null);
+  const lines = [
+    `${paint("bold", report.contract)}: ${report.results.length - failed.length} passed, ${failed.length} failed`,
+    ...failed.flatMap(({ suite, name, failure }) => [
+      "",
+      `${paint("red", "✗")} ${paint("dim", suite)}  ${name}`,
+      `    ${failure}`,
+    ]),
+  ];
+  if (report.gas.length > 0) {
+    lines.push("", paint("bold", "Gas, whole transactions"));
+    const width = Math.max(...report.gas.map(({ function: name }) => name.length));
+    for (const { function: name, gas, ours } of report.gas)
+      lines.push(
+        `  ${name.padEnd(width)}  ${String(gas).padStart(8)}  ours ${String(ours).padStart(8)}  ${percent(gas, ours)}`,
+      );
+  }
+  lines.push(
+    "",
+    report.passed ? paint("green", "Everything passed.") : paint("red", "It is not safe to bind to."),
+    "",
+  );
+  return lines.join("\n");
+}
+
+function percent(gas: number, ours: number): string {
+  if (ours === 0) return "";
+  const change = ((gas - ours) / ours) * 100;
+  return `${change < 0 ? "" : "+"}${change.toFixed(1)} %`;
+}
+
+/** Reports as JUnit XML, one suite for each contract. */
+export function toJunit(reports: readonly ContractReport[]): string {
+  const suites = reports.map(({ contract, results }) => {
+    const failures = results.filter(({ failure }) => failure !== null).length;
+    const cases = results.map(({ suite, name, failure, duration_ms }) => {
+      const head = `    <testcase classname="${escapeXml(`${contract}.${suite}`)}" name="${escapeXml(name)}" time="${duration_ms / 1_000}"`;
+      return failure === null
+        ? `${head}/>`
+        : `${head}>\n      <failure message="${escapeXml(failure)}"/>\n    </testcase>`;
+    });
+    return [
+      `  <testsuite name="${escapeXml(contract)}" tests="${results.length}" failures="${failures}">`,
+      ...cases,
+      "  </testsuite>",
+    ].join("\n");
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join("\n")}\n</testsuites>\n`;
+}
+
+function escapeXml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
