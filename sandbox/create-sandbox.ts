@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { type EIP1193RequestFn, type Hex, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
@@ -40,6 +39,7 @@ import { openOutlet } from "./receiver/open-outlet.ts";
 import { SandboxReceiver } from "./receiver/receiver.ts";
 import { RequestCounter } from "./request-counter.ts";
 import { type Snapshot, Snapshots } from "./snapshot.ts";
+import { wait } from "./wait.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
@@ -243,7 +243,7 @@ function connect(parts: {
     deployment: chain.deployment,
     clock: chain.clock,
     keys: keys.service,
-    wait: async (milliseconds) => await pause(milliseconds),
+    wait,
     log,
   };
 }

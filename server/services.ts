@@ -84,7 +84,7 @@ export interface Services {
   pause: (milliseconds: number) => Promise<void>;
   /** Numbers the requests, from 1. */
   requests: { next(): number };
-  /** Resolves after so many milliseconds of real time. */
-  wait: (milliseconds: number) => Promise<void>;
+  /** Resolves after so many milliseconds of real time, or at once when it is stopped. */
+  wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
   log: Log;
 }

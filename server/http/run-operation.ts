@@ -34,8 +34,7 @@ export class OperationRunner {
     for (;;) {
       const running = this.#underWay.get(claim.key);
       if (running === undefined) break;
-      const patience = this.#services.wait(this.#services.settings.patienceMs).then(() => "late" as const);
-      if ((await Promise.race([running, patience])) === "late") throw inFlight();
+      if (!(await this.#endsInTime(running))) throw inFlight();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#underWay.set(claim.key, promise);
@@ -45,6 +44,17 @@ export class OperationRunner {
       this.#underWay.delete(claim.key);
       resolve();
     }
+  }
+
+  /** Waits for the request under way, for a while; no timer is left when it ends in time. */
+  async #endsInTime(running: Promise<void>): Promise<boolean> {
+    const { wait, settings } = this.#services;
+    const stop = new AbortController();
+    const late = wait(settings.patienceMs, stop.signal).then(() => false);
+    const inTime = running.then(() => true);
+    const ended = await Promise.race([inTime, late]);
+    stop.abort();
+    return ended;
   }
 
   async #claimAndRun(

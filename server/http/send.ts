@@ -26,7 +26,9 @@ export function sendAnswer(
   }
   response.set("Connection", "close");
   response.write(body);
+  const stop = new AbortController();
   const end = () => {
+    stop.abort();
     if (!response.writableEnded) response.end();
   };
   let thrownAway = 0;
@@ -35,7 +37,7 @@ export function sendAnswer(
     if (thrownAway > patienceBytes) end();
   });
   request.once("end", end).once("close", end).resume();
-  wait(patienceMs).then(end, end);
+  wait(patienceMs, stop.signal).then(end, end);
 }
 
 function announcesBody({ headers }: Request): boolean {
