@@ -22,6 +22,3 @@ export function sandboxTest(options: SandboxOptions = {}) {
       return sandbox;
     });
 }
-
-/** A vitest `test` with a sandbox that has every default. */
-export const test = sandboxTest();

@@ -19,7 +19,7 @@ export type KeptSettings = z.infer<typeof settingsSchema>;
  * @returns null for a new directory.
  * @throws SandboxError data_directory_mismatch when the file is of another version or damaged.
  */
-export async function readKeptSettings(directory: string): Promise<KeptSettings | null> {
+async function readKeptSettings(directory: string): Promise<KeptSettings | null> {
   const file = join(directory, "settings.json");
   const text = await readFile(file, "utf8").catch(() => null);
   if (text === null) return null;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Commitment } from "../../protocol/commitment.ts";
 import { addressSchema, amountSchema, hashSchema } from "../../server/schemas/primitives.ts";
-import type { Purchase } from "../../server/schemas/purchase.ts";
+import type { components } from "../client/api-client.ts";
 
 const integer = amountSchema.transform(BigInt);
 
@@ -22,6 +22,6 @@ const commitmentMessage = z.strictObject({
 });
 
 /** Reads the commitment out of a purchase as the API shows it. */
-export function readCommitment(purchase: Purchase): Commitment {
+export function readCommitment(purchase: components["schemas"]["Purchase"]): Commitment {
   return commitmentMessage.parse(purchase.commitment.typed_data.message);
 }

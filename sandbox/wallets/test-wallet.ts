@@ -11,11 +11,13 @@ import {
 import { type Claim, claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
 import { registrarDomain } from "../../protocol/domain.ts";
 import { hashId } from "../../protocol/id.ts";
-import type { Merchant } from "../../server/schemas/merchant.ts";
-import type { Purchase } from "../../server/schemas/purchase.ts";
 import type { ChainClient } from "../anvil/chain-client.ts";
+import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
 import { Wallet } from "./wallet.ts";
+
+type Merchant = components["schemas"]["Merchant"];
+type Purchase = components["schemas"]["Purchase"];
 
 /** The addresses that a wallet deals with. */
 export interface WalletContracts {
@@ -24,10 +26,13 @@ export interface WalletContracts {
   funding_source: Address;
 }
 
+/** A call's arguments by name; integers as decimal strings. */
+type CallArguments = { [name: string]: unknown };
+
 /** A transaction that a wallet sent: its hash as the API takes it, what it said, and what became of it. */
 export interface SentTransaction {
   transaction_hash: Hex;
-  call: { to: Address; function: string; args: Call["args"] };
+  call: { to: Address; function: string; args: CallArguments };
   receipt: TransactionReceipt;
 }
 
@@ -45,7 +50,9 @@ export class TestWallet extends Wallet {
    *
    * @example await wallets.stranger.sendCall(payCall(registrar, id, 5n))
    */
-  async sendCall(call: Pick<Call, "to" | "data" | "function" | "args">): Promise<SentTransaction> {
+  async sendCall(
+    call: Pick<Call, "to" | "data" | "function"> & { args: CallArguments },
+  ): Promise<SentTransaction> {
     const receipt = await this.send(call);
     const { to, args } = call;
     return {

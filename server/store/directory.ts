@@ -7,7 +7,7 @@ import { type Durability, type JournalEntry, JournaledStore } from "./journaled-
 import type { Store, StoreImage } from "./store.ts";
 
 /** A data directory holds something that this version cannot have written; nothing was changed. */
-export class StoreDamagedError extends Error {
+class StoreDamagedError extends Error {
   override name = "StoreDamagedError";
 }
 
