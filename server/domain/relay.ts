@@ -11,9 +11,37 @@ import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 
 /** How far a relayed operation came: confirmed with its transaction, or still on its way. */
-export type Relayed =
+type Relayed =
   | { confirmed: true; operation: Operation; hash: Hex }
   | { confirmed: false; operation: Operation };
+
+/**
+ * Relays an intent and, once its transaction is confirmed, has it bound to what it must be.
+ *
+ * A transaction that a reorg takes between its confirmation and the binding is not a wrong one: the operation goes on.
+ *
+ * @throws what {@link relay} throws, and what `bind` throws about a transaction that still stands where it was confirmed.
+ */
+export async function relayBound(
+  intent: RelayIntent,
+  services: Services,
+  bind: (hash: Hex) => Promise<void>,
+): Promise<Relayed> {
+  for (;;) {
+    const relayed = await relay(intent, services);
+    if (!relayed.confirmed) return relayed;
+    try {
+      await bind(relayed.hash);
+      return relayed;
+    } catch (error) {
+      const { operation_id, block_hash } = relayed.operation;
+      const now = await services.relayer.advance(operation_id).catch((failure: unknown) => {
+        throw asRefusal(failure);
+      });
+      if (now.block_hash === block_hash) throw error;
+    }
+  }
+}
 
 /**
  * Relays an intent, or goes on with the operation that it already has.
@@ -21,7 +49,7 @@ export type Relayed =
  * @throws Problem gas_budget_exceeded before any effect; transaction_reverted when it failed for good; outcome_unknown when the
  * operation needs attention.
  */
-export async function relay(intent: RelayIntent, services: Services): Promise<Relayed> {
+async function relay(intent: RelayIntent, services: Services): Promise<Relayed> {
   const operation = await services.relayer.submit(intent).catch((error: unknown) => {
     throw asRefusal(error);
   });

@@ -7,7 +7,7 @@ import type { ChainProgram } from "../chain/chain.ts";
 import { commitmentOf } from "../domain/commitment-of.ts";
 import { findPurchase } from "../domain/find.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
-import { relay } from "../domain/relay.ts";
+import { relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { activatePurchaseBody, activationSchema } from "../schemas/purchase.ts";
@@ -61,7 +61,7 @@ export const activatePurchase = defineOperation({
     const before = await chain.purchase(query);
     if (!before.exists) assertOfferable(purchase, await chain.program(hashId(program.id)));
     await beginEffect(id);
-    const relayed = await relay(
+    const relayed = await relayBound(
       {
         program: program.id,
         kind: "offer",
@@ -75,6 +75,11 @@ export const activatePurchase = defineOperation({
         signer: program.registrar,
       },
       services,
+      async (hash) => {
+        const { exists } = await chain.purchase(query);
+        const use = { key: hash, step: "offer", subject: id };
+        await requireBound(hash, expectOffer(purchase, program.registrar, exists, services), use, services);
+      },
     );
     const operation = toJson(relayed.operation);
     const onChain = await chain.purchase(query);
@@ -88,13 +93,6 @@ export const activatePurchase = defineOperation({
           body: { purchase: viewPurchase(purchase, noParts, onChain, services), operation, event_id: null },
         }),
       };
-    const use = { key: relayed.hash, step: "offer", subject: id };
-    await requireBound(
-      relayed.hash,
-      expectOffer(purchase, program.registrar, onChain.exists, services),
-      use,
-      services,
-    );
     return {
       kind: "write",
       status: 200,
@@ -107,8 +105,8 @@ export const activatePurchase = defineOperation({
             {
               kind: "insert",
               collection: "used_transactions",
-              key: use.key,
-              value: { step: use.step, subject: id },
+              key: relayed.hash,
+              value: { step: "offer", subject: id },
             },
           ],
           body: { purchase: viewPurchase(active, noParts, onChain, services), operation, event_id },

@@ -6,7 +6,7 @@ import { requireBound } from "../binding/require-bound.ts";
 import type { ChainFunding } from "../chain/chain.ts";
 import { findMerchant, findParts, findPurchase } from "../domain/find.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
-import { relay } from "../domain/relay.ts";
+import { relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { executeRefundBody, refundExecutionSchema } from "../schemas/refund.ts";
@@ -70,7 +70,7 @@ export const executeRefund = defineOperation({
     }
     const refundId = due?.id ?? deriveId("ref", [settings.seed, await store.next("ref")]);
     await beginEffect(id);
-    const relayed = await relay(
+    const relayed = await relayBound(
       {
         program: program.id,
         kind: "collect_refund",
@@ -85,6 +85,12 @@ export const executeRefund = defineOperation({
         signer: program.registrar,
       },
       services,
+      async (hash) => {
+        const expected = { purchase, claim, decision, registrar: program.registrar };
+        const use = { key: hash, step: "refund", subject: id };
+        const onChain = await chain.purchase(query);
+        await requireBound(hash, expectRefund(expected, onChain, services), use, services);
+      },
     );
     const operation = toJson(relayed.operation);
     const base = {
@@ -139,17 +145,6 @@ export const executeRefund = defineOperation({
         },
       };
     }
-    const use = { key: relayed.hash, step: "refund", subject: id };
-    await requireBound(
-      relayed.hash,
-      expectRefund(
-        { purchase, claim, decision, registrar: program.registrar },
-        await chain.purchase(query),
-        services,
-      ),
-      use,
-      services,
-    );
     return {
       kind: "write",
       status: 201,
@@ -170,8 +165,8 @@ export const executeRefund = defineOperation({
             {
               kind: "insert",
               collection: "used_transactions",
-              key: use.key,
-              value: { step: use.step, subject: id },
+              key: relayed.hash,
+              value: { step: "refund", subject: id },
             },
           ],
           body: { refund: viewRefund(refund, refunded), operation, event_id },
