@@ -64,6 +64,3 @@ export const merchantSchema = z
     event_id: idSchema("evt"),
   })
   .meta({ id: "Merchant" });
-
-/** A merchant as it is answered. */
-export type Merchant = z.infer<typeof merchantSchema>;

@@ -125,9 +125,6 @@ export const purchaseSchema = z
   })
   .meta({ id: "Purchase" });
 
-/** A purchase as it is answered. */
-export type Purchase = z.infer<typeof purchaseSchema>;
-
 /** Answer of operation 8. */
 export const activationSchema = z
   .object({ purchase: purchaseSchema, operation: operationSchema, event_id: idSchema("evt").nullable() })
