@@ -1,14 +1,10 @@
 import { z } from "zod";
 import { amountSchema, hashSchema, idSchema, programIdSchema, timestampSchema } from "./primitives.ts";
 
-const reviewerKeySchema = z
-  .string()
-  .min(1)
-  .max(100)
-  .meta({
-    description: "RFC 7638 thumbprint of the reviewer's key.",
-    example: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
-  });
+const reviewerKeySchema = z.string().min(1).max(100).meta({
+  description: "RFC 7638 thumbprint of the reviewer's key.",
+  example: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+});
 
 const approvalSchema = z
   .string()
