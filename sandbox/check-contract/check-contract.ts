@@ -1,6 +1,6 @@
 import type { Artifact } from "./artifact.ts";
-import { findFailure } from "./attack.ts";
-import { attacks } from "./attacks/all.ts";
+import { type Attack, findFailure } from "./attack.ts";
+import { attacks as allAttacks } from "./attacks/all.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { rules } from "./rules.ts";
@@ -30,6 +30,15 @@ export interface ContractReport {
   gas: GasComparison[];
 }
 
+/** What a check is given beside the contract. */
+export interface CheckOptions {
+  /** What the sandbox's own registrar needs, to compare with; see {@link measureOwnGas}. */
+  ownGas?: GasUse;
+  /** The attacks that are run; all of them by default. */
+  attacks?: readonly Attack[];
+  progress?: Progress;
+}
+
 /** Told of each result as it comes. */
 export type Progress = (result: CheckResult, done: number, total: number) => void;
 
@@ -46,14 +55,10 @@ export async function measureOwnGas(): Promise<GasUse> {
 /**
  * Deploys somebody's registrar to a fresh sandbox and runs the lifecycle, the contract-level rules and every attack against it.
  *
- * @param ownGas - what the sandbox's own registrar needs; see {@link measureOwnGas}.
- * @example (await checkContract(await readArtifact(file), await measureOwnGas())).passed
+ * @example (await checkContract(await readArtifact(file), { ownGas: await measureOwnGas() })).passed
  */
-export async function checkContract(
-  artifact: Artifact,
-  ownGas: GasUse,
-  progress: Progress = () => {},
-): Promise<ContractReport> {
+export async function checkContract(artifact: Artifact, options: CheckOptions = {}): Promise<ContractReport> {
+  const { ownGas = {}, attacks = allAttacks, progress } = options;
   const results: CheckResult[] = [];
   const total = 2 + rules.length + attacks.length;
   const run = async (suite: string, name: string, check: () => Promise<string | null>) => {
@@ -63,7 +68,7 @@ export async function checkContract(
     );
     const result = { suite, name, failure, duration_ms: Math.round(performance.now() - began) };
     results.push(result);
-    progress(result, results.length, total);
+    progress?.(result, results.length, total);
   };
   let stage: Stage | undefined;
   let gas: GasUse = {};

@@ -31,7 +31,10 @@ export function checkContractCommand(): Command {
       const reports: ContractReport[] = [];
       const colour = process.stdout.isTTY ?? false;
       for (const artifact of artifacts) {
-        const report = await checkContract(artifact, ownGas, showProgress(artifact.contractName));
+        const report = await checkContract(artifact, {
+          ownGas,
+          progress: showProgress(artifact.contractName),
+        });
         reports.push(report);
         if (!json) process.stdout.write(`${renderReport(report, colour)}\n`);
       }

@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+
+/** A registrar that is the sandbox's own but for one place in its source. */
+interface Break {
+  name: string;
+  /** Stands in the source exactly once. */
+  source: string;
+  instead: string;
+}
+
+/** What is broken in each of them. */
+export const breaks = {
+  missingBuyerCheck: {
+    name: "MissingBuyerCheck",
+    source: "        _requireCaller(record.buyer);\n",
+    instead: "",
+  },
+  missingDeadline: {
+    name: "MissingDeadline",
+    source: "        _requireWithin(record.payDeadline);\n",
+    instead: "",
+  },
+  acceptsTrailingCalldata: {
+    name: "AcceptsTrailingCalldata",
+    source: "function pay(bytes32 id, uint256 amount) external nonReentrant canonical(2) {",
+    instead: "function pay(bytes32 id, uint256 amount) external nonReentrant {",
+  },
+} satisfies { [name: string]: Break };
+
+const require = createRequire(import.meta.url);
+const compilerOutput = z.object({
+  errors: z.array(z.object({ severity: z.string(), formattedMessage: z.string() })).optional(),
+  contracts: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({ abi: z.unknown(), evm: z.object({ bytecode: z.object({ object: z.string() }) }) }),
+    ),
+  ),
+});
+
+/**
+ * Compiles the broken registrars and answers the artifact file of each, in the order of {@link breaks}. What was compiled is
+ * kept under cache/, by the text of every source.
+ */
+export async function brokenArtifacts(): Promise<string[]> {
+  const original = await readSource("contracts/PurchaseRegistrar.sol");
+  const sources: { [path: string]: { content: string } } = {};
+  for (const [path, imported] of await followImports(original)) sources[path] = { content: imported };
+  for (const one of Object.values(breaks))
+    sources[`contracts/${one.name}.sol`] = { content: breakSource(original, one) };
+  const input = JSON.stringify({
+    language: "Solidity",
+    sources,
+    settings: {
+      // Quick to compile; what is tested is the behaviour.
+      optimizer: { enabled: true, runs: 1 },
+      evmVersion: "osaka",
+      outputSelection: Object.fromEntries(
+        Object.values(breaks).map(({ name }) => [
+          `contracts/${name}.sol`,
+          { [name]: ["abi", "evm.bytecode.object"] },
+        ]),
+      ),
+    },
+  });
+  const folder = join(
+    packageRoot(),
+    "cache",
+    "broken-registrars",
+    createHash("sha256").update(input).digest("hex").slice(0, 32),
+  );
+  if (!existsSync(folder)) await compile(input, folder);
+  return Object.values(breaks).map(({ name }) => join(folder, `${name}.json`));
+}
+
+function breakSource(original: string, { name, source, instead }: Break): string {
+  if (original.split(source).length !== 2)
+    throw new Error(`${name} breaks a place that must stand in PurchaseRegistrar.sol exactly once.`);
+  return original.replace(source, instead).replace("contract PurchaseRegistrar is", `contract ${name} is`);
+}
+
+async function compile(input: string, folder: string): Promise<void> {
+  const solc: { compile(input: string): string } = require("solc");
+  const { errors = [], contracts } = compilerOutput.parse(JSON.parse(solc.compile(input)));
+  const failed = errors.find(({ severity }) => severity === "error");
+  if (failed !== undefined) throw new Error(failed.formattedMessage);
+  const part = `${folder}.part-${process.pid}`;
+  await mkdir(part, { recursive: true });
+  for (const found of Object.values(contracts))
+    for (const [contractName, { abi, evm }] of Object.entries(found)) {
+      const artifact = { contractName, abi, bytecode: `0x${evm.bytecode.object}` };
+      await writeFile(join(part, `${contractName}.json`), JSON.stringify(artifact));
+    }
+  await rename(part, folder).catch((error: NodeJS.ErrnoException) => {
+    // Another run was first, with the same content.
+    if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+  });
+}
+
+/** Every source that a source imports, by the path that it is imported as. */
+async function followImports(
+  source: string,
+  path = "contracts/PurchaseRegistrar.sol",
+  found = new Map<string, string>(),
+): Promise<Map<string, string>> {
+  for (const [, , imported = ""] of source.matchAll(/^import\s+(\{[^}]*\}\s+from\s+)?"([^"]+)";/gm)) {
+    const target = imported.startsWith(".") ? join(dirname(path), imported) : imported;
+    if (found.has(target)) continue;
+    const text = await readSource(target);
+    found.set(target, text);
+    await followImports(text, target, found);
+  }
+  return found;
+}
+
+async function readSource(path: string): Promise<string> {
+  const folder = path.startsWith("contracts/") ? "" : "node_modules";
+  return await readFile(join(packageRoot(), folder, path), "utf8");
+}
