@@ -10,15 +10,18 @@ import type { SandboxOptions } from "./options.ts";
  * test("pays", async ({ sandbox }) => { … });
  */
 export function sandboxTest(options: SandboxOptions = {}) {
-  return base
-    .extend("freshSandbox", { scope: "worker" }, async (_context, { onCleanup }) => {
-      const sandbox = await createSandbox(options);
-      const start = await sandbox.snapshot();
-      onCleanup(async () => await sandbox.close());
-      return { sandbox, start };
-    })
-    .extend("sandbox", async ({ freshSandbox: { sandbox, start } }) => {
-      await start.restore();
-      return sandbox;
-    });
+  return (
+    base
+      // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from this pattern, here nothing
+      .extend("freshSandbox", { scope: "worker" }, async ({}, { onCleanup }) => {
+        const sandbox = await createSandbox(options);
+        const start = await sandbox.snapshot();
+        onCleanup(async () => await sandbox.close());
+        return { sandbox, start };
+      })
+      .extend("sandbox", async ({ freshSandbox: { sandbox, start } }) => {
+        await start.restore();
+        return sandbox;
+      })
+  );
 }
