@@ -1,5 +1,6 @@
 import type { Address, EIP1193RequestFn, Hex, LocalAccount } from "viem";
 import type { FaultPlan, FaultPoint } from "./fault.ts";
+import type { HeadTrail } from "./head-trail.ts";
 import type { Journal } from "./journal.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Node } from "./node.ts";
@@ -30,10 +31,11 @@ export interface RelayerPorts {
   crash?: (point: FaultPoint) => Promise<never>;
 }
 
-/** The ports and the little that lives in memory: who is at work, and which faults are set. */
+/** The ports and the little that lives in memory: who is at work, which faults are set, and which heads were looked at. */
 export interface RelayerContext extends Omit<RelayerPorts, "request"> {
   node: Node;
   accounts: ReadonlyMap<Address, LocalAccount>;
   locks: KeyedMutex;
   faults: FaultPlan;
+  trail: HeadTrail;
 }

@@ -36,6 +36,10 @@ const receiptSchema = z.object({
 export type Receipt = z.infer<typeof receiptSchema>;
 
 const blockSchema = z.object({ hash: hex, timestamp: quantity });
+const headSchema = z.object({ number: quantity, hash: hex, parentHash: hex });
+
+/** The newest block of the chain. */
+export type Head = z.infer<typeof headSchema>;
 const traceSchema = z.object({ output: hex.optional(), error: z.string().optional() });
 
 /** How many nonces of a wallet the chain has used: its next nonce. */
@@ -73,6 +77,11 @@ export async function knowsTransaction(node: Node, hash: Hex): Promise<boolean> 
 /** The number of the newest block. */
 export function readHead(node: Node): Promise<number> {
   return ask(node, "eth_blockNumber", [], quantity);
+}
+
+/** The newest block. */
+export function readHeadBlock(node: Node): Promise<Head> {
+  return ask(node, "eth_getBlockByNumber", ["latest", false], headSchema);
 }
 
 /** The hash of the block that the chain has at a height now, or null when it is not that high. */

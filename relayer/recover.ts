@@ -1,8 +1,8 @@
-import type { Hex } from "viem";
 import { readIdentity } from "./chain-epoch.ts";
 import type { RelayerContext } from "./context.ts";
+import { displaced } from "./displaced.ts";
 import { driveAlone } from "./drive.ts";
-import { readNonce } from "./node.ts";
+import { readHeadBlock } from "./node.ts";
 import type { OperationRecord } from "./operation.ts";
 
 /**
@@ -12,22 +12,14 @@ import type { OperationRecord } from "./operation.ts";
 export async function recover(context: RelayerContext): Promise<void> {
   const { epoch } = await readIdentity(context);
   const unsettled = (await context.journal.unsettled()).filter((operation) => operation.epoch === epoch);
-  const unmined = await claimedButUnmined(context, epoch);
+  // Settled operations can be among these: their blocks may have left the chain while nobody looked.
+  const head = await readHeadBlock(context.node);
+  const elsewhere = await displaced(context, epoch, await context.trail.fork(context.node, head));
 
-  const inOrder = [...unsettled, ...unmined].sort(byNonce).map(({ operation_id }) => operation_id);
+  const inOrder = [...unsettled, ...elsewhere].sort(byNonce).map(({ operation_id }) => operation_id);
   const ids = [...new Set(inOrder)];
   for (const id of ids) await driveAlone(context, id, "never");
   await Promise.all(ids.map((id) => driveAlone(context, id, "always")));
-}
-
-// Settled operations can be among these: their blocks may have left the chain while nobody looked.
-async function claimedButUnmined(context: RelayerContext, epoch: Hex): Promise<OperationRecord[]> {
-  const found: OperationRecord[] = [];
-  for (const signer of context.accounts.keys()) {
-    const chainNonce = await readNonce(context.node, signer);
-    found.push(...(await context.journal.claimed(signer, chainNonce, epoch)));
-  }
-  return found;
 }
 
 // Without a nonce last: they will claim higher ones.

@@ -5,7 +5,8 @@ import type { RelayerContext, RelayerPorts } from "./context.ts";
 import { drive, driveAlone } from "./drive.ts";
 import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./fault.ts";
 import { clearFaults, HeldError, restoreFaults } from "./fault-point.ts";
-import { follow } from "./follow.ts";
+import { follow, observe } from "./follow.ts";
+import { HeadTrail } from "./head-trail.ts";
 import type { OperationPage } from "./journal.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { connect } from "./node.ts";
@@ -53,10 +54,13 @@ export interface Relayer {
   recover(): Promise<void>;
   /**
    * Looks at everything that a new head of the chain may have changed, reorgs of what was confirmed included, and sends
-   * again what the node lacks. To be called after every new head; an operation that a request is at work on is left to it.
+   * again what the node lacks. To be called after every new head.
    */
   follow(): Promise<void>;
-  /** Brings the journal up to the head of the chain as `follow` does, but sends nothing; for whoever only reads. */
+  /**
+   * Brings the journal up to the head of the chain as `follow` does, for whoever only reads: nothing is sent, and what a
+   * request is at work on is left to it.
+   */
   observe(): Promise<void>;
   /** Resolves when nothing is in flight. */
   drain(): Promise<void>;
@@ -86,6 +90,7 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     accounts: new Map(ports.signers.map((account) => [account.address, account])),
     locks: new KeyedMutex(),
     faults: new FaultPlan(),
+    trail: new HeadTrail(),
   };
   const inFlight = new Set<Promise<unknown>>();
 
@@ -103,8 +108,8 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     advance: async (id) => toPublicOperation(await track(driveAlone(context, id, "after_sending"))),
     resume: async (id) => toPublicOperation(await track(resume(context, id))),
     recover: () => track(recover(context)),
-    follow: () => track(follow(context, "never")),
-    observe: () => track(follow(context, "sends_nothing")),
+    follow: () => track(follow(context)),
+    observe: () => track(observe(context)),
     async read(id) {
       const record = await context.journal.read(id);
       return record && toPublicOperation(record);

@@ -87,7 +87,7 @@ test("confirmations are counted with each head, without a request", async () => 
   ]);
 });
 
-test("what stands costs a head one question for each signer, however many operations there were", async () => {
+test("what stands costs a head one question, however many operations there were", async () => {
   const stage = await openStage();
   for (let index = 0; index < 12; index += 1) await stage.relayer.submit(await stage.offer(`many-${index}`));
   const asked: string[] = [];
@@ -98,7 +98,11 @@ test("what stands costs a head one question for each signer, however many operat
   };
   const relayer = await stage.restart({ request });
   await relayer.follow();
-  expect(asked).toEqual(["eth_getBlockByNumber"]);
+  asked.length = 0;
+  await relayer.follow();
+  await stage.client.mine({ blocks: 1 });
+  await relayer.follow();
+  expect(asked).toEqual(["eth_getBlockByNumber", "eth_getBlockByNumber"]);
 });
 
 test("a held operation goes on with the next head, one without a nonce waits for whoever wants it", async () => {
@@ -142,4 +146,20 @@ test("faults that are put back pause mining again, and clearing them ends the pa
   expect(await stage.client.getAutomine()).toBe(false);
   await stage.relayer.restoreFaults({ faults: [], mining: null });
   expect(await stage.client.getAutomine()).toBe(true);
+});
+
+test("what a request has sent again for the sake of a later one is told with its new block and cost", async () => {
+  const stage = await openStage();
+  const confirmed = [];
+  for (const name of ["a", "b", "c"]) confirmed.push(await stage.relayer.submit(await stage.offer(name)));
+  await stage.relayer.follow();
+  await stage.reorg(3);
+  const last = await stage.relayer.advance(confirmed.at(-1)?.operation_id ?? "");
+  expect(last).toMatchObject({ status: "confirmed", reorg_count: 1 });
+  await stage.relayer.follow();
+  const told = await stage.relayer.list(program, { limit: 10 });
+  expect(told.map(({ status, reorg_count }) => [status, reorg_count])).toEqual(
+    confirmed.map(() => ["confirmed", 1]),
+  );
+  await stage.expectBooksToBalance();
 });
