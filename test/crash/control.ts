@@ -1,0 +1,37 @@
+import { createTestClient, http } from "viem";
+import type { Json } from "../../protocol/json.ts";
+import type { SandboxDescription } from "../../sandbox/description.ts";
+
+/** Asks a running sandbox's control API. */
+export async function controlSandbox(
+  { urls }: SandboxDescription,
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  body?: Json,
+): Promise<unknown> {
+  const response = await fetch(new URL(path, urls.control), {
+    method,
+    headers: { "Content-Type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer: unknown = await response.json();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+/** Has the chain make one block in every second, and none for a transaction. */
+export async function mineBySeconds({ urls }: SandboxDescription): Promise<void> {
+  const client = createTestClient({ mode: "anvil", transport: http(urls.rpc, { retryCount: 0 }) });
+  await client.setAutomine(false);
+  await client.setIntervalMining({ interval: 1 });
+}
+
+/** Whether a process is there; one that has ended and was collected is not. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,3 @@
+import { faults, meetFaults } from "./fault-matrix.ts";
+
+meetFaults(faults, "offer", "interval");

@@ -1,0 +1,4 @@
+import { faultPoints } from "../../relayer/relayer.ts";
+import { crashAt } from "./crash-series.ts";
+
+crashAt(faultPoints, "offer", "automine");
