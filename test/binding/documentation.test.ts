@@ -1,0 +1,49 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { checkNames } from "../../protocol/binding/check-binding.ts";
+import { attacks } from "../../sandbox/check-contract/attacks/all.ts";
+import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+
+const page = await readFile(join(packageRoot(), "docs", "binding.md"), "utf8");
+
+/** The rows of a marked table, without its two head lines. */
+function rowsOf(marker: string): string[][] {
+  const [, rest = ""] = page.split(`<!-- ${marker} -->\n`);
+  const [table = ""] = rest.split(`<!-- /${marker} -->`);
+  return table
+    .trimEnd()
+    .split("\n")
+    .slice(2)
+    .map((row) => row.slice(2, -2).split(" | "));
+}
+
+test("the page lists every attack with what stops it, in their order, and no other", () => {
+  const expected = attacks.map(({ family, name, stopped }) => {
+    const { status, code, failed } = stopped;
+    const checks = failed.length === 0 ? "" : ` by ${failed.map((check) => `\`${check}\``).join(", ")}`;
+    return [family, name, (code === null ? `${status}` : `${status} \`${code}\``) + checks];
+  });
+  expect(rowsOf("attacks")).toEqual(expected);
+});
+
+test("no two attacks have one name", () => {
+  expect(new Set(attacks.map(({ name }) => name)).size).toBe(attacks.length);
+});
+
+test("every test that the page refers to exists where it says", async () => {
+  const rows = rowsOf("elsewhere");
+  expect(rows.length).toBeGreaterThan(10);
+  for (const [attack = "", file = "", title = ""] of rows) {
+    const text = await readFile(join(packageRoot(), file), "utf8");
+    expect(text.includes(title), `${attack}: ${file} has no test "${title}"`).toBe(true);
+  }
+});
+
+test("every check is explained, and each one stops an attack", () => {
+  for (const name of checkNames) expect(page, name).toContain(`| \`${name}\` | `);
+  const stopping = new Set(attacks.flatMap(({ stopped }) => stopped.failed));
+  // A node of another chain is refused before anything is checked.
+  expect(attacks.filter(({ stopped }) => stopped.code === "chain_mismatch")).toHaveLength(1);
+  expect(checkNames.filter((name) => name !== "chain" && !stopping.has(name))).toEqual([]);
+});
