@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { getAddress, type Hex } from "viem";
 import type { BindingReport } from "../../protocol/binding/check-binding.ts";
 import { decodeLog, isEvent } from "../../protocol/binding/match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
@@ -47,11 +47,12 @@ export async function explainTransaction(
     transaction_hash: hash,
     accepted,
     step: closest?.use.step ?? null,
-    subject: closest === undefined ? null : subjectOf(closest),
+    subject: closest?.about ?? null,
     cause:
       closest === undefined
         ? strange(observed)
-        : (nameCause({ checks, call, failure }) ?? `It is accepted as ${closest.use.step}.`),
+        : (nameCause({ checks, call, failure }) ??
+          `It is accepted as ${closest.use.step} of ${closest.about}.`),
     checks,
     call,
     logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
@@ -59,7 +60,7 @@ export async function explainTransaction(
     trace: traced === null ? null : viewTrace(traced, services.deployment),
     compared: judged.map((one) => ({
       step: one.use.step,
-      subject: subjectOf(one),
+      subject: one.about,
       accepted: one.report.accepted,
       failed: one.report.checks.filter(({ ok }) => !ok).map(({ name }) => name),
     })),
@@ -73,11 +74,6 @@ function strange({ envelope }: ObservedTransaction): string {
     : "It touches no merchant and no purchase that this sandbox knows, and its sender is no buyer of any.";
 }
 
-/** A payment's use is the transaction itself; what it is about stands in the expected call. */
-function subjectOf({ use, expectation }: Candidate): string {
-  return use.step === "payment" ? JSON.stringify(expectation.purchase.expected) : use.subject;
-}
-
 function viewCall(
   { envelope }: ObservedTransaction,
   { expectation }: Candidate,
@@ -86,14 +82,15 @@ function viewCall(
   const abi = contractAt(deployment, expectation.call.to)?.abi;
   if (envelope === null || abi === undefined) return null;
   return {
-    to: envelope.to,
+    to: envelope.to === null ? null : getAddress(envelope.to),
     contract: nameOf(deployment, envelope.to),
     ...compareCalldata(abi, expectation.call.data, envelope.input),
   };
 }
 
 function viewLog(log: ObservedLog, { deployment }: Services): Explanation["logs"][number] {
-  const { address, logIndex } = log;
+  const { logIndex } = log;
+  const address = getAddress(log.address);
   const shown = { address, contract: nameOf(deployment, address), log_index: logIndex };
   for (const { abi } of contractsOf(deployment))
     for (const entry of abi) {

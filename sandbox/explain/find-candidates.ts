@@ -28,6 +28,8 @@ import { allCalls, type TracedCall } from "./read-trace.ts";
 /** A step that a transaction could have been meant for. */
 export interface Candidate {
   use: Use;
+  /** The merchant or the purchases that it is about, by their ids. */
+  about: string;
   expectation: Expectation;
 }
 
@@ -108,7 +110,7 @@ async function candidatesOf(
 ): Promise<Candidate[]> {
   const { hash } = observed;
   const { args, sender } = call;
-  const use = (step: string, subject: string): Use => ({ key: hash, step, subject });
+  const use = (step: string, subject: string) => ({ use: { key: hash, step, subject }, about: subject });
   const byId = (id: Json | undefined) => known.purchases.filter(({ value }) => value.commitment_hash === id);
   switch (call.function) {
     case "enroll": {
@@ -116,7 +118,7 @@ async function candidatesOf(
       const found = known.merchants.filter(({ key }) => hashId(key) === merchantRef);
       return await Promise.all(
         found.map(async ({ key, value }) => ({
-          use: use("enrollment", key),
+          ...use("enrollment", key),
           expectation: expectEnrollment(value, await enrolledAs(value, services), services),
         })),
       );
@@ -130,8 +132,8 @@ async function candidatesOf(
           const { exists } = await onChain(value, services);
           const registrar = services.deployment.programs.find(({ id }) => id === value.program)?.registrar;
           return call.function === "offer" && registrar !== undefined
-            ? { use: use("offer", key), expectation: expectOffer(value, registrar, exists, services) }
-            : { use: use("registration", key), expectation: expectRegistration(value, exists, services) };
+            ? { ...use("offer", key), expectation: expectOffer(value, registrar, exists, services) }
+            : { ...use("registration", key), expectation: expectRegistration(value, exists, services) };
         }),
       );
     }
@@ -147,7 +149,7 @@ async function candidatesOf(
           const { claim } = await findParts(services.store, value);
           const claimHash = claim?.claim_hash ?? asHash(args["claimHash"]);
           const { exists } = await onChain(value, services);
-          return { use: use("claim", key), expectation: expectClaim(value, claimHash, exists, services) };
+          return { ...use("claim", key), expectation: expectClaim(value, claimHash, exists, services) };
         }),
       );
     case "collectRefund":
@@ -163,14 +165,14 @@ async function candidatesOf(
         return known.merchants
           .filter(({ value }) => sameAddress(value.wallet, sender))
           .map(({ key, value }) => ({
-            use: use("funding approval", key),
+            ...use("funding approval", key),
             expectation: expectFundingApproval(value, services),
           }));
       return known.purchases
         .filter(({ value }) => sameAddress(value.buyer, sender))
         .toReversed()
         .map(({ key, value }) => ({
-          use: use("payment approval", key),
+          ...use("payment approval", key),
           expectation: expectPaymentApproval(value, amount, services),
         }));
     }
@@ -188,16 +190,21 @@ async function payment(
   const { call, payments } = await readClaimedPayments(observed, stored, at, services);
   return {
     use: { key: observed.hash, step: "payment", subject: observed.hash },
+    about: [...new Set(payments.map(({ id, stored: paid }) => paid?.key ?? id))].join(", "),
     expectation: expectPayments(call, payments, stored.value, services),
   };
 }
 
-async function refund(use: Use, purchase: PurchaseRecord, services: Services): Promise<Candidate | null> {
+async function refund(
+  use: Pick<Candidate, "use" | "about">,
+  purchase: PurchaseRecord,
+  services: Services,
+): Promise<Candidate | null> {
   const { claim, decision } = await findParts(services.store, purchase);
   const registrar = services.deployment.programs.find(({ id }) => id === purchase.program)?.registrar;
   if (claim === null || decision === null || registrar === undefined) return null;
   const at = await onChain(purchase, services);
-  return { use, expectation: expectRefund({ purchase, claim, decision, registrar }, at, services) };
+  return { ...use, expectation: expectRefund({ purchase, claim, decision, registrar }, at, services) };
 }
 
 async function onChain({ commitment_hash: id, buyer }: PurchaseRecord, { chain }: Services) {

@@ -1,4 +1,4 @@
-import type { Address, Hex } from "viem";
+import { type Address, getAddress, type Hex } from "viem";
 import { z } from "zod";
 import { decodeCall } from "../../protocol/call.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
@@ -41,13 +41,13 @@ export function allCalls(call: TracedCall): TracedCall[] {
 
 /** A trace with every call in words. */
 export function viewTrace(call: TracedCall, deployment: Deployment): Frame {
-  const to = call.to ?? null;
+  const to = call.to === undefined ? null : getAddress(call.to);
   const contract = contractAt(deployment, to);
   const decoded = contract === null ? null : decodeCall(contract.abi, call.input);
   const selector = call.input === "0x" ? "no data" : call.input.slice(0, 10);
   return {
     type: call.type,
-    from: call.from,
+    from: getAddress(call.from),
     to,
     contract: nameOf(deployment, to),
     call:

@@ -1,10 +1,16 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { attacks } from "../../sandbox/check-contract/attacks/all.ts";
 import { Stage } from "../../sandbox/check-contract/stage.ts";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../sandbox/explain/explanation.ts";
 import { renderExplanation } from "../../sandbox/explain/render-explanation.ts";
+import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const usdc = 1_000_000n;
 let stage: Stage;
@@ -23,7 +29,13 @@ async function explain(hash: Hex) {
 
 test("an honest payment would be accepted, and is told as what it is", async () => {
   const explanation = await explain(await stage.succeed("buyer", stage.pay(stage.purchase)));
-  expect(explanation).toMatchObject({ accepted: true, step: "payment", cause: "It is accepted as payment." });
+  const { id } = stage.purchase;
+  expect(explanation).toMatchObject({
+    accepted: true,
+    step: "payment",
+    subject: id,
+    cause: `It is accepted as payment of ${id}.`,
+  });
   expect(explanation.logs.map(({ contract, event }) => [contract, event])).toEqual([
     ["the registrar", "PurchasePaid"],
     ["the token", "Transfer"],
@@ -130,7 +142,34 @@ test("a terminal shows the verdict, the cause, the marked bytes and the calls", 
   expect(renderExplanation(explanation, true)).toContain("\u001b[31m");
 });
 
-test("every attack that is refused has a cause of its own, and none is called accepted", async () => {
+test("the command explains on the running sandbox, in words and as JSON, and answers by its exit code", async () => {
+  const folder = await temporaryFolder();
+  await using sandbox = await createSandbox({ seed: "explain", dataDirectory: folder });
+  const { transactionHash: hash } = await sandbox.wallets.stranger.send({
+    to: sandbox.description.contracts.registrar,
+    data: "0x",
+  });
+  const run = async (...more: string[]) =>
+    await promisify(execFile)(process.execPath, [
+      join(packageRoot(), "sandbox", "cli.ts"),
+      "explain",
+      ...more,
+      "--data-dir",
+      folder,
+    ]).catch((error: { code: number; stdout: string; stderr: string }) => error);
+  const [told, json, unknown] = await Promise.all([run(hash), run(hash, "--json"), run("0x12")]);
+  expect(told).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("It touches no merchant and no purchase"),
+  });
+  expect(explanationSchema.parse(JSON.parse(json.stdout))).toMatchObject({
+    transaction_hash: hash,
+    accepted: false,
+  });
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("is no transaction hash") });
+});
+
+test("every attack that is refused has a cause", async () => {
   for (const attack of attacks) {
     if (attack.stopped.code !== "binding_mismatch" || attack.stopped.status !== 422) continue;
     await stage.reset();

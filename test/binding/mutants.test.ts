@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { checkBinding } from "../../protocol/binding/check-binding.ts";
+import { type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
 import type { ExpectedTransaction } from "../../protocol/binding/expected-transaction.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
@@ -123,6 +123,55 @@ test("what the mutants are made from is accepted", () => {
       checkBinding(observed, expected).checks.filter(({ ok }) => !ok),
     ]),
   ).toEqual(["enroll", "pay", "payBatch", "approve", "register", "claim"].map((step) => [step, []]));
+});
+
+type Fact = [
+  check: CheckName,
+  wrong: (one: { observed: ObservedTransaction; expected: ExpectedTransaction }) => Partial<Accepted>,
+];
+
+const later = 10_000_000_000;
+const stranger = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
+const otherHash = `0x${"ee".repeat(32)}` as const;
+
+test.each<Fact>([
+  [
+    "chain",
+    ({ expected }) => ({ expected: { ...expected, chain: { ...expected.chain, epoch: otherHash } } }),
+  ],
+  ["chain", ({ expected }) => ({ expected: { ...expected, chain: { ...expected.chain, chainId: 1 } } })],
+  ["confirmations", ({ expected }) => ({ expected: { ...expected, confirmations: 1_000 } })],
+  ["canonical", ({ observed }) => ({ observed: { ...observed, hash: otherHash } })],
+  ["wallet", ({ expected }) => ({ expected: { ...expected, wallet: stranger } })],
+  ["wallet", ({ expected }) => ({ expected: { ...expected, walletCode: "contract" } })],
+  ["wallet", ({ expected }) => ({ expected: { ...expected, walletCode: "delegated" } })],
+  ["contract", ({ expected }) => ({ expected: { ...expected, codeHash: otherHash } })],
+  ["contract", ({ observed }) => ({ observed: { ...observed, codeHash: null } })],
+  ["purchase", ({ expected }) => ({ expected: { ...expected, purchase: { expected: "a", actual: "b" } } })],
+  ["purchase", ({ expected }) => ({ expected: { ...expected, purchase: { expected: "a", actual: null } } })],
+  ["log", ({ expected }) => ({ expected: { ...expected, logs: [] } })],
+  ["log", ({ expected }) => ({ expected: { ...expected, logs: [...expected.logs, ...expected.logs] } })],
+  ["unused", ({ expected }) => ({ expected: { ...expected, usedBy: "claim of pur_1" } })],
+  ["timely", ({ expected }) => ({ expected: { ...expected, timely: { from: later, to: null } } })],
+  ["timely", ({ expected }) => ({ expected: { ...expected, timely: { from: null, to: 1 } } })],
+])("%s alone fails when only its fact is wrong", (name, wrong) => {
+  for (const one of accepted) {
+    const { observed, expected } = { ...one, ...wrong(one) };
+    const failed = checkBinding(observed, expected).checks.filter(({ ok }) => !ok);
+    expect(
+      failed.map((check) => check.name),
+      one.step,
+    ).toEqual([name]);
+  }
+});
+
+test("the boundary seconds are in time, the ones beyond are not", () => {
+  const [one] = accepted;
+  const at = one?.observed.block?.timestamp;
+  if (one === undefined || at === undefined) throw new Error("What was accepted is in a block.");
+  const accepts = (from: number | null, to: number | null) =>
+    checkBinding(one.observed, { ...one.expected, timely: { from, to } }).accepted;
+  expect([accepts(at, at), accepts(at + 1, null), accepts(null, at - 1)]).toEqual([true, false, false]);
 });
 
 test("none of 12,000 mutants of what a node answers is accepted", () => {
