@@ -122,10 +122,6 @@ export class JournaledStore implements Store {
     });
   }
 
-  async digest(): Promise<string> {
-    return this.#tables.digest();
-  }
-
   async export(): Promise<StoreImage> {
     await this.#flushing;
     return structuredClone(this.#tables.image());

@@ -1,4 +1,3 @@
-import { canonicalJson, sha256Hex } from "../../protocol/canonical-json.ts";
 import { OrderedIndex, type OrderedPage } from "./ordered-index.ts";
 import {
   type CollectionName,
@@ -191,11 +190,6 @@ export class MemoryTables {
     for (const name of collectionNames)
       for (const [key, { revision, value }] of Object.entries(image.collections[name] ?? {}))
         this.#tables[name].put({ key, value, revision });
-  }
-
-  /** SHA-256 over the RFC 8785 form of everything. */
-  digest(): string {
-    return sha256Hex(new TextEncoder().encode(canonicalJson(this.image())));
   }
 }
 

@@ -88,9 +88,6 @@ export interface Store {
     build: (numbers: readonly number[]) => readonly Change[],
   ): Promise<void>;
 
-  /** SHA-256 over everything that is stored, in a canonical form. */
-  digest(): Promise<string>;
-
   /** Everything that is stored, as plain data for a snapshot; {@link Store.import} takes it back. */
   export(): Promise<StoreImage>;
 
