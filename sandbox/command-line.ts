@@ -3,8 +3,10 @@ import { checkContractCommand } from "./commands/check-contract.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { listenCommand } from "./commands/listen.ts";
+import { mineCommand } from "./commands/mine.ts";
 import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
+import { travelCommand } from "./commands/travel.ts";
 
 const program = new Command("routing-sandbox")
   .description("Stablecoin commerce on one machine: a chain, a relayer and a routing API that reset as one.")
@@ -13,6 +15,8 @@ const program = new Command("routing-sandbox")
   .addCommand(startCommand())
   .addCommand(demoCommand())
   .addCommand(statusCommand())
+  .addCommand(travelCommand())
+  .addCommand(mineCommand())
   .addCommand(listenCommand())
   .addCommand(explainCommand())
   .addCommand(checkContractCommand())

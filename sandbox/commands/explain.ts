@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { findRunning } from "../data-directory/find-running.ts";
+import { callControl } from "../control/call-control.ts";
 import { explanationSchema } from "../explain/explanation.ts";
 import { renderExplanation } from "../explain/render-explanation.ts";
 
@@ -11,12 +11,7 @@ export function explainCommand(): Command {
     .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
     .option("--json", "print JSON")
     .action(async (hash: string, { dataDir, json }: { dataDir: string; json?: boolean }) => {
-      const running = await findRunning(dataDir);
-      if (running === null)
-        throw new Error(`No sandbox runs in ${dataDir}; start one with npm start, or name its --data-dir.`);
-      const response = await fetch(`${running.urls.control}/explain/${encodeURIComponent(hash)}`);
-      const answer: unknown = await response.json();
-      if (!response.ok) throw new Error(detailOf(answer));
+      const answer = await callControl(dataDir, "GET", `/explain/${encodeURIComponent(hash)}`);
       const explanation = explanationSchema.parse(answer);
       process.stdout.write(
         json
@@ -26,9 +21,4 @@ export function explainCommand(): Command {
       // A script can tell by the exit code.
       if (!explanation.accepted) process.exitCode = 1;
     });
-}
-
-function detailOf(answer: unknown): string {
-  const detail = typeof answer === "object" && answer !== null ? Reflect.get(answer, "detail") : undefined;
-  return typeof detail === "string" ? detail : "The sandbox could not explain it.";
 }

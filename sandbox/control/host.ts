@@ -19,7 +19,7 @@ const explainedHash = z.templateLiteral(
   ["0x", z.string().regex(/^[0-9a-f]{64}$/)],
   "is no transaction hash: 0x and 64 lower-case hexadecimal digits",
 );
-const mineBody = z.strictObject({ blocks: z.int().min(1).max(1_000).default(1) });
+const mineBody = z.strictObject({ blocks: z.int().min(1).max(9_999).default(1) });
 const faultBody = z.strictObject({
   point: z.enum(faultPoints),
   action: z.string().refine((action) => faultActions.some((one) => one === action), "is no fault action"),

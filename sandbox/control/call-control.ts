@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { findRunning } from "../data-directory/find-running.ts";
+
+const refusal = z.object({ detail: z.string() });
+
+/**
+ * Asks the control API of the sandbox that runs in a data directory.
+ *
+ * @throws Error with the sandbox's own sentence when it refuses, or with what to do when none runs.
+ * @example await callControl(".sandbox", "POST", "/clock", { seconds: 60 })
+ */
+export async function callControl(
+  dataDirectory: string,
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  body?: object,
+): Promise<unknown> {
+  const running = await findRunning(dataDirectory);
+  if (running === null)
+    throw new Error(`No sandbox runs in ${dataDirectory}; start one with npm start, or name its --data-dir.`);
+  const response = await fetch(running.urls.control + path, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
+  });
+  const answer: unknown = await response.json();
+  if (response.ok) return answer;
+  throw new Error(refusal.safeParse(answer).data?.detail ?? `The sandbox answered ${response.status}.`);
+}

@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+
+const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
+
+let sandbox: Sandbox;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "routing-sandbox-"));
+  sandbox = await createSandbox({ dataDirectory: folder });
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+/** What a command prints to standard output. */
+async function run(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args, "--data-dir", folder]);
+  return stdout;
+}
+
+/** The exit code and the complaint of a command that fails. */
+async function failed(...args: string[]): Promise<{ code: number; stderr: string }> {
+  return await promisify(execFile)(process.execPath, [cli, ...args]).then(
+    () => Promise.reject(new Error(`${args.join(" ")} did not fail.`)),
+    ({ code, stderr }) => ({ code, stderr }),
+  );
+}
+
+test("status says which sandbox runs", async () => {
+  expect(JSON.parse(await run("status", "--json"))).toMatchObject({ seed: "sandbox", pid: process.pid });
+});
+
+test("travel moves the time of chain and API", async () => {
+  const before = await sandbox.clock.now();
+  const { now } = JSON.parse(await run("travel", "1d12h", "--json"));
+  expect(now).toBe(before + 36 * 3600);
+  expect(await sandbox.clock.now()).toBe(now);
+});
+
+test("mine makes as many blocks as it is told", async () => {
+  const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+  expect(await run("mine", "3")).toBe(`The chain is at block ${before + 3n}.\n`);
+});
+
+test("a command says what is wrong and what to do, and fails", async () => {
+  const nowhere = await failed("status", "--data-dir", `${folder}/none`);
+  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("start one with npm start") });
+  const unclear = await failed("travel", "soon");
+  expect(unclear).toMatchObject({ code: 1, stderr: expect.stringContaining("such as 8d, 36h") });
+});
