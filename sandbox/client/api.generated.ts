@@ -399,6 +399,8 @@ export interface components {
         detail: string;
       }[];
       binding?: components["schemas"]["BindingReport"];
+      /** Of a refused transaction: where the control API explains it, field by field. */
+      explain?: string;
       [name: string]: unknown;
     };
     BindingReport: {

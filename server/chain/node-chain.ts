@@ -17,7 +17,7 @@ import {
   TransactionReceiptNotFoundError,
 } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { decodeLog } from "../../protocol/binding/match-log.ts";
+import { type DecodedLog, decodeLog } from "../../protocol/binding/match-log.ts";
 import type {
   ObservedLog,
   ObservedReceipt,
@@ -123,11 +123,7 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
           const payments = logs
             .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event: "PurchasePaid" }))
             .filter((log) => log !== null);
-          const logged = payments.reduce((sum, { fields }) => sum + BigInt(String(fields["amount"])), 0n);
-          if (logged !== figures.paid)
-            throw new ChainUnavailableError(
-              `The node's payment logs of ${id} add up to ${logged}, its figures say ${figures.paid}.`,
-            );
+          assertAddUp(id, payments, figures.paid);
           return {
             asOf,
             exists: figures.status !== 0,
@@ -210,6 +206,22 @@ async function atOneHead<T>(
     if (still?.hash === head.hash) return result;
   }
   throw new ChainUnavailableError("The chain reorganised while it was read; ask again.");
+}
+
+/** Logs and state are read by different methods: a node that leaves out or invents a payment contradicts itself. */
+function assertAddUp(id: Hex, payments: readonly DecodedLog[], paid: bigint): void {
+  let total = 0n;
+  for (const { fields } of payments) {
+    total += BigInt(String(fields["amount"]));
+    if (fields["paidTotal"] !== total.toString())
+      throw new ChainUnavailableError(
+        `A payment log of ${id} says that ${String(fields["paidTotal"])} is paid; the logs up to it add up to ${total}.`,
+      );
+  }
+  if (total !== paid)
+    throw new ChainUnavailableError(
+      `The node's payment logs of ${id} add up to ${total}, its figures say ${paid}.`,
+    );
 }
 
 function unlessZero(hash: Hex): Hex | null {

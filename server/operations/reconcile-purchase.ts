@@ -1,10 +1,12 @@
 import type { Hex } from "viem";
+import type { DecodedLog } from "../../protocol/binding/match-log.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { toJson } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import { expectPayments } from "../binding/expectations.ts";
 import { assertBound } from "../binding/require-bound.ts";
-import type { BlockPoint, ChainPurchase } from "../chain/chain.ts";
+import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../chain/chain.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
 import { paymentLogs, readClaimedPayments } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
@@ -158,6 +160,7 @@ async function post(
     assertStep(stored.value.status, "reconcile");
     const ledger = ledgers.get(stored.key) ?? (await openOtherLedger(stored, onChain.asOf, services));
     ledgers.set(stored.key, ledger);
+    assertRead(log, ledger);
     const receipt = viewPaymentReceipt(log, ledger.receipts);
     if (receipt.reconciled_at !== null) ledger.already.push(receipt);
     else {
@@ -166,6 +169,15 @@ async function post(
       ledger.receipts.push(recorded);
     }
   }
+}
+
+/** What a receipt says must be among the purchase's own logs, which its figures agree with. */
+function assertRead(log: DecodedLog, { stored, onChain }: Ledger): void {
+  const read = canonicalJson(toJson(log));
+  if (onChain.payments.some((payment) => canonicalJson(toJson(payment)) === read)) return;
+  throw new ChainUnavailableError(
+    `The node has a payment of ${stored.key} in a receipt that it does not list among the purchase's logs; ask again.`,
+  );
 }
 
 async function openOtherLedger(

@@ -26,6 +26,10 @@ export const problemSchema = z
     retryable: z.boolean(),
     errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })).optional(),
     binding: bindingReportSchema.optional(),
+    explain: z
+      .url()
+      .optional()
+      .meta({ description: "Of a refused transaction: where the control API explains it, field by field." }),
   })
   .loose()
   .meta({ id: "Problem" });

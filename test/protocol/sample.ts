@@ -12,7 +12,7 @@ export const registrar: Address = "0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512";
 export const token: Address = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 export const merchant: Address = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 export const buyer: Address = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
-export const beneficiary: Address = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
+const beneficiary: Address = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 export const domain = registrarDomain(31_337, registrar);
 export const word = (byte: string): Hex => `0x${byte.repeat(32)}`;
 
