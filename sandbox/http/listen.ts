@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SandboxError } from "../sandbox-error.ts";
+import { refuseMalformed } from "./refuse-malformed.ts";
 
 /** A port that listens before it knows what to answer. */
 export interface Listener {
@@ -25,6 +26,7 @@ export async function listen(port: number, option: string): Promise<Listener> {
   const server = createServer((request, response) => handler(request, response));
   // Whoever waits for "100 Continue" is told to go on by the handler that wants the body, or is refused without it.
   server.on("checkContinue", (request, response) => handler(request, response));
+  server.on("clientError", refuseMalformed);
   await bind(server, port, option);
   const { port: bound } = addressOf(server);
   return {
