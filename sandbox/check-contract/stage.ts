@@ -267,9 +267,9 @@ export class Stage {
   }
 
   /** A payment that is mined and reconciled, and a claim on chain: where claims start from. */
-  async paidAndClaimed(): Promise<{ hash: Hex; claim: Claim; signature: Hex }> {
-    await this.paid();
-    const { claim, call } = this.claim(this.purchase);
+  async paidAndClaimed(purchase = this.purchase): Promise<{ hash: Hex; claim: Claim; signature: Hex }> {
+    await this.paid(purchase);
+    const { claim, call } = this.claim(purchase);
     const hash = await this.succeed("beneficiary", call);
     return { hash, claim, signature: await this.signClaim(claim) };
   }
@@ -280,20 +280,20 @@ export class Stage {
   }
 
   /** A payment that is mined and reconciled. */
-  async paid(): Promise<Hex> {
-    const hash = await this.succeed("buyer", this.pay(this.purchase));
-    this.expectAccepted(await this.reconcile(this.purchase, [hash]));
+  async paid(purchase = this.purchase): Promise<Hex> {
+    const hash = await this.succeed("buyer", this.pay(purchase));
+    this.expectAccepted(await this.reconcile(purchase, [hash]));
     return hash;
   }
 
   /** A claim that the API has accepted. */
-  async claimed(): Promise<z.infer<typeof claimSchema>> {
-    const { hash, signature } = await this.paidAndClaimed();
-    return claimSchema.parse(this.expectAccepted(await this.fileClaim(hash, signature)).body);
+  async claimed(purchase = this.purchase): Promise<z.infer<typeof claimSchema>> {
+    const { hash, signature } = await this.paidAndClaimed(purchase);
+    return claimSchema.parse(this.expectAccepted(await this.fileClaim(hash, signature, purchase)).body);
   }
 
-  async fileClaim(transaction_hash: Hex, signature: Hex): Promise<StageAnswer> {
-    return await this.post(`/purchases/${this.purchase.id}/claims`, {
+  async fileClaim(transaction_hash: Hex, signature: Hex, purchase = this.purchase): Promise<StageAnswer> {
+    return await this.post(`/purchases/${purchase.id}/claims`, {
       transaction_hash,
       requested_amount: (10n * usdc).toString(),
       reason: this.reason,
@@ -302,18 +302,18 @@ export class Stage {
   }
 
   /** The statement that the designated reviewer signs about a claim. */
-  async statement(claim: { id: string; claim_hash: Hex }): Promise<Decision> {
+  async statement(claim: { id: string; claim_hash: Hex }, purchase = this.purchase): Promise<Decision> {
     const { description, clock } = this.sandbox;
     return {
       award: (5n * usdc).toString(),
       chain_id: description.chain.chain_id,
       claim_hash: claim.claim_hash,
       claim_id: claim.id,
-      commitment_hash: this.purchase.commitment.hash,
+      commitment_hash: purchase.commitment.hash,
       decided_at: new Date((await clock.now()) * 1_000).toISOString(),
       outcome: "approved",
-      program: this.purchase.program,
-      purchase: this.purchase.id,
+      program: purchase.program,
+      purchase: purchase.id,
       reviewer_key_id: description.reviewer.key_id,
     };
   }
@@ -325,7 +325,7 @@ export class Stage {
   async decide(statement: Decision, approval: string): Promise<StageAnswer> {
     const { award, claim_id, outcome, decided_at, reviewer_key_id } = statement;
     const body = { award, claim_id, outcome, decided_at, reviewer_key_id, approval };
-    return await this.post(`/purchases/${this.purchase.id}/decisions`, body);
+    return await this.post(`/purchases/${statement.purchase}/decisions`, body);
   }
 
   /** An approved decision about a new claim. */
@@ -344,8 +344,8 @@ export class Stage {
     return decisionSchema.parse(this.expectAccepted(answer).body);
   }
 
-  async refund(decision_id: string): Promise<StageAnswer> {
-    return await this.post(`/purchases/${this.purchase.id}/refunds`, { decision_id });
+  async refund(decision_id: string, purchase = this.purchase): Promise<StageAnswer> {
+    return await this.post(`/purchases/${purchase.id}/refunds`, { decision_id });
   }
 
   async reconcile(purchase: StagedPurchase, hashes?: readonly Hex[]): Promise<StageAnswer> {
@@ -416,8 +416,8 @@ export class Stage {
 
   async #prepare(): Promise<void> {
     await this.issueAccess();
-    this.#merchant = await this.#enroll("prg_demo");
-    await this.#enroll("prg_other");
+    this.#merchant = await this.enrolledMerchant("merchant");
+    const elsewhere = await this.enrolledMerchant("merchant", 500n * usdc, "prg_other");
     const create = async (
       name: string,
       amount: bigint,
@@ -431,13 +431,11 @@ export class Stage {
     await this.activate(await create("first", 25n * usdc));
     await this.activate(await create("second", 40n * usdc));
     await create("draft", 30n * usdc);
-    await this.activate(await create("foreign", 20n * usdc, "prg_other", this.#otherMerchant));
+    await this.activate(await create("foreign", 20n * usdc, "prg_other", elsewhere.id));
     await this.succeed("buyer", this.approve(100n * usdc));
     this.#mark = await this.sandbox.snapshot();
     this.#firstCredentials = new Map(this.#credentials);
   }
-
-  #otherMerchant = "";
 
   /** Takes new credentials: those of before end with it, or with seven days of travel. */
   async issueAccess(): Promise<void> {
@@ -448,25 +446,32 @@ export class Stage {
     }
   }
 
-  async #enroll(program: string): Promise<StagedMerchant> {
-    const wallet = this.account("merchant");
-    const created = await this.post(
-      "/merchants",
-      { wallet: wallet.address, name: "Corner Books", funding_cap: (500n * usdc).toString() },
-      program,
-    );
-    const merchant = merchantSchema.parse(this.expectAccepted(created).body);
+  /** Creates a merchant whose wallet does not enroll yet. */
+  async createMerchant(wallet: WalletName, cap: bigint, program = "prg_demo"): Promise<StagedMerchant> {
+    const body = { wallet: this.address(wallet), name: "Corner Books", funding_cap: cap.toString() };
+    const created = await this.post("/merchants", body, program);
+    return merchantSchema.parse(this.expectAccepted(created).body);
+  }
+
+  /** Confirms an enrollment. */
+  async enroll(merchant: StagedMerchant, transaction_hash: Hex, signature: Hex): Promise<StageAnswer> {
+    const body = { transaction_hash, signature };
+    return await this.post(`/merchants/${merchant.id}/enrollment`, body, merchant.program);
+  }
+
+  /** A merchant whose wallet has enrolled and lets the funding source draw its cap. */
+  async enrolledMerchant(
+    wallet: WalletName,
+    cap = 500n * usdc,
+    program = "prg_demo",
+  ): Promise<StagedMerchant> {
+    const merchant = await this.createMerchant(wallet, cap, program);
     const { to, data } = merchant.enrollment.transaction;
-    const transaction_hash = await this.succeed("merchant", { to, data });
-    const signature = await wallet.signMessage({ message: merchant.enrollment.message });
-    const answer = await this.post(
-      `/merchants/${merchant.id}/enrollment`,
-      { transaction_hash, signature },
-      program,
-    );
-    if (program !== "prg_demo") this.#otherMerchant = merchant.id;
-    else await this.succeed("merchant", this.approve(500n * usdc, this.contracts.funding_source));
-    return merchantSchema.parse(this.expectAccepted(answer).body);
+    const hash = await this.succeed(wallet, { to, data });
+    const signature = await this.account(wallet).signMessage({ message: merchant.enrollment.message });
+    const answer = this.expectAccepted(await this.enroll(merchant, hash, signature));
+    await this.succeed(wallet, this.approve(cap, this.contracts.funding_source));
+    return merchantSchema.parse(answer.body);
   }
 
   /** Commits to a purchase of buyer and beneficiary, with whatever is named instead. */

@@ -5,6 +5,14 @@ import { type Attack, harmless, mismatch, refused } from "../attack.ts";
 import { parseReconciliation, type Stage, type StageAnswer } from "../stage.ts";
 
 const usdc = 1_000_000n;
+const rawLog = z.looseObject({ data: z.string() });
+type RawLog = z.infer<typeof rawLog>;
+
+/** A payment log with another sequence number; other logs stay as they are. */
+function renumbered(data: string): string {
+  return data.length === 2 + 4 * 64 ? `${data.slice(0, 65)}9${data.slice(66)}` : data;
+}
+
 const rawObject = z.looseObject({});
 const allButFacts = [
   "mined",
@@ -104,6 +112,23 @@ export const chainAttacks: readonly Attack[] = [
       });
       stage.liar.tell("eth_getBlockByNumber", (answer, parameters) =>
         Array.isArray(parameters) && parameters[0] === "latest" ? before : answer,
+      );
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
+    name: "a node that changes a free field of a log, in the receipt and in the block alike",
+    stopped: refused(503, "rpc_unavailable"),
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      const lie = (logs: readonly RawLog[]) => logs.map((log) => ({ ...log, data: renumbered(log.data) }));
+      stage.liar.tell("eth_getTransactionReceipt", (answer) => {
+        const receipt = z.looseObject({ logs: z.array(rawLog) }).parse(answer);
+        return { ...receipt, logs: lie(receipt.logs) };
+      });
+      stage.liar.tell("eth_getLogs", (answer, parameters) =>
+        JSON.stringify(parameters).includes("blockHash") ? lie(z.array(rawLog).parse(answer)) : answer,
       );
       return await stage.reconcile(stage.purchase, [hash]);
     },

@@ -36,6 +36,34 @@ function malleable(approval: string): string {
 export const signatureAttacks: readonly Attack[] = [
   {
     family: "signatures",
+    name: "an enrollment that somebody else sent",
+    stopped: mismatch("status", "wallet", "purchase", "log"),
+    async run(stage) {
+      const merchant = await stage.createMerchant("other_merchant", 1_000_000n);
+      const { message, transaction } = merchant.enrollment;
+      const hash = await stage.send("stranger", { to: transaction.to, data: transaction.data });
+      const signature = await stage.account("other_merchant").signMessage({ message });
+      return await stage.enroll(merchant, hash, signature);
+    },
+  },
+  {
+    family: "signatures",
+    name: "a personal signature over another merchant's message",
+    stopped: refused(422, "signer_mismatch"),
+    async run(stage) {
+      const merchant = await stage.createMerchant("other_merchant", 1_000_000n);
+      const { to, data } = merchant.enrollment.transaction;
+      const hash = await stage.succeed("other_merchant", { to, data });
+      const { message } = stage.merchant.enrollment;
+      return await stage.enroll(
+        merchant,
+        hash,
+        await stage.account("other_merchant").signMessage({ message }),
+      );
+    },
+  },
+  {
+    family: "signatures",
     name: "a claim signature with a high s",
     stopped: refused(422, "signature_invalid"),
     run: async (stage) =>

@@ -1,5 +1,7 @@
 import { encodeFunctionData } from "viem";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import { signDecision } from "../../../protocol/decision.ts";
+import { decisionSchema } from "../../../server/schemas/decision.ts";
 import { type Attack, refused } from "../attack.ts";
 
 const usdc = 1_000_000n;
@@ -49,6 +51,31 @@ export const tokenAttacks: readonly Attack[] = [
       await stage.succeed("merchant", stage.approve(0n, stage.contracts.funding_source));
       await stage.succeed("merchant", stage.approve(500n * usdc, stage.contracts.registrar));
       return await stage.refund(id);
+    },
+  },
+  {
+    family: "token",
+    name: "a cap that another refund has used up",
+    stopped: refused(409, "funding_source_insufficient"),
+    async run(stage) {
+      const merchant = await stage.enrolledMerchant("other_merchant", 15n * usdc);
+      const [first, second] = await Promise.all(
+        ["first", "second"].map(async (sku) => {
+          const amount = (12n * usdc).toString();
+          return await stage.createPurchase({ merchant_id: merchant.id, amount, terms: { sku } });
+        }),
+      );
+      if (first === undefined || second === undefined) throw new Error("Two purchases were created.");
+      const decisions: string[] = [];
+      for (const purchase of [first, second]) {
+        await stage.activate(purchase);
+        const claim = await stage.claimed(purchase);
+        const statement = { ...(await stage.statement(claim, purchase)), award: (10n * usdc).toString() };
+        const answer = await stage.decide(statement, signDecision(stage.reviewerKey, statement));
+        decisions.push(decisionSchema.parse(stage.expectAccepted(answer).body).id);
+      }
+      stage.expectAccepted(await stage.refund(decisions[0] ?? "", first));
+      return await stage.refund(decisions[1] ?? "", second);
     },
   },
   {
