@@ -90,7 +90,11 @@ function mined(observed: ObservedTransaction): Judgement {
   return { ok, expected: "mined", actual: ok ? "mined" : "pending" };
 }
 
-/** How many blocks stand on a transaction, its own included; 0 when it is not mined. */
+/**
+ * How many blocks stand on a transaction, its own included; 0 when it is not mined.
+ *
+ * @example countConfirmations(observed) // 1 in the newest block
+ */
 export function countConfirmations(observed: ObservedTransaction): number {
   if (observed.receipt === null) return 0;
   return Math.max(0, Number(observed.head.number - observed.receipt.blockNumber) + 1);

@@ -1,4 +1,6 @@
+import { z } from "zod";
 import type { CheckName } from "../../protocol/binding/check-binding.ts";
+import { hashSchema } from "../../server/schemas/primitives.ts";
 import type { Outcome, Stage, StageAnswer } from "./stage.ts";
 
 /** What an attack tries to deceive. */
@@ -42,8 +44,15 @@ export async function findFailure(attack: Attack, stage: Stage): Promise<string 
   const { status, code, failed } = answer;
   const seen = { status, code, failed };
   if (JSON.stringify(seen) !== JSON.stringify(attack.stopped))
-    return `expected ${describe(attack.stopped)}, got ${describe(seen)}`;
+    return `expected ${describe(attack.stopped)}, got ${describe(seen)}${await explained(answer, stage)}`;
   return answer.status >= 400 && answer.wrote ? `was refused with ${describe(seen)} and still wrote` : null;
+}
+
+/** What the explanation of the transaction says, where the answer links to one. */
+async function explained({ body }: StageAnswer, stage: Stage): Promise<string> {
+  const parsed = z.object({ transaction_hash: hashSchema }).safeParse(body);
+  if (!parsed.success) return "";
+  return `. The service says: ${(await stage.sandbox.explain(parsed.data.transaction_hash)).cause}`;
 }
 
 function describe({ status, code, failed }: Outcome): string {

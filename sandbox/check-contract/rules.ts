@@ -27,7 +27,10 @@ const traced = z.object({ output: z.custom<Hex>((value) => typeof value === "str
 async function refuses(stage: Stage, actor: Actor, attempt: Attempt, error: string): Promise<string | null> {
   const hash = await stage.send(actor, attempt);
   const { status } = await stage.receipt(hash);
-  if (status === "success") return `the contract accepted it (${hash}); it must revert with ${error}`;
+  if (status === "success") {
+    const { cause } = await stage.sandbox.explain(hash);
+    return `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
+  }
   const answer: unknown = await stage.client.request<{
     Method: "debug_traceTransaction";
     Parameters: [Hex, object];

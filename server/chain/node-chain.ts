@@ -201,9 +201,15 @@ async function atOneHead<T>(
 ): Promise<T> {
   for (let tries = 0; tries < headRetries; tries += 1) {
     const head = point ?? (await headBlock(client));
-    const result = await read(head);
+    // A node answers a read at a block that has gone with an error; whether it has is seen below.
+    const result = await read(head).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
     const still = await client.getBlock({ blockNumber: BigInt(head.number) }).catch(absent);
-    if (still?.hash === head.hash) return result;
+    if (still?.hash !== head.hash) continue;
+    if ("error" in result) throw result.error;
+    return result.value;
   }
   throw new ChainUnavailableError("The chain reorganised while it was read; ask again.");
 }

@@ -70,11 +70,11 @@ test("a registrar that does not check the buyer is caught for that", () => {
     [
       [
         "nobody but the buyer pays, though he pays with his own money",
-        "the contract accepted it (HASH); it must revert with WrongCaller",
+        "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
       ],
       [
         "nobody but the buyer pays in a batch",
-        "the contract accepted it (HASH); it must revert with WrongCaller",
+        "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
       ],
     ]
   `);
@@ -86,7 +86,7 @@ test("a registrar without a payment deadline is caught for that", () => {
     [
       [
         "a payment one second after its deadline is refused",
-        "the contract accepted it (HASH); it must revert with DeadlinePassed",
+        "the contract accepted it (HASH); it must revert with DeadlinePassed. The service says: It was mined at 1767830419, after the deadline (1767830418).",
       ],
     ]
   `);
@@ -98,11 +98,11 @@ test("a registrar that accepts trailing calldata is caught for that, and the ser
     [
       [
         "a payment with a trailing byte is refused",
-        "the contract accepted it (HASH); it must revert with NonCanonicalLength",
+        "the contract accepted it (HASH); it must revert with NonCanonicalLength. The service says: It says pay with the right arguments in bytes that are not their canonical encoding.",
       ],
       [
         "a trailing byte that the registrar would have to ignore",
-        "expected 422 binding_mismatch by status, calldata, log, got 422 binding_mismatch by calldata",
+        "expected 422 binding_mismatch by status, calldata, log, got 422 binding_mismatch by calldata. The service says: It says pay with the right arguments in bytes that are not their canonical encoding.",
       ],
     ]
   `);

@@ -43,6 +43,22 @@ async function reorganise(stage: Stage, depth: number): Promise<void> {
   await stage.client.request({ method: "anvil_dropAllTransactions" });
 }
 
+/** Has the newest block be another one when it is looked at again, so many times. */
+async function reorganiseUnderReads(stage: Stage, times: number): Promise<{ changed: number }> {
+  const head = Number(await stage.client.getBlockNumber());
+  const reads = { changed: 0 };
+  let looks = 0;
+  stage.liar.tell("eth_getBlockByNumber", (answer, parameters) => {
+    if (!Array.isArray(parameters) || Number(parameters[0]) !== head) return answer;
+    looks += 1;
+    // The first look is for the receipt's block, the second one asks whether the head still stands, and so on.
+    if (looks % 2 === 1 || reads.changed >= times) return answer;
+    reads.changed += 1;
+    return { ...rawObject.parse(answer), hash: stage.second.commitment.hash };
+  });
+  return reads;
+}
+
 function expectReverted(answer: StageAnswer, reverted: number): StageAnswer {
   const seen = parseReconciliation(answer);
   if (seen.reverted.length !== reverted || seen.purchase.figures.reconciled !== "0")
@@ -140,6 +156,28 @@ export const chainAttacks: readonly Attack[] = [
     async run(stage) {
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
       stage.liar.tell("eth_getLogs", () => []);
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
+    name: "a chain that reorganises while it is read: it is read again",
+    stopped: harmless,
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      const reads = await reorganiseUnderReads(stage, 1);
+      const answer = await stage.reconcile(stage.purchase, [hash]);
+      if (reads.changed !== 1) throw new Error("The chain did not change under the read.");
+      return answer;
+    },
+  },
+  {
+    family: "chain",
+    name: "a chain that reorganises under every read",
+    stopped: refused(503, "rpc_unavailable"),
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      await reorganiseUnderReads(stage, Number.POSITIVE_INFINITY);
       return await stage.reconcile(stage.purchase, [hash]);
     },
   },
