@@ -30,8 +30,10 @@ import type { Snapshot } from "../snapshot.ts";
 import { readAdversary } from "./artifact.ts";
 import { Liar } from "./liar.ts";
 
-/** A merchant and a purchase as the API shows them. */
+/** A merchant as the API shows it. */
 export type StagedMerchant = z.infer<typeof merchantSchema>;
+
+/** A purchase as the API shows it. */
 export type StagedPurchase = z.infer<typeof purchaseSchema>;
 
 /** Who can send on the stage: a wallet, or the account that the relayer sends from. */
