@@ -1,8 +1,9 @@
-import { type Address, encodeFunctionData, type Hex } from "viem";
+import { type Address, concatHex, encodeFunctionData, type Hex, slice } from "viem";
 import { z } from "zod";
-import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { collectRefundCall } from "../../protocol/call.ts";
+import { fundingSourceAbi, purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { collectRefundCall, revokeFundingCall } from "../../protocol/call.ts";
 import { hashClaim } from "../../protocol/claim.ts";
+import { hashId } from "../../protocol/id.ts";
 import { decodeRevert } from "../../relayer/revert.ts";
 import type { Actor, Stage } from "./stage.ts";
 
@@ -67,6 +68,21 @@ function trailing({ to, data }: Attempt): Attempt {
 
 function pause({ contracts }: Stage): Attempt {
   return { to: contracts.token, data: encodeFunctionData({ abi: testUsdcAbi, functionName: "pause" }) };
+}
+
+function registrarCall({ contracts, purchase }: Stage, functionName: "withdrawOffer" | "expire"): Attempt {
+  const args = [purchase.commitment.hash] as const;
+  return {
+    to: contracts.registrar,
+    data: encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args }),
+  };
+}
+
+/** What is outstanding over all offers of the program, in base units. */
+async function openOffers(stage: Stage): Promise<bigint> {
+  const { registrar: address } = stage.contracts;
+  const query = { address, abi: purchaseRegistrarAbi, functionName: "programState" } as const;
+  return (await stage.client.readContract({ ...query, args: [hashId("prg_demo")] })).openOffers;
 }
 
 /** What every registrar with this interface must keep. */
@@ -242,6 +258,87 @@ export const rules: readonly Rule[] = [
       await payAndClaim(stage);
       await stage.succeed("registrar", collect(stage, 5n * usdc));
       return await refuses(stage, "registrar", collect(stage, 1n * usdc), "AlreadyRefunded");
+    },
+  },
+  {
+    name: "nobody but the registrar withdraws an offer",
+    run: async (stage) =>
+      await refuses(stage, "stranger", registrarCall(stage, "withdrawOffer"), "WrongCaller"),
+  },
+  {
+    name: "a withdrawn offer gives back exactly its unpaid part",
+    async run(stage) {
+      await stage.succeed("buyer", stage.pay(stage.purchase));
+      const before = await openOffers(stage);
+      await stage.succeed("registrar", registrarCall(stage, "withdrawOffer"));
+      const released = before - (await openOffers(stage));
+      return released === 15n * usdc ? null : `the contract gave back ${released}, not ${15n * usdc}`;
+    },
+  },
+  {
+    name: "an offer does not expire while it can be paid",
+    async run(stage) {
+      await at(stage, stage.purchase.deadlines.pay_deadline);
+      return await refuses(stage, "stranger", registrarCall(stage, "expire"), "DeadlineNotPassed");
+    },
+  },
+  {
+    name: "an expired offer takes no payment",
+    async run(stage) {
+      await at(stage, stage.purchase.deadlines.pay_deadline + 1);
+      await stage.succeed("stranger", registrarCall(stage, "expire"));
+      return await refuses(stage, "buyer", stage.pay(stage.purchase), "WrongStatus");
+    },
+  },
+  {
+    name: "a commitment that was changed after it was signed is not registered",
+    async run(stage) {
+      const { to, data } = await stage.registration(stage.draft);
+      // The amount is the seventh word of the purchase, the last byte of which becomes another one.
+      const end = 4 + 7 * 32;
+      const changed = concatHex([slice(data, 0, end - 1), "0x01", slice(data, end)]);
+      return await refuses(stage, "merchant", { to, data: changed }, "InvalidSignature");
+    },
+  },
+  {
+    name: "nobody but the registrar draws from the funding source",
+    async run(stage) {
+      const { token, funding_source: to } = stage.contracts;
+      const data = encodeFunctionData({
+        abi: fundingSourceAbi,
+        functionName: "draw",
+        args: [token, stage.address("merchant"), stage.address("stranger"), usdc],
+      });
+      return await refuses(stage, "stranger", { to, data }, "NotRegistrar");
+    },
+  },
+  {
+    name: "a paused program takes no payment",
+    async run(stage) {
+      const data = encodeFunctionData({
+        abi: purchaseRegistrarAbi,
+        functionName: "setPaused",
+        args: [hashId("prg_demo"), true],
+      });
+      await stage.succeed("deployer", { to: stage.contracts.registrar, data });
+      return await refuses(stage, "buyer", stage.pay(stage.purchase), "ProgramPaused");
+    },
+  },
+  {
+    name: "a revoked funding covers no new purchase",
+    async run(stage) {
+      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(stage.merchant.id));
+      await stage.succeed("merchant", revoke);
+      return await refuses(stage, "merchant", await stage.registration(stage.draft), "NotEnrolled");
+    },
+  },
+  {
+    name: "a revoked funding still covers what was claimed before",
+    async run(stage) {
+      await payAndClaim(stage);
+      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(stage.merchant.id));
+      await stage.succeed("merchant", revoke);
+      return await accepts(stage, "registrar", collect(stage, 5n * usdc));
     },
   },
   {
