@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { EIP1193RequestFn } from "viem";
+import { createPublicClient, type EIP1193RequestFn, http, type LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../relayer/relayer.ts";
 import type { Chain as ChainReader } from "../server/chain/chain.ts";
 import { relayerJournal } from "../server/store/relayer-journal.ts";
 import type { Store } from "../server/store/store.ts";
 import type { Chain } from "./genesis/start-chain.ts";
-import type { SandboxKeys } from "./keys.ts";
 import { killProcess } from "./kill-process.ts";
 import type { SandboxSettings } from "./options.ts";
+import { sharedReading } from "./shared-reading.ts";
 
 /** Fixed, so that equal operations are equal bytes; in gas units. */
 const gasLimits = { offer: 600_000n, collect_refund: 400_000n } as const;
@@ -21,17 +21,20 @@ export function openRelayer(parts: {
   chain: Chain;
   reader: ChainReader;
   store: Store;
-  keys: SandboxKeys;
+  /** The wallets that it signs with. */
+  signers: readonly LocalAccount[];
 }): Relayer {
-  const { settings, chain, reader, store, keys } = parts;
+  const { settings, chain, reader, store, signers } = parts;
   const { confirmations, gasBudgetWei, patienceMs } = settings;
-  const request: EIP1193RequestFn = chain.client.request;
+  // Requests of one turn go as one: with many operations at once, HTTP requests are most of the work.
+  const transport = http(chain.anvil.url, { retryCount: 0, batch: { wait: 0 } });
+  const request: EIP1193RequestFn = createPublicClient({ transport, cacheTime: 0 }).request;
   return createRelayer({
     journal: relayerJournal(store),
     request,
-    chain: reader,
-    signers: keys.registrars,
-    clock: chain.clock,
+    chain: { identity: sharedReading(async () => await reader.identity()) },
+    signers,
+    clock: { now: sharedReading(async () => await chain.clock.now()) },
     wait: async (milliseconds) => await pause(milliseconds),
     confirmations,
     gasBudgetWei,

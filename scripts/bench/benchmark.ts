@@ -10,6 +10,8 @@ export interface Benchmark {
   /** Each subject's name, and what one round of it does; a round returns the milliseconds that count. */
   readonly subjects: Readonly<Record<string, () => Promise<number>>>;
   readonly rounds: number;
+  /** How many operations a round is, when it is many: then operations per second are told too. */
+  readonly operations?: number;
   /** Ends what the subjects share. */
   readonly close?: () => Promise<void>;
 }

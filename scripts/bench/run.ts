@@ -35,7 +35,14 @@ const rows = [...measured].map(([subject, milliseconds]) => ({
   minMs: Math.min(...milliseconds),
   maxMs: Math.max(...milliseconds),
   ratio: median(milliseconds) / floor,
+  ...perSecond(median(milliseconds)),
 }));
+
+function perSecond(milliseconds: number): { operationsPerSecond?: number; speedRatio?: number } {
+  const { operations } = benchmark;
+  if (operations === undefined) return {};
+  return { operationsPerSecond: (operations / milliseconds) * 1_000, speedRatio: floor / milliseconds };
+}
 
 if (json) {
   console.log(
@@ -48,9 +55,13 @@ if (json) {
 } else {
   const width = Math.max(...rows.map(({ subject }) => subject.length));
   console.log(`${benchmark.title}\n${machine}; ${benchmark.rounds} rounds\n`);
-  console.log(`${"".padEnd(width)}    median       min       max   ratio`);
-  for (const { subject, medianMs, minMs, maxMs, ratio } of rows) {
+  const speeds = benchmark.operations === undefined ? "" : "  operations/s   of the floor";
+  console.log(`${"".padEnd(width)}    median       min       max   ratio${speeds}`);
+  for (const { subject, medianMs, minMs, maxMs, ratio, operationsPerSecond, speedRatio } of rows) {
     const times = [medianMs, minMs, maxMs].map((value) => `${value.toFixed(1).padStart(7)} ms`);
-    console.log(`${subject.padEnd(width)}${times.join("")}${ratio.toFixed(2).padStart(8)}`);
+    const speed = [operationsPerSecond?.toFixed(0).padStart(14), speedRatio?.toFixed(2).padStart(15)].join(
+      "",
+    );
+    console.log(`${subject.padEnd(width)}${times.join("")}${ratio.toFixed(2).padStart(8)}${speed}`);
   }
 }

@@ -1,0 +1,14 @@
+/**
+ * Lets everybody who asks while a question is under way have its answer.
+ *
+ * @example const now = sharedReading(() => clock.now())
+ */
+export function sharedReading<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
+  let underWay: Promise<Answer> | undefined;
+  return async () => {
+    underWay ??= read().finally(() => {
+      underWay = undefined;
+    });
+    return await underWay;
+  };
+}

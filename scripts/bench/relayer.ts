@@ -1,0 +1,238 @@
+/** Relayed operations per second with 32 at once, beside the same calls signed and sent by viem alone on the same Anvil. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  type LocalAccount,
+  maxUint256,
+  parseEther,
+  stringToHex,
+} from "viem";
+import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { type Call, enrollCall, offerCall } from "../../protocol/call.ts";
+import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
+import { registrarDomain } from "../../protocol/domain.ts";
+import {
+  type FundingAuthorization,
+  fundingAuthorizationTypedData,
+} from "../../protocol/funding-authorization.ts";
+import { hashId } from "../../protocol/id.ts";
+import type { OperationRecord, Relayer, RelayIntent } from "../../relayer/relayer.ts";
+import { testMnemonic } from "../../sandbox/genesis/roles.ts";
+import { startChain } from "../../sandbox/genesis/start-chain.ts";
+import { openRelayer } from "../../sandbox/open-relayer.ts";
+import { settle } from "../../sandbox/options.ts";
+import { nodeChain } from "../../server/chain/node-chain.ts";
+import { openDirectoryStore } from "../../server/store/directory.ts";
+import { relayerJournal } from "../../server/store/relayer-journal.ts";
+import type { Benchmark } from "./benchmark.ts";
+
+const operations = 512;
+const atOnce = 32;
+const gas = 600_000n;
+const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+const chain = await startChain({ mode: "deterministic", seed: "bench" });
+const { deployment, client, accounts } = chain;
+const { registrar, token } = deployment;
+const chainId = deployment.chainId;
+const domain = registrarDomain(chainId, registrar.address);
+const { deployer, merchant, buyer, beneficiary } = accounts.wallets;
+const commitmentSigner = mnemonicToAccount(testMnemonic, { addressIndex: 50 });
+const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));
+const opened = new AsyncDisposableStack();
+opened.use(chain);
+opened.defer(async () => await rm(folder, { recursive: true, force: true }));
+
+/** A program of its own for each subject, so that each has its own wallet and nonces. */
+async function openProgram(index: number): Promise<{ program: string; signer: LocalAccount }> {
+  const program = `prg_bench_${index}`;
+  const signer = mnemonicToAccount(testMnemonic, { addressIndex: 60 + index });
+  const onchainId = hashId(program);
+  await client.setBalance({ address: signer.address, value: parseEther("10000") });
+  const bounds = { maxPurchase: 1_000n, openBudget: 10n ** 12n, validUntil: 4_000_000_000n };
+  const data = encodeFunctionData({
+    abi: purchaseRegistrarAbi,
+    functionName: "openProgram",
+    args: [onchainId, signer.address, commitmentSigner.address, bounds],
+  });
+  await send(privateKeyToAccount(deployer.privateKey), { to: registrar.address, data });
+  const authorization: FundingAuthorization = {
+    program: onchainId,
+    merchantRef: hashId(`mer_bench_${index}`),
+    wallet: merchant.address,
+    token: token.address,
+    cap: 10n ** 9n,
+    validUntil: 2_500_000_000n,
+    salt: onchainId,
+  };
+  const signature = await commitmentSigner.signTypedData(
+    fundingAuthorizationTypedData(domain, authorization),
+  );
+  await send(
+    privateKeyToAccount(merchant.privateKey),
+    enrollCall(registrar.address, authorization, signature),
+  );
+  return { program, signer };
+}
+
+async function send(account: LocalAccount, { to, data }: Pick<Call, "to" | "data">): Promise<void> {
+  const wallet = createWalletClient({ account, chain: foundry, transport: http(chain.anvil.url) });
+  const hash = await wallet.sendTransaction({ to, data });
+  const { status } = await client.waitForTransactionReceipt({ hash });
+  if (status !== "success") throw new Error(`The transaction ${hash} of the set-up reverted.`);
+}
+
+let offers = 0;
+let base: Hex | undefined;
+
+/** Every round begins on the same chain, because Anvil slows down with every block; only the wallet's nonce goes on. */
+async function rewind({ address }: LocalAccount, nonce: number): Promise<void> {
+  await client.request({ method: "anvil_dropAllTransactions" });
+  if (base !== undefined && !(await client.request({ method: "evm_revert", params: [base] })))
+    throw new Error("The chain has lost the beginning of the rounds.");
+  base = await client.snapshot();
+  await chain.clock.pin();
+  await client.setNonce({ address, nonce });
+}
+
+/** Offers that were never made before, signed before the clock runs. */
+async function newOffers(program: string, signer: LocalAccount): Promise<RelayIntent[]> {
+  const intents: RelayIntent[] = [];
+  for (let index = 0; index < operations; index += 1) {
+    offers += 1;
+    const id = `pur_${offers}`;
+    const commitment: Commitment = {
+      program: hashId(program),
+      purchaseRef: hashId(id),
+      merchant: merchant.address,
+      buyer: buyer.address,
+      beneficiary: beneficiary.address,
+      token: token.address,
+      amount: 1n,
+      termsHash: hashId("terms"),
+      offerDeadline: 2_400_000_000n,
+      payDeadline: 2_400_000_000n,
+      claimDeadline: 2_400_000_000n,
+      salt: hashId(id),
+    };
+    const signature = await commitmentSigner.signTypedData(commitmentTypedData(domain, commitment));
+    intents.push({
+      program,
+      kind: "offer",
+      subject: { type: "purchase", id },
+      businessKey: hashCommitment(domain, commitment),
+      call: offerCall(registrar.address, commitment, signature),
+      signer: signer.address,
+    });
+  }
+  return intents;
+}
+
+/** Runs a step for each offer, so many at once, and returns the milliseconds that it took. */
+async function timeAll(intents: readonly RelayIntent[], step: (intent: RelayIntent) => Promise<void>) {
+  const waiting = intents.values();
+  const began = performance.now();
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const intent of waiting) await step(intent);
+    }),
+  );
+  return performance.now() - began;
+}
+
+/** Signs, sends and waits for the receipt, over the same batching transport: what nobody can do without. */
+async function viemAlone(index: number): Promise<() => Promise<number>> {
+  const { program, signer } = await openProgram(index);
+  const transport = http(chain.anvil.url, { retryCount: 0, batch: { wait: 0 } });
+  const viem = createPublicClient({ transport, cacheTime: 0, pollingInterval: 5 });
+  let nonce = 0;
+  return async () => {
+    const intents = await newOffers(program, signer);
+    await rewind(signer, nonce);
+    return await timeAll(intents, async ({ call: { to, data } }) => {
+      const type = "eip1559";
+      const raw = await signer.signTransaction({ type, chainId, nonce: nonce++, to, data, gas, ...fees });
+      const hash = await viem.sendRawTransaction({ serializedTransaction: raw });
+      const { status } = await viem.waitForTransactionReceipt({ hash });
+      if (status !== "success") throw new Error(`The transaction ${hash} reverted.`);
+    });
+  };
+}
+
+/** The sandbox's relayer on a journal on disk that already holds so many operations. */
+async function relayerWith(journaled: number, index: number): Promise<() => Promise<number>> {
+  const { program, signer } = await openProgram(index);
+  const store = await openDirectoryStore(join(folder, String(index)));
+  opened.defer(async () => await store.close());
+  const relayer = openRelayer({
+    settings: settle({ gasBudgetWei: maxUint256 }),
+    chain,
+    reader: nodeChain(client.request, deployment),
+    store,
+    signers: [signer],
+  });
+  const round = async (intents: readonly RelayIntent[]) =>
+    await timeAll(intents, async (intent) => {
+      const { status, error } = await relayer.submit(intent);
+      if (status !== "confirmed") throw new Error(`An operation is ${status}: ${error?.message}`);
+    });
+  const [first] = await newOffers(program, signer);
+  if (first === undefined) throw new Error("A round has offers.");
+  await round([first]);
+  await fill(relayer, relayerJournal(store), program, journaled);
+  let nonce = journaled;
+  return async () => {
+    const intents = await newOffers(program, signer);
+    await rewind(signer, nonce);
+    nonce += intents.length;
+    return await round(intents);
+  };
+}
+
+/** Fills a journal with copies of a real operation, so that the next one has a high nonce. */
+async function fill(
+  relayer: Relayer,
+  journal: ReturnType<typeof relayerJournal>,
+  program: string,
+  journaled: number,
+): Promise<void> {
+  const [real] = await relayer.list(program, { limit: 1 });
+  const record = await journal.read(real?.operation_id ?? "");
+  const budget = await journal.budget(program);
+  if (record === undefined || budget === undefined) throw new Error("The first operation is journaled.");
+  const writes: Promise<void>[] = [];
+  for (let sequence = 2; sequence <= journaled; sequence += 1) {
+    const copy: OperationRecord = {
+      ...record,
+      operation_id: `op_copy_${sequence}`,
+      sequence,
+      nonce: sequence - 1,
+      block_hash: stringToHex(String(sequence), { size: 32 }) satisfies Hex,
+    };
+    writes.push(journal.write({ operation: copy, budget: { ...budget, next_sequence: sequence + 1 } }));
+    if (writes.length === 1_000) await Promise.all(writes.splice(0));
+  }
+  await Promise.all(writes);
+}
+
+/** The benchmark `relayer`. */
+export const benchmark: Benchmark = {
+  title: `${operations} offers, ${atOnce} at once: each simulated, journaled, signed, sent and confirmed, beside viem alone`,
+  baseline: "viem alone",
+  rounds: 7,
+  operations,
+  close: async () => await opened.disposeAsync(),
+  subjects: {
+    "viem alone": await viemAlone(1),
+    "relayer, 1,000 journaled": await relayerWith(1_000, 2),
+    "relayer, 20,000 journaled": await relayerWith(20_000, 3),
+  },
+};
