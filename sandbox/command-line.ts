@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { checkContractCommand } from "./commands/check-contract.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { explainCommand } from "./commands/explain.ts";
+import { faultCommand } from "./commands/fault.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { mineCommand } from "./commands/mine.ts";
 import { startCommand } from "./commands/start.ts";
@@ -17,6 +18,7 @@ const program = new Command("routing-sandbox")
   .addCommand(statusCommand())
   .addCommand(travelCommand())
   .addCommand(mineCommand())
+  .addCommand(faultCommand())
   .addCommand(listenCommand())
   .addCommand(explainCommand())
   .addCommand(checkContractCommand())

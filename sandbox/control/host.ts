@@ -2,7 +2,13 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import type { Hex } from "viem";
 import { z } from "zod";
 import { operationKinds } from "../../relayer/operation.ts";
-import { FaultInvalidError, faultActions, faultPoints, type Relayer } from "../../relayer/relayer.ts";
+import {
+  FaultInvalidError,
+  faultActions,
+  faultPoints,
+  type Relayer,
+  RelayerError,
+} from "../../relayer/relayer.ts";
 import type { KeyUse } from "../../server/outbox/key-ring.ts";
 import { ClockError } from "../clock/clock-error.ts";
 import type { SandboxDescription } from "../description.ts";
@@ -108,17 +114,17 @@ export function createControlHost(sandbox: {
     await relayer.clearFaults();
     response.json({ data: relayer.faults() });
   });
+  // What a person does who has looked at foreign use of a signer.
+  app.post("/operations/:id/resume", async (request, response) => {
+    response.json(await relayer.resume(request.params.id));
+  });
   app.use(receiverRoutes(sandbox));
   app.use((request, response) =>
     refuse(response, 404, `There is nothing at ${request.method} ${request.path}.`),
   );
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
-    else if (
-      error instanceof ClockError ||
-      error instanceof FaultInvalidError ||
-      error instanceof SandboxError
-    )
+    else if (error instanceof ClockError || error instanceof RelayerError || error instanceof SandboxError)
       refuse(response, 422, error.message);
     else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
     else refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.");

@@ -1,0 +1,212 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { SandboxOptions } from "../../sandbox/options.ts";
+import { transactionsSchema } from "../../server/schemas/transactions.ts";
+import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
+import { controlSandbox } from "../crash/control.ts";
+import { Storefront, send } from "../crash/storefront.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
+
+async function open(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await createSandbox(options);
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+async function readPage({ description }: Sandbox, credential: string, query: string) {
+  const { urls, accounts } = description;
+  const url = `${urls.api}/v1/routing/programs/${accounts[0]?.program}/transactions?${query}`;
+  const response = await fetch(url, { headers: { Authorization: `Bearer ${credential}` } });
+  const body: unknown = await response.json();
+  return { status: response.status, body };
+}
+
+test("the transactions tell every hash, the call, the costs, the times and the budget, page by page and by status", async () => {
+  const sandbox = await open();
+  const { description } = sandbox;
+  const storefront = await Storefront.open(description);
+  const refund = await storefront.prepare("collect_refund");
+  const [bumped, held] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
+  const { credential } = storefront;
+  await send(description, credential, refund);
+  await controlSandbox(description, "POST", "/faults", { point: "after_signed", action: "replace" });
+  await send(description, credential, bumped);
+  await controlSandbox(description, "POST", "/faults", { point: "after_intent", action: "hold" });
+  expect((await send(description, credential, held)).status).toBe(202);
+
+  const { data, gas_budget } = await readTransactions(description, credential);
+  expect(data.map(({ sequence, kind, status }) => [sequence, kind, status])).toEqual([
+    [1, "offer", "confirmed"],
+    [2, "collect_refund", "confirmed"],
+    [3, "offer", "confirmed"],
+    [4, "offer", "accepted"],
+  ]);
+  const [, collected, raised, waiting] = data;
+  expect(collected).toMatchObject({
+    subject: { type: "refund", id: expect.stringMatching(/^ref_/) },
+    decoded: { function: "collectRefund", args: { award: "1000000", id: refund.commitment } },
+    hashes: [{ hash: collected?.hash, purpose: "original", outcome: "succeeded" }],
+    confirmations: 1,
+    reorg_count: 0,
+    error: null,
+  });
+  expect(raised?.hashes).toMatchObject([
+    { purpose: "original", outcome: "replaced" },
+    { purpose: "bump", outcome: "succeeded", hash: raised?.hash },
+  ]);
+  for (const operation of [collected, raised]) {
+    const receipt = await sandbox.chain.client.getTransactionReceipt({ hash: operation?.hash ?? "0x" });
+    expect(operation).toMatchObject({
+      gas_used: receipt.gasUsed.toString(),
+      cost_wei: (receipt.gasUsed * receipt.effectiveGasPrice).toString(),
+      reserved_wei: "0",
+      block_hash: receipt.blockHash,
+    });
+    for (const time of ["created_at", "signed_at", "broadcast_at", "mined_at", "confirmed_at"] as const)
+      expect(operation?.[time]).toMatch(/^2026-01-01T/);
+  }
+  expect(waiting).toMatchObject({
+    subject: { type: "purchase", id: held.purchase },
+    hashes: [],
+    nonce: null,
+  });
+  expect(gas_budget.reserved_wei).toBe(waiting?.reserved_wei);
+  await expectBooksToBalance(description, credential, [refund, bumped]);
+
+  const first = transactionsSchema.parse((await readPage(sandbox, credential, "limit=3")).body);
+  expect(first.data).toEqual(data.slice(0, 3));
+  const rest = await readPage(sandbox, credential, `limit=3&cursor=${first.next_cursor}`);
+  expect(transactionsSchema.parse(rest.body)).toMatchObject({ data: data.slice(3), next_cursor: null });
+  const open_ = await readPage(sandbox, credential, "status=accepted");
+  expect(transactionsSchema.parse(open_.body).data).toEqual([waiting]);
+  const confirmed = await readPage(
+    sandbox,
+    credential,
+    `status=confirmed&limit=1&cursor=${data[0]?.operation_id}`,
+  );
+  expect(transactionsSchema.parse(confirmed.body).data).toEqual([collected]);
+  const wrong = await readPage(sandbox, credential, "status=lost");
+  expect(wrong).toMatchObject({ status: 422, body: { code: "validation_failed" } });
+});
+
+test.each(["offer", "collect_refund"] as const)(
+  "with three confirmations an %s answers 202 until it has them, then what it is, and a reorg after that is told and repaired",
+  async (kind) => {
+    // Everything before it is done with one confirmation.
+    const folder = await temporaryFolder();
+    const before = await open({ dataDirectory: folder });
+    const storefront = await Storefront.open(before.description);
+    const request = await storefront.prepare(kind);
+    const { credential } = storefront;
+    await before.close();
+    const sandbox = await open({ dataDirectory: folder, confirmations: 3, patienceMs: 100 });
+    const { description, chain } = sandbox;
+    for (const confirmations of [1, 2]) {
+      const answer = await send(description, credential, request);
+      expect(answer.status).toBe(202);
+      expect(operationIn(answer)).toMatchObject({ status: "mined", confirmations });
+      await chain.client.mine({ blocks: 1 });
+    }
+    const done = await send(description, credential, request);
+    expect(done.status).toBe(request.success);
+    expect(operationIn(done).status).toBe("confirmed");
+
+    await chain.client.request<{ Method: "anvil_reorg"; Parameters: [number, []]; ReturnType: null }>({
+      method: "anvil_reorg",
+      params: [3, []],
+    });
+    const last = async () => (await readTransactions(description, credential)).data.at(-1);
+    await expect.poll(async () => (await last())?.reorg_count).toBe(1);
+    await expect.poll(async () => (await last())?.block_number).not.toBeNull();
+    await chain.client.mine({ blocks: 2 });
+    await expect.poll(async () => (await last())?.status).toBe("confirmed");
+    const told = await last();
+    expect(told).toMatchObject({ hash: operationIn(done).hash, reorg_count: 1 });
+    expect(told?.block_hash).not.toBe(operationIn(done).block_hash);
+    await expectBooksToBalance(description, credential, [request]);
+    // What was answered stays what was answered.
+    expect(await send(description, credential, request)).toEqual({ ...done, replayed: true });
+  },
+);
+
+test("a snapshot holds the faults, their counts and a pause of mining", async () => {
+  const sandbox = await open({ patienceMs: 50 });
+  const { description, relayer, chain } = sandbox;
+  const storefront = await Storefront.open(description);
+  const [first, second] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
+  const { credential } = storefront;
+  relayer.fault({ point: "broadcast", action: "lose_response", count: 2 });
+  relayer.fault({ point: "before_intent", action: "pause_mining" });
+  expect((await send(description, credential, first)).status).toBe(202);
+  const faults = relayer.faults();
+  expect(faults).toMatchObject([
+    { action: "lose_response", hits: 1, remaining: 1 },
+    { action: "pause_mining", hits: 1, remaining: 0 },
+  ]);
+  const mark = await sandbox.snapshot();
+
+  await relayer.clearFaults();
+  expect((await send(description, credential, second)).status).toBe(200);
+  await mark.restore();
+  expect(relayer.faults()).toEqual(faults);
+  expect(await chain.client.getAutomine()).toBe(false);
+  expect((await send(description, credential, second)).status).toBe(202);
+  await relayer.clearFaults();
+  expect(await chain.client.getAutomine()).toBe(true);
+  expect((await send(description, credential, first)).status).toBe(200);
+  expect((await send(description, credential, second)).status).toBe(200);
+  await expectBooksToBalance(description, credential, [first, second]);
+});
+
+test("a person lets an operation go on that foreign use of the signer has stopped", async () => {
+  const sandbox = await open();
+  const { description } = sandbox;
+  const storefront = await Storefront.open(description);
+  const [first, stopped] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
+  const { credential } = storefront;
+  await send(description, credential, first);
+  await controlSandbox(description, "POST", "/faults", { point: "nonce", action: "foreign_nonce" });
+  const refused = await send(description, credential, stopped);
+  expect([refused.status, codeOf(refused)]).toEqual([409, "outcome_unknown"]);
+  const { operation } = z
+    .looseObject({ operation: z.looseObject({ operation_id: z.string() }) })
+    .parse(JSON.parse(refused.text));
+  const resume = `/operations/${operation.operation_id}/resume`;
+  expect(await controlSandbox(description, "POST", resume)).toMatchObject({ status: "confirmed", nonce: 2 });
+  await expect(controlSandbox(description, "POST", resume)).rejects.toThrow(
+    "only an operation that needs attention",
+  );
+  expect((await send(description, credential, stopped)).status).toBe(200);
+  await expectBooksToBalance(description, credential, [first, stopped], 1);
+});
+
+test("the command line sets, lists and clears faults", async () => {
+  const folder = await temporaryFolder();
+  const sandbox = await open({ dataDirectory: folder });
+  const fault = async (...args: string[]) => {
+    const command = [cli, "fault", ...args, "--data-dir", folder];
+    return (await promisify(execFile)(process.execPath, command)).stdout;
+  };
+  const only = ["--kind", "offer", "--subject", "pur_a", "--count", "always"];
+  const set = JSON.parse(await fault("set", "broadcast", "drop", ...only, "--json"));
+  expect(set).toMatchObject({ match: { kind: "offer", subject_id: "pur_a" }, remaining: null });
+  await fault("set", "after_mined", "reorg", "--depth", "3");
+  expect(sandbox.relayer.faults()).toMatchObject([set, { point: "after_mined", depth: 3, remaining: 1 }]);
+  expect(JSON.parse(await fault("list", "--json"))).toEqual({ data: sandbox.relayer.faults() });
+  expect(await fault("list")).toBe(
+    "drop at broadcast; for kind offer, subject_id pur_a; acted 0, until it is cleared\n" +
+      "reorg at after_mined; 3 deep; acted 0, 1 more\n",
+  );
+  await expect(fault("set", "simulate", "drop")).rejects.toMatchObject({
+    code: 1,
+    stderr: 'drop does not act at "simulate", but at broadcast.\n',
+  });
+  expect(await fault("clear")).toBe("No faults are set any more.\n");
+  expect(sandbox.relayer.faults()).toEqual([]);
+});
