@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, mkdir, open, readFile, rename } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Low } from "lowdb";
 import { JSONFile } from "lowdb/node";
@@ -17,15 +17,21 @@ interface Snapshot {
   image: StoreImage;
 }
 
+/** How long the journal may become at least before it is folded into the snapshot, in bytes. */
+const smallestFold = 16 * 2 ** 20;
+
 /**
  * Opens the JSON store of a data directory: `store.json` (lowdb) and `store.journal`, one committed batch a line.
  *
  * A torn last line is dropped; any other damage stops with a sentence that names file and line.
  *
+ * @param foldAbove - how many bytes of journal are folded into the snapshot at the next quiet moment; never fewer than twice the
+ * snapshot's, so that a write costs what it changes however much there is.
+ *
  * @throws StoreDamagedError
  * @example const store = await openDirectoryStore(".sandbox/store")
  */
-export async function openDirectoryStore(directory: string): Promise<Store> {
+export async function openDirectoryStore(directory: string, foldAbove = smallestFold): Promise<Store> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const snapshotFile = join(directory, "store.json");
   const journalFile = join(directory, "store.journal");
@@ -33,19 +39,35 @@ export async function openDirectoryStore(directory: string): Promise<Store> {
   const { entries, validBytes } = await readJournal(journalFile, snapshot.up_to);
   const journal = await open(journalFile, "a", 0o600);
   await journal.truncate(validBytes);
-  const durability = new DirectoryDurability(directory, journal, validBytes);
+  const durability = new DirectoryDurability(directory, journal, {
+    journalBytes: validBytes,
+    snapshotBytes: await sizeOf(snapshotFile),
+    foldAbove,
+  });
   return new JournaledStore({ durability, image: snapshot.image, entries, upTo: snapshot.up_to });
 }
 
 class DirectoryDurability implements Durability {
   readonly #directory: string;
   readonly #journal: FileHandle;
+  readonly #foldAbove: number;
   #bytes: number;
+  #snapshotBytes: number;
 
-  constructor(directory: string, journal: FileHandle, bytes: number) {
+  constructor(
+    directory: string,
+    journal: FileHandle,
+    sizes: { journalBytes: number; snapshotBytes: number; foldAbove: number },
+  ) {
     this.#directory = directory;
     this.#journal = journal;
-    this.#bytes = bytes;
+    this.#bytes = sizes.journalBytes;
+    this.#snapshotBytes = sizes.snapshotBytes;
+    this.#foldAbove = sizes.foldAbove;
+  }
+
+  outgrown(): boolean {
+    return this.#bytes > Math.max(this.#foldAbove, 2 * this.#snapshotBytes);
   }
 
   async append(entries: readonly JournalEntry[]): Promise<void> {
@@ -77,11 +99,22 @@ class DirectoryDurability implements Durability {
     await snapshot.write();
     await syncPath(next);
     await rename(next, path);
+    this.#snapshotBytes = await sizeOf(path);
     await syncPath(this.#directory);
     await this.#journal.truncate(0);
     await this.#journal.sync();
     this.#bytes = 0;
   }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return await stat(file).then(
+    ({ size }) => size,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return 0;
+      throw error;
+    },
+  );
 }
 
 async function syncPath(path: string): Promise<void> {

@@ -22,6 +22,8 @@ export interface JournalEntry {
 export interface Durability {
   /** Makes entries durable, all or none, in order. */
   append(entries: readonly JournalEntry[]): Promise<void>;
+  /** Whether the journal has grown so long that it is better folded into a snapshot. */
+  outgrown(): boolean;
   /** Replaces snapshot and journal by an image. */
   replace(image: StoreImage, upTo: number): Promise<void>;
   close(image: StoreImage, upTo: number): Promise<void>;
@@ -148,6 +150,7 @@ export class JournaledStore implements Store {
       try {
         await this.#durability.append(group.map(({ entry }) => entry));
         for (const { resolve } of group) resolve();
+        await this.#foldWhenOutgrown();
       } catch (cause) {
         const refused = [...group, ...this.#queue];
         this.#queue = [];
@@ -158,13 +161,20 @@ export class JournaledStore implements Store {
     }
     this.#flushing = null;
   }
+
+  /** Commits wait meanwhile; a fold that fails leaves the journal as whole as it was, and the next one tries again. */
+  async #foldWhenOutgrown(): Promise<void> {
+    // What is queued is in the tables, but not on disk yet.
+    if (this.#queue.length > 0 || !this.#durability.outgrown()) return;
+    await this.#durability.replace(this.#tables.image(), this.#number).catch(() => undefined);
+  }
 }
 
 /** A store that keeps nothing after the process. */
 export function openEphemeralStore(): Store {
   const nothing = async () => {};
   return new JournaledStore({
-    durability: { append: nothing, replace: nothing, close: nothing },
+    durability: { append: nothing, replace: nothing, close: nothing, outgrown: () => false },
     image: { version: 1, counters: {}, collections: {} },
     entries: [],
     upTo: 0,

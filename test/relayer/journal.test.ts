@@ -1,3 +1,5 @@
+import { cp, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { zeroAddress, zeroHash } from "viem";
 import { expect, test } from "vitest";
 import type { OperationRecord, OperationStatus } from "../../relayer/relayer.ts";
@@ -61,6 +63,32 @@ test("nonces are counted for each signer in each epoch, and found from any of th
   const reopened = await openDirectoryStore(folder);
   await expectNonces(relayerJournal(reopened));
   await reopened.close();
+});
+
+test("a journal that has grown long is folded, and a kill at any time afterwards loses nothing", async () => {
+  const folder = await temporaryFolder();
+  const foldAbove = 20_000;
+  const store = await openDirectoryStore(folder, foldAbove);
+  const journal = relayerJournal(store);
+  let longest = 0;
+  for (let sequence = 1; sequence <= 200; sequence += 1) {
+    await journal.write({ operation: record(sequence, "signed", { nonce: sequence - 1 }) });
+    longest = Math.max(longest, (await stat(join(folder, "store.journal"))).size);
+  }
+  const { size } = await stat(join(folder, "store.json"));
+  expect(size).toBeGreaterThan(foldAbove);
+  expect(longest).toBeLessThan(2 * size + foldAbove);
+
+  // What is on disk now is what a killed process leaves.
+  const copy = await temporaryFolder();
+  await cp(folder, copy, { recursive: true });
+  const reopened = await openDirectoryStore(copy);
+  expect(await relayerJournal(reopened).list(program, { limit: 1_000 })).toEqual(
+    await journal.list(program, { limit: 1_000 }),
+  );
+  await relayerJournal(reopened).write({ operation: record(201, "accepted") });
+  await reopened.close();
+  await store.close();
 });
 
 function record(
