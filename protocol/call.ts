@@ -1,5 +1,6 @@
 import {
   type Abi,
+  type AbiFunction,
   type Address,
   decodeFunctionData,
   encodeFunctionData,
@@ -163,10 +164,8 @@ export function decodeCall(abi: Abi, data: Hex): DecodedCall | null {
   if (!isHex(data)) return null;
   const bytes: Hex = `0x${data.slice(2).toLowerCase()}`;
   try {
-    const item = abi.find(
-      (entry) => entry.type === "function" && toFunctionSelector(entry) === bytes.slice(0, 10),
-    );
-    if (item?.type !== "function") return null;
+    const item = functionsOf(abi).get(bytes.slice(0, 10));
+    if (item === undefined) return null;
     const { functionName, args: values = [] } = decodeFunctionData({ abi: [item], data: bytes });
     const args: DecodedCall["args"] = {};
     item.inputs.forEach((input, index) => {
@@ -188,4 +187,16 @@ function call(to: Address, abi: Abi, data: Hex): Call {
   const decoded = decodeCall(abi, data);
   if (decoded === null) throw new Error("A call that was just encoded must decode.");
   return { to, data, function: decoded.function, args: decoded.args };
+}
+
+const known = new WeakMap<Abi, ReadonlyMap<string, AbiFunction>>();
+
+/** The functions of an ABI by selector; each selector is a hash, so they are kept. */
+function functionsOf(abi: Abi): ReadonlyMap<string, AbiFunction> {
+  const kept = known.get(abi);
+  if (kept !== undefined) return kept;
+  const functions = new Map<string, AbiFunction>();
+  for (const entry of abi) if (entry.type === "function") functions.set(toFunctionSelector(entry), entry);
+  known.set(abi, functions);
+  return functions;
 }
