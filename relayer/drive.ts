@@ -10,10 +10,14 @@ import { type OperationRecord, standing } from "./operation.ts";
 import { confirm, settle, takeBack } from "./settle.ts";
 import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
+import { freeStranded } from "./stranded.ts";
 import { atOneTime, timestamp } from "./timestamp.ts";
 
 /** When to wait for a receipt: whenever there is none, only after something was sent, or not at all; or only to look. */
 export type Patience = "always" | "after_sending" | "never" | "sends_nothing";
+
+/** How long a receipt takes when nothing is wrong, in milliseconds of `wait`. */
+const usualMs = 250;
 
 /** Reads an operation and drives it while nobody else does. */
 export function driveAlone(
@@ -33,15 +37,18 @@ export function driveAlone(
  *
  * A node that refuses or does not answer leaves the operation where it is, with the reason in it.
  *
+ * @param checked - the chain id, when the caller has just seen that the node is in the operation's life of the chain; before
+ * anything is sent it is looked at again.
  * @throws ChainMismatchError when the node is in another life of the chain.
  */
 export async function drive(
   context: RelayerContext,
   operation: OperationRecord,
   patience: Patience,
+  checked?: number,
 ): Promise<OperationRecord> {
   try {
-    const chainId = await requireEpoch(context, operation);
+    const chainId = checked ?? (await requireEpoch(context, operation));
     return operation.status === "accepted" && patience !== "sends_nothing"
       ? await begin(context, operation, chainId, patience)
       : await goOn(context, operation, patience);
@@ -108,7 +115,8 @@ async function goOn(
     return finish(context, await broadcast(context, unmined), patience);
   if (!isRecorded(unmined))
     return finish(context, await recordBroadcast(context, unmined, await timestamp(context)), patience);
-  return patience === "always" || unblocked ? finish(context, unmined, patience) : unmined;
+  const freed = await freeStranded(context, unmined);
+  return patience === "always" || unblocked || freed ? finish(context, unmined, patience) : unmined;
 }
 
 /** Waits for the receipt of what was sent. */
@@ -118,11 +126,13 @@ async function finish(
   patience: Patience,
 ): Promise<OperationRecord> {
   const hopeless = operation.status_reason === "rpc_refused";
-  const receipt = await awaitReceipt(
-    context,
-    operation,
-    patience === "never" || hopeless ? 0 : context.patienceMs,
-  );
+  const patienceMs = patience === "never" || hopeless ? 0 : context.patienceMs;
+  const soonMs = Math.min(patienceMs, usualMs);
+  let receipt = await awaitReceipt(context, operation, soonMs);
+  if (receipt === null && patienceMs > soonMs) {
+    await freeStranded(context, operation);
+    receipt = await awaitReceipt(context, operation, patienceMs - soonMs);
+  }
   return conclude(context, operation, receipt ?? (await sight(context, operation)));
 }
 

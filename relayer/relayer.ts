@@ -130,12 +130,14 @@ export function createRelayer(ports: RelayerPorts): Relayer {
 }
 
 async function submit(context: RelayerContext, intent: RelayIntent): Promise<OperationRecord> {
-  const { epoch } = await readIdentity(context);
+  const { chainId, epoch } = await readIdentity(context);
   const id = operationId(epoch, intent);
   return context.locks.run(`operation:${id}`, async () => {
     const now = atOneTime(context);
     try {
-      return await drive(now, await accept(now, intent, id, epoch), "always");
+      const operation = await accept(now, intent, id, epoch);
+      // Before it is sent, the chain is looked at again.
+      return await drive(now, operation, "always", operation.status === "accepted" ? chainId : undefined);
     } catch (error) {
       // Held right after the intent was journaled.
       const accepted = error instanceof HeldError ? await context.journal.read(id) : undefined;

@@ -93,7 +93,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   opened.defer(async () => await store.close());
   const keys = await deriveKeys(settings.seed, chain.accounts);
   const reader = openReader(chain);
-  const relayer = openRelayer({ settings, chain, reader, store, signers: keys.registrars });
+  const relayer = openRelayer({ settings, chain, store, signers: keys.registrars });
   // Closed after the listeners: what their last requests began is brought to its end.
   opened.defer(async () => await relayer.drain());
   const listeners = await openListeners(settings, opened);

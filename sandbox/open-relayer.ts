@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createPublicClient, type EIP1193RequestFn, http, type LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../relayer/relayer.ts";
-import type { Chain as ChainReader } from "../server/chain/chain.ts";
+import { nodeChain } from "../server/chain/node-chain.ts";
 import { relayerJournal } from "../server/store/relayer-journal.ts";
 import type { Store } from "../server/store/store.ts";
 import type { Chain } from "./genesis/start-chain.ts";
@@ -19,12 +19,11 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 export function openRelayer(parts: {
   settings: SandboxSettings;
   chain: Chain;
-  reader: ChainReader;
   store: Store;
   /** The wallets that it signs with. */
   signers: readonly LocalAccount[];
 }): Relayer {
-  const { settings, chain, reader, store, signers } = parts;
+  const { settings, chain, store, signers } = parts;
   const { confirmations, gasBudgetWei, patienceMs } = settings;
   // Requests of one turn go as one: with many operations at once, HTTP requests are most of the work.
   const transport = http(chain.anvil.url, { retryCount: 0, batch: { wait: 0 } });
@@ -32,7 +31,7 @@ export function openRelayer(parts: {
   return createRelayer({
     journal: relayerJournal(store),
     request,
-    chain: { identity: sharedReading(async () => await reader.identity()) },
+    chain: { identity: sharedReading(nodeChain(request, chain.deployment).identity) },
     signers,
     clock: { now: sharedReading(async () => await chain.clock.now()) },
     wait: async (milliseconds) => await pause(milliseconds),

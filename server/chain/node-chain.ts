@@ -42,10 +42,11 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
 
   const chain: Chain = {
     async identity() {
-      const chainId = await client.getChainId();
-      const epochBlock = await client
-        .getBlock({ blockNumber: BigInt(deployment.epochBlock.number) })
-        .catch(absent);
+      const blockNumber = BigInt(deployment.epochBlock.number);
+      const [chainId, epochBlock] = await Promise.all([
+        client.getChainId(),
+        client.getBlock({ blockNumber }).catch(absent),
+      ]);
       if (chainId !== deployment.chainId || epochBlock?.hash !== deployment.epochBlock.hash)
         throw new ChainMismatchError(
           `The node serves chain ${chainId} with block ${deployment.epochBlock.number} ${epochBlock?.hash ?? "missing"}; expected ` +

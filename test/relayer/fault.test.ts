@@ -129,6 +129,21 @@ test("a transaction that the node forgets while it waits is sent again", async (
   await stage.expectExactlyOnce(await stage.relayer.advance(waiting.operation_id));
 });
 
+test("a transaction that the node's pool keeps for one with a gap before it is sent again, byte for byte", async () => {
+  const stage = await openStage({ patienceMs: 50 });
+  stage.relayer.fault({ point: "broadcast", action: "hold" });
+  await stage.relayer.submit(await stage.offer("front"));
+  const behind = await stage.relayer.submit(await stage.offer("behind"));
+  expect(behind).toMatchObject({ status: "broadcast", nonce: 1 });
+  // The gap is closed in a way that the pool does not hear of, as when the predecessor is mined while this one arrives.
+  await stage.client.setNonce({ address: stage.registrar.address, nonce: 1 });
+  expect(await stage.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 1 });
+
+  const freed = await stage.relayer.advance(behind.operation_id);
+  expect(freed).toMatchObject({ status: "confirmed", hash: behind.hash });
+  expect(await stage.mined()).toEqual([behind.hash]);
+});
+
 test("a transaction that is sent twice is mined once", async () => {
   const stage = await openStage();
   stage.relayer.fault({ point: "broadcast", action: "duplicate" });
