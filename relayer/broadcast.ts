@@ -1,5 +1,4 @@
 import { bump } from "./bump.ts";
-import { requireEpoch } from "./chain-epoch.ts";
 import type { RelayerContext } from "./context.ts";
 import { RpcRefusedError, RpcUnavailableError } from "./errors.ts";
 import type { FaultPoint } from "./fault.ts";
@@ -11,7 +10,7 @@ import { note } from "./note.ts";
 import { type OperationRecord, type SignedTransaction, standing } from "./operation.ts";
 import { timestamp } from "./timestamp.ts";
 
-/** Sends the operation's signed bytes; W3: the outcome. */
+/** Sends the operation's signed bytes to a node that was just seen to be in its life of the chain; W3: the outcome. */
 export async function broadcast(
   context: RelayerContext,
   operation: OperationRecord,
@@ -27,7 +26,6 @@ async function send(
   operation: OperationRecord,
   turn: Turn,
 ): Promise<OperationRecord> {
-  await requireEpoch(context, operation);
   // Read before it is sent: afterwards the time depends on whether the block is already made.
   const broadcastAt = await timestamp(context);
   const endTurn = await turn;

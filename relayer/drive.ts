@@ -76,7 +76,7 @@ async function begin(
 
 async function sendInTurn(context: RelayerContext, claim: Claim): Promise<OperationRecord> {
   try {
-    await claim.durable;
+    await Promise.all([claim.durable, requireEpoch(context, claim.operation)]);
     await reach(context, "after_signed", claim.operation);
     return await broadcast(context, claim.operation, claim.turn);
   } finally {
@@ -111,8 +111,10 @@ async function goOn(
   if (!waiting || patience === "sends_nothing") return unmined;
 
   const unblocked = await sendPredecessors(context, unmined);
-  if (!(await knowsTransaction(context.node, standing(unmined).hash)))
+  if (!(await knowsTransaction(context.node, standing(unmined).hash))) {
+    await requireEpoch(context, unmined);
     return finish(context, await broadcast(context, unmined), patience);
+  }
   if (!isRecorded(unmined))
     return finish(context, await recordBroadcast(context, unmined, await timestamp(context)), patience);
   const freed = await freeStranded(context, unmined);
