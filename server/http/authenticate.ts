@@ -85,9 +85,11 @@ function findAccount(token: string, services: Services): Account {
 
 async function findCredential(token: string, now: number, services: Services): Promise<CredentialRecord> {
   // Found by its hash: what the time of a look-up tells is about the hash, from which no credential can be made.
-  const [found] = await services.store.list("credentials", { token_sha256: digestOf(token) }, { limit: 1 });
+  const digest = digestOf(token);
+  const [found] = await services.store.list("credentials", { token_sha256: digest }, { limit: 1 });
   const credential = found?.value;
-  if (credential === undefined) throw invalidToken("credential_invalid", "No credential has this value.");
+  if (credential === undefined || !timingSafeEqual(Buffer.from(credential.token_sha256), Buffer.from(digest)))
+    throw invalidToken("credential_invalid", "No credential has this value.");
   if (credential.revoked_at !== null)
     throw invalidToken("credential_revoked", "A newer credential revoked this one.");
   if (now >= credential.expires_at)
