@@ -28,11 +28,14 @@ export interface Call {
  * @example enrollCall(registrar, authorization, signature)
  */
 export function enrollCall(registrar: Address, authorization: FundingAuthorization, signature: Hex): Call {
-  const args = [authorization, signature] as const;
   return call(
     registrar,
     purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "enroll", args }),
+    encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "enroll",
+      args: [authorization, signature],
+    }),
   );
 }
 
@@ -42,11 +45,10 @@ export function enrollCall(registrar: Address, authorization: FundingAuthorizati
  * @example offerCall(registrar, commitment, signature)
  */
 export function offerCall(registrar: Address, purchase: Commitment, signature: Hex): Call {
-  const args = [purchase, signature] as const;
   return call(
     registrar,
     purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "offer", args }),
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "offer", args: [purchase, signature] }),
   );
 }
 
@@ -56,11 +58,10 @@ export function offerCall(registrar: Address, purchase: Commitment, signature: H
  * @example registerCall(registrar, commitment, signature)
  */
 export function registerCall(registrar: Address, purchase: Commitment, signature: Hex): Call {
-  const args = [purchase, signature] as const;
   return call(
     registrar,
     purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "register", args }),
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "register", args: [purchase, signature] }),
   );
 }
 
@@ -70,11 +71,10 @@ export function registerCall(registrar: Address, purchase: Commitment, signature
  * @example payCall(registrar, commitmentHash, 10_000_000n)
  */
 export function payCall(registrar: Address, id: Hex, amount: bigint): Call {
-  const args = [id, amount] as const;
   return call(
     registrar,
     purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "pay", args }),
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "pay", args: [id, amount] }),
   );
 }
 
@@ -84,11 +84,10 @@ export function payCall(registrar: Address, id: Hex, amount: bigint): Call {
  * @example payBatchCall(registrar, [first, second], [5n, 7n])
  */
 export function payBatchCall(registrar: Address, ids: readonly Hex[], amounts: readonly bigint[]): Call {
-  const args = [ids, amounts] as const;
   return call(
     registrar,
     purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "payBatch", args }),
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "payBatch", args: [ids, amounts] }),
   );
 }
 
@@ -98,11 +97,10 @@ export function payBatchCall(registrar: Address, ids: readonly Hex[], amounts: r
  * @example claimCall(registrar, commitmentHash, hashClaim(domain, claim))
  */
 export function claimCall(registrar: Address, id: Hex, claimHash: Hex): Call {
-  const args = [id, claimHash] as const;
   return call(
     registrar,
     purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "claim", args }),
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "claim", args: [id, claimHash] }),
   );
 }
 
@@ -112,11 +110,14 @@ export function claimCall(registrar: Address, id: Hex, claimHash: Hex): Call {
  * @example collectRefundCall(registrar, commitmentHash, 12_000_000n, hashDecision(decision))
  */
 export function collectRefundCall(registrar: Address, id: Hex, award: bigint, decisionHash: Hex): Call {
-  const args = [id, award, decisionHash] as const;
   return call(
     registrar,
     purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "collectRefund", args }),
+    encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "collectRefund",
+      args: [id, award, decisionHash],
+    }),
   );
 }
 
@@ -126,11 +127,10 @@ export function collectRefundCall(registrar: Address, id: Hex, award: bigint, de
  * @example revokeFundingCall(registrar, hashId(merchant.id))
  */
 export function revokeFundingCall(registrar: Address, merchantRef: Hex): Call {
-  const args = [merchantRef] as const;
   return call(
     registrar,
     purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "revokeFunding", args }),
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "revokeFunding", args: [merchantRef] }),
   );
 }
 
