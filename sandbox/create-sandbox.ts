@@ -8,9 +8,9 @@ import { nodeChain } from "../server/chain/node-chain.ts";
 import { discoveryResources } from "../server/discovery.ts";
 import { createDocumentationHost } from "../server/documentation/host.ts";
 import { createApp } from "../server/http/app.ts";
+import { KeyRing, type KeyUse, keyUses } from "../server/key-ring.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
 import { operations } from "../server/operations/table.ts";
-import { KeyRing, type KeyUse, keyUses } from "../server/outbox/key-ring.ts";
 import type { Services } from "../server/services.ts";
 import { openDirectoryStore } from "../server/store/directory.ts";
 import { openEphemeralStore } from "../server/store/journaled-store.ts";
@@ -22,7 +22,7 @@ import { createControlHost } from "./control/host.ts";
 import { lockDataDirectory } from "./data-directory/lock.ts";
 import { publish, unpublish } from "./data-directory/sandbox-file.ts";
 import { keepSettings } from "./data-directory/settings-file.ts";
-import { describe, type SandboxDescription } from "./description.ts";
+import { describe, describeRotating, type SandboxDescription } from "./description.ts";
 import { explainTransaction } from "./explain/explain-transaction.ts";
 import type { Explanation } from "./explain/explanation.ts";
 import { type Fingerprint, takeFingerprint } from "./fingerprint.ts";
@@ -57,7 +57,7 @@ export interface Sandbox extends AsyncDisposable {
   client: ApiClient;
   /** Takes a snapshot of everything as one. */
   snapshot(): Promise<Snapshot>;
-  /** Signs notifications and receipts, or one of them, with new keys from now on; the old public ones stay published. */
+  /** Gives notifications, receipts and reviewers, or those named, new keys from now on; the old public ones stay published. */
   rotateKeys(...uses: KeyUse[]): Promise<void>;
   /** Says of any transaction whether it would be accepted and for what, and if not why. */
   explain(hash: Hex): Promise<Explanation>;
@@ -91,7 +91,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const chain = await settings.adaptChain(opened.use(await openChain(settings)));
   const store = await openStore(settings);
   opened.defer(async () => await store.close());
-  const keys = await deriveKeys(settings.seed, chain.accounts);
+  const keys = deriveKeys(settings.seed, chain.accounts);
   const reader = openReader(chain);
   const relayer = openRelayer({ settings, chain, store, signers: keys.registrars });
   // Closed after the listeners: what their last requests began is brought to its end.
@@ -102,7 +102,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const own = `${urls.api}${receiveNotification.path}`;
   const pinned = foreign ?? (await pinReceiver(own));
   const receiverUrl = pinned.url.href;
-  const keyRing = new KeyRing(settings.seed, store);
+  const programs = keys.accounts.map(({ program }) => program);
+  const keyRing = new KeyRing(settings.seed, programs, store);
   const receiver = new SandboxReceiver({ url: receiverUrl, own, keys: keyRing });
   const closing = new AbortController();
   opened.defer(() => closing.abort());
@@ -123,12 +124,9 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const client = createApiClient(urls.api);
   client.use(access.middleware);
   const snapshots = new Snapshots({ admission, chain, store, relayer, requests, access, receiver });
-  const describeReceiver = async () => ({
-    url: receiverUrl,
-    hmac_secret: (await keyRing.notifications()).current.secret,
-  });
+  const describeKeys = async () => await describeRotating(keyRing, keys.accounts, receiverUrl);
   const { seed, mode } = settings;
-  const description = describe({ seed, mode, urls, receiver: await describeReceiver(), chain, keys });
+  const description = describe({ seed, mode, urls, chain, keys, rotating: await describeKeys() });
   const api = createApp(services, operations, discoveryResources(services, operations));
   const isDelivery = ({ url }: { url?: string | undefined }) => url === receiveNotification.path;
   const explain = async (hash: Hex) => await explainTransaction(hash, services, chain.client);
@@ -138,11 +136,12 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     for (const use of uses.length === 0 ? keyUses : uses) await keyRing.rotate(use);
     await publishKeys();
   };
-  // A rotation, or the restore of a moment before one, changes what receivers have to know.
+  // A rotation, or the restore of a moment before one, changes what receivers and reviewers have to know.
   const publishKeys = async () => {
-    const receiverNow = await describeReceiver();
-    if (receiverNow.hmac_secret === description.receiver.hmac_secret) return;
-    description.receiver = receiverNow;
+    const now = await describeKeys();
+    const { reviewer, receiver: known } = description;
+    if (now.receiver.hmac_secret === known.hmac_secret && now.reviewer.key_id === reviewer.key_id) return;
+    Object.assign(description, now);
     if (dataDirectory !== undefined) await publish(dataDirectory, description);
   };
   listeners.control.serve(createControlHost({ description, chain, relayer, receiver, rotateKeys, explain }));

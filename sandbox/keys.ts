@@ -2,7 +2,6 @@ import { base64urlnopad } from "@scure/base";
 import { type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { sha256Hex } from "../protocol/canonical-json.ts";
-import { type Ed25519Key, ed25519Key } from "../protocol/ed25519.ts";
 import { deriveKey } from "../protocol/key-derivation.ts";
 import type { Account, ServiceKeys } from "../server/services.ts";
 import type { Accounts } from "./genesis/deployment.ts";
@@ -18,8 +17,6 @@ export interface SeededAccount {
 export interface SandboxKeys {
   service: ServiceKeys;
   accounts: readonly SeededAccount[];
-  /** By program: the designated reviewer with the private key. */
-  reviewers: ReadonlyMap<string, Ed25519Key>;
   /** The wallets that the relayer signs with. */
   registrars: readonly LocalAccount[];
 }
@@ -27,26 +24,19 @@ export interface SandboxKeys {
 /**
  * Derives the keys of a sandbox that do not rotate; those that do are in the service's key ring.
  *
- * @example const keys = await deriveKeys("checkout", chain.accounts)
+ * @example const keys = deriveKeys("checkout", chain.accounts)
  */
-export async function deriveKeys(seed: string, accounts: Accounts): Promise<SandboxKeys> {
+export function deriveKeys(seed: string, accounts: Accounts): SandboxKeys {
   const programs = Object.entries(accounts.programs);
-  const reviewers = new Map<string, Ed25519Key>();
-  for (const [program] of programs)
-    reviewers.set(program, await ed25519Key(deriveKey(seed, `reviewer/${program}`)));
   const signers = programs.map(
     ([program, keys]) => [program, privateKeyToAccount(keys.commitmentSigner.privateKey)] as const,
   );
   return {
-    service: {
-      commitmentSigners: new Map(signers),
-      reviewers,
-    },
+    service: { commitmentSigners: new Map(signers) },
     accounts: programs.map(([program]) => {
       const id = program.replace(/^prg_/, "acct_");
       return { id, program, key: `rsk_${base64urlnopad.encode(deriveKey(seed, `account/${id}`))}` };
     }),
-    reviewers,
     registrars: programs.map(([, keys]) => privateKeyToAccount(keys.registrar.privateKey)),
   };
 }

@@ -5,7 +5,7 @@ import { authorizationName, type Operation } from "./http/operation.ts";
 import { once } from "./once.ts";
 import { apiVersion, describeApi } from "./openapi/describe-api.ts";
 import { documentationVersion } from "./openapi/describe-documentation.ts";
-import type { PublicKey, Services } from "./services.ts";
+import type { Services } from "./services.ts";
 
 const openapiPath = "/v1/routing/openapi.json";
 const jwksPath = "/.well-known/jwks.json";
@@ -57,19 +57,15 @@ function describeIndex({ settings }: Services, operations: readonly Operation[])
  * All public Ed25519 keys, those before a rotation too, as a JWKS (RFC 7517); kid is the RFC 7638 thumbprint. `purpose` says what
  * a key may sign: a receipt that a reviewer signed is none.
  */
-async function describeKeys({ keys, keyRing }: Services) {
-  const describeKey = (purpose: "notifications" | "receipts" | "reviewer", key: PublicKey) => ({
-    ...ed25519Jwk(key.publicKey),
-    kid: key.keyId,
-    use: "sig",
-    alg: "EdDSA",
-    purpose,
-  });
-  const rotating = await keyRing.published();
+async function describeKeys({ keyRing }: Services) {
+  const published = await keyRing.published();
   return {
-    keys: [
-      ...rotating.map(({ use, key }) => describeKey(use, key)),
-      ...[...keys.reviewers.values()].map((key) => describeKey("reviewer", key)),
-    ],
+    keys: published.map(({ use: purpose, key }) => ({
+      ...ed25519Jwk(key.publicKey),
+      kid: key.keyId,
+      use: "sig",
+      alg: "EdDSA",
+      purpose,
+    })),
   };
 }

@@ -3,7 +3,7 @@ import type { Relayer } from "../relayer/relayer.ts";
 import type { Chain } from "./chain/chain.ts";
 import type { Deployment } from "./deployment.ts";
 import type { RateLimit } from "./http/limit-rate.ts";
-import type { KeyRing } from "./outbox/key-ring.ts";
+import type { KeyRing } from "./key-ring.ts";
 import type { Store } from "./store/store.ts";
 
 /** Tells the time that API and chain share, in Unix seconds. */
@@ -25,12 +25,10 @@ export interface PublicKey {
   publicKey: Uint8Array;
 }
 
-/** The keys of the programs: a separate one for each thing that is signed. What rotates is in the key ring. */
+/** The keys of the programs that do not rotate; the others are in the key ring. */
 export interface ServiceKeys {
   /** By program: signs commitments and funding authorizations. */
   commitmentSigners: ReadonlyMap<string, LocalAccount>;
-  /** By program: the designated reviewer's public key. */
-  reviewers: ReadonlyMap<string, PublicKey>;
 }
 
 /** One HTTP delivery: what came back, or why nothing did. */
@@ -77,7 +75,7 @@ export interface Services {
   clock: Clock;
   relayer: Relayer;
   keys: ServiceKeys;
-  /** The keys of notifications and receipts. */
+  /** The keys of notifications, receipts and reviewers. */
   keyRing: KeyRing;
   deliver: Deliver;
   /** Lets so many milliseconds of sandbox time pass, rounded up to whole seconds where the clock knows nothing smaller. */

@@ -3,7 +3,7 @@ import { type Attack, findFailure } from "./attack.ts";
 import { attacks as allAttacks } from "./attacks/all.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
-import { rules } from "./rules.ts";
+import { rules } from "./rules/all.ts";
 import { Stage } from "./stage.ts";
 
 /** One thing that was tried on a contract. */

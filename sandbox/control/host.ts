@@ -9,7 +9,7 @@ import {
   type Relayer,
   RelayerError,
 } from "../../relayer/relayer.ts";
-import type { KeyUse } from "../../server/outbox/key-ring.ts";
+import type { KeyUse } from "../../server/key-ring.ts";
 import { ClockError } from "../clock/clock-error.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Explanation } from "../explain/explanation.ts";

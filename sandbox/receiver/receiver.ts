@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { verifyWebhook } from "../../protocol/webhook.ts";
-import type { KeyRing } from "../../server/outbox/key-ring.ts";
+import type { KeyRing } from "../../server/key-ring.ts";
 import { SandboxError } from "../sandbox-error.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
 import { type DeliveryFault, DeliveryFaults, type PendingFault } from "./delivery-fault.ts";

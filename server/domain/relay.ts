@@ -79,6 +79,13 @@ function refusalOf(operation: Operation): Problem {
       `The registrar's budget of open offers is used up: ${reason}.`,
       { members },
     );
+  // Another refund of the same funding was collected between the look at the chain and the transaction.
+  if (revert?.name === "FundingInsufficient" && operation.kind === "collect_refund")
+    return new Problem(
+      "funding_source_insufficient",
+      `The funding's cap was used up while this refund was on its way: ${operation.hash ?? "no transaction"}.`,
+      { members },
+    );
   return new Problem("transaction_reverted", `The relayed ${operation.kind} failed: ${reason}.`, { members });
 }
 

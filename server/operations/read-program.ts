@@ -17,7 +17,9 @@ export const readProgram = defineOperation({
   errors: [],
   events: [],
   async handle({ services, program }) {
-    const { current } = await services.keyRing.notifications();
-    return { kind: "read", status: 200, body: viewProgram(program, current.key, services) };
+    const { keyRing } = services;
+    const { current } = await keyRing.notifications();
+    const keys = { reviewer: await keyRing.reviewer(program.id), notifications: current.key };
+    return { kind: "read", status: 200, body: viewProgram(program, keys, services) };
   },
 });

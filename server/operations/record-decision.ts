@@ -35,7 +35,7 @@ export const recordDecision = defineOperation({
   ],
   events: ["purchase.decided"],
   async handle({ services, program, id, body, now }) {
-    const { store, settings, deployment, keys } = services;
+    const { store, settings, deployment, keyRing } = services;
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
     const used = await store.get("used_transactions", `approval/${body.approval}`);
@@ -46,8 +46,8 @@ export const recordDecision = defineOperation({
       purchase.claim_id === null ? undefined : (await store.get("claims", purchase.claim_id))?.value;
     if (claim === undefined || claim.id !== body.claim_id)
       throw new Problem("not_found", `There is no claim ${body.claim_id} of ${id}.`);
-    const reviewer = keys.reviewers.get(program.id);
-    if (reviewer?.keyId !== body.reviewer_key_id)
+    const reviewer = await keyRing.reviewer(program.id);
+    if (reviewer.keyId !== body.reviewer_key_id)
       throw new Problem(
         "reviewer_not_designated",
         `${body.reviewer_key_id} is not the designated reviewer of ${program.id}.`,

@@ -3,7 +3,6 @@ import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { domainOf } from "../domain/commitment-of.ts";
-import { Problem } from "../errors/problem.ts";
 import { limits } from "../limits.ts";
 import type { PublicKey, Services } from "../services.ts";
 
@@ -39,12 +38,13 @@ export function viewPublicKey({ keyId, publicKey }: PublicKey) {
 /**
  * A program with everything public that it is bound to.
  *
- * @param notifications - the public key that signs notifications now.
+ * @param keys - the public keys that notifications and decisions are signed with now.
  */
-export function viewProgram(program: ProgramDeployment, notifications: PublicKey, services: Services) {
-  const { keys, settings } = services;
-  const reviewer = keys.reviewers.get(program.id);
-  if (reviewer === undefined) throw new Problem("not_found", `There is no program ${program.id}.`);
+export function viewProgram(
+  program: ProgramDeployment,
+  keys: { reviewer: PublicKey; notifications: PublicKey },
+  services: Services,
+) {
   const { maxPurchase, openBudget, validUntil } = program.bounds;
   return {
     id: program.id,
@@ -61,10 +61,10 @@ export function viewProgram(program: ProgramDeployment, notifications: PublicKey
           valid_until: toTimestamp(validUntil),
         },
       },
-      reviewer: viewPublicKey(reviewer),
-      notifications: viewPublicKey(notifications),
+      reviewer: viewPublicKey(keys.reviewer),
+      notifications: viewPublicKey(keys.notifications),
     },
     limits: { ...limits },
-    receiver: { url: settings.receiverUrl },
+    receiver: { url: services.settings.receiverUrl },
   } satisfies Json;
 }

@@ -7,7 +7,7 @@ import { readArtifact } from "../../sandbox/check-contract/artifact.ts";
 import { attacks } from "../../sandbox/check-contract/attacks/all.ts";
 import { type ContractReport, checkContract } from "../../sandbox/check-contract/check-contract.ts";
 import { toJunit } from "../../sandbox/check-contract/render-report.ts";
-import { rules } from "../../sandbox/check-contract/rules.ts";
+import { rules } from "../../sandbox/check-contract/rules/all.ts";
 import { packageRoot } from "../../sandbox/genesis/package-root.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { brokenArtifacts } from "./broken-registrars.ts";

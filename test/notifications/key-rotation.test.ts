@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from "jose";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
@@ -52,7 +54,7 @@ test("receipts are signed with the new key, and those signed before still verify
     await expect(compactVerify(jwsOf(one), createLocalJWKSet(now))).resolves.toBeDefined();
   await expect(compactVerify(jwsOf(after), createLocalJWKSet(listed))).rejects.toThrow("no applicable key");
   expect(now.keys.map(({ kid }) => kid)).toEqual(expect.arrayContaining(listed.keys.map(({ kid }) => kid)));
-  expect(now.keys).toHaveLength(listed.keys.length + 3);
+  expect(now.keys).toHaveLength(listed.keys.length + 5);
 });
 
 test("a duplicate gets its first receipt also after a rotation", async () => {
@@ -101,27 +103,47 @@ test("program and capabilities show the key that signs now", async () => {
   expect(after.notifications).not.toEqual(before.notifications);
   expect(after.receipts).not.toEqual(before.receipts);
   expect(program.keys.notifications).toEqual(after.notifications);
+  const { key_id, public_key } = stage.sandbox.description.reviewer;
+  expect(program.keys.reviewer).toEqual({ key_id, public_key });
 });
 
 test("a restore takes a rotation back, and the same rotation gives the same keys again", async () => {
   const before = await publicKeys();
+  const { reviewers } = stage.sandbox.description;
   await stage.sandbox.rotateKeys();
   const rotated = await publicKeys();
+  const { reviewers: rotatedReviewers } = stage.sandbox.description;
   await start.restore();
   expect(await publicKeys()).toEqual(before);
+  expect(stage.sandbox.description.reviewers).toEqual(reviewers);
   expect(stage.sandbox.description.receiver.hmac_secret).toBe((await stage.keys()).secret);
   await stage.sandbox.rotateKeys();
   expect(await publicKeys()).toEqual(rotated);
+  expect(stage.sandbox.description.reviewers).toEqual(rotatedReviewers);
+});
+
+test("the reviewers of all programs rotate, and their old keys stay in the JWKS as reviewers' keys", async () => {
+  const { reviewers } = stage.sandbox.description;
+  await stage.sandbox.rotateKeys("reviewer");
+  const { reviewers: rotated } = stage.sandbox.description;
+  const ids = [...rotated, ...reviewers].map(({ key_id }) => key_id);
+  expect(new Set(ids).size).toBe(4);
+  const listed = (await jwks()).keys.filter(({ purpose }) => purpose === "reviewer");
+  expect(listed.map(({ kid }) => kid)).toEqual(ids);
 });
 
 test("a kept sandbox remembers a rotation that was made over the control API, and says the secret anew", async () => {
   const folder = await temporaryFolder();
   const first = await startSandbox(folder, "--mode", "deterministic");
   const rotation = await fetch(`${first.description.urls.control}/keys/rotate`, { method: "POST" });
-  expect(await rotation.json()).toEqual({ rotated: ["notifications", "receipts"] });
+  expect(await rotation.json()).toEqual({ rotated: ["notifications", "receipts", "reviewer"] });
   const listed = await jwks(first.description.urls.api);
+  const published = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
   await first.end("SIGKILL");
   await using second = await startSandbox(folder, "--mode", "deterministic");
   expect(await jwks(second.description.urls.api)).toEqual(listed);
+  expect(second.description.receiver.hmac_secret).toBe(published.receiver.hmac_secret);
+  expect(second.description.reviewers).toEqual(published.reviewers);
   expect(second.description.receiver.hmac_secret).not.toBe(first.description.receiver.hmac_secret);
+  expect(second.description.reviewer.key_id).not.toBe(first.description.reviewer.key_id);
 });

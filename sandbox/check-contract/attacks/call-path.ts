@@ -1,7 +1,8 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import { type Attack, mismatch } from "../attack.ts";
-import type { Stage, StagedPurchase } from "../stage.ts";
+import type { Stage } from "../stage.ts";
+import type { StagedPurchase } from "../staged-service.ts";
 
 const usdc = 1_000_000n;
 

@@ -2,7 +2,8 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import { createSandbox } from "../../create-sandbox.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
-import { parseReconciliation, type Stage, type StageAnswer } from "../stage.ts";
+import type { Stage } from "../stage.ts";
+import { parseReconciliation, type StageAnswer } from "../staged-service.ts";
 
 const usdc = 1_000_000n;
 const rawLog = z.looseObject({ data: z.string() });

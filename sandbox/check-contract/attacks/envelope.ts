@@ -1,5 +1,5 @@
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
-import { parseReconciliation } from "../stage.ts";
+import { parseReconciliation } from "../staged-service.ts";
 
 const usdc = 1_000_000n;
 

@@ -9,7 +9,8 @@ import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { lookalikeAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
-import { parseReconciliation, type Stage, type StageAnswer } from "../stage.ts";
+import type { Stage } from "../stage.ts";
+import { parseReconciliation, type StageAnswer } from "../staged-service.ts";
 
 const usdc = 1_000_000n;
 const hex = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));

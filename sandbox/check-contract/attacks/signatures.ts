@@ -5,7 +5,8 @@ import { claimTypedData } from "../../../protocol/claim.ts";
 import { signDecision } from "../../../protocol/decision.ts";
 import { deriveKey } from "../../../protocol/key-derivation.ts";
 import { type Attack, mismatch, refused } from "../attack.ts";
-import type { Stage, StageAnswer } from "../stage.ts";
+import type { Stage } from "../stage.ts";
+import type { StageAnswer } from "../staged-service.ts";
 
 /** Files an honest claim with a signature in another form. */
 async function reshape(stage: Stage, shape: (signature: Hex) => Hex): Promise<StageAnswer> {
@@ -196,6 +197,39 @@ export const signatureAttacks: readonly Attack[] = [
       if (other === undefined) throw new Error("There is a second program.");
       const theirs = { ...statement, reviewer_key_id: other.key_id };
       return await stage.decide(theirs, signDecision(deriveKey("attacks", "reviewer/prg_other"), theirs));
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval by a reviewer's key that was rotated out",
+    stopped: refused(403, "reviewer_not_designated"),
+    async run(stage) {
+      const statement = await stage.statement(await stage.claimed());
+      const approval = signDecision(stage.reviewerKey, statement);
+      await stage.sandbox.rotateKeys("reviewer");
+      return await stage.decide(statement, approval);
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval by a reviewer's key that was rotated out, said to be by the new one",
+    stopped: refused(422, "signature_invalid"),
+    async run(stage) {
+      const claim = await stage.claimed();
+      const before = stage.reviewerKey;
+      await stage.sandbox.rotateKeys("reviewer");
+      const statement = await stage.statement(claim);
+      return await stage.decide(statement, signDecision(before, statement));
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval that was recorded before its key was rotated out is still refunded",
+    stopped: { status: 201, code: null, failed: [] },
+    async run(stage) {
+      const { id } = await stage.decided();
+      await stage.sandbox.rotateKeys("reviewer");
+      return await stage.refund(id);
     },
   },
 ];

@@ -1,28 +1,31 @@
-import { type Ed25519Key, ed25519Key } from "../../protocol/ed25519.ts";
-import { deriveKey } from "../../protocol/key-derivation.ts";
-import { type WebhookKeys, webhookSecret } from "../../protocol/webhook.ts";
-import type { PublicKey } from "../services.ts";
-import type { Store } from "../store/store.ts";
+import { type Ed25519Key, ed25519Key } from "../protocol/ed25519.ts";
+import { deriveKey } from "../protocol/key-derivation.ts";
+import { type WebhookKeys, webhookSecret } from "../protocol/webhook.ts";
+import type { PublicKey } from "./services.ts";
+import type { Store } from "./store/store.ts";
 
-/** What the keys that rotate sign. */
-export const keyUses = ["notifications", "receipts"] as const;
+/** What the keys that rotate sign; `reviewer` stands for the designated reviewers of all programs. */
+export const keyUses = ["notifications", "receipts", "reviewer"] as const;
 
 /** What a key that rotates signs. */
 export type KeyUse = (typeof keyUses)[number];
 
 /**
- * The keys of notifications and receipts, which rotate. A key follows from the seed, its use and its generation; which generation
- * is the current one is kept in the store, so that snapshots and restarts know it.
+ * The Ed25519 keys, which rotate. A key follows from the seed, its use and its generation; which generation is the current one is
+ * kept in the store, so that snapshots and restarts know it.
  *
- * @example const ring = new KeyRing("checkout", store); await ring.rotate("receipts")
+ * @example const ring = new KeyRing("checkout", ["prg_demo"], store); await ring.rotate("receipts")
  */
 export class KeyRing {
   readonly #seed: string;
+  readonly #programs: readonly string[];
   readonly #store: Store;
   readonly #derived = new Map<string, Promise<Ed25519Key>>();
 
-  constructor(seed: string, store: Store) {
+  /** @param programs - those that have a reviewer. */
+  constructor(seed: string, programs: readonly string[], store: Store) {
     this.#seed = seed;
+    this.#programs = programs;
     this.#store = store;
   }
 
@@ -38,12 +41,19 @@ export class KeyRing {
     return await this.#key("receipts", await this.#generation("receipts"));
   }
 
+  /** The designated reviewer of a program. A sandbox holds its test reviewers' private keys, too; the service uses the public ones. */
+  async reviewer(program: string): Promise<Ed25519Key> {
+    return await this.#key(`reviewer/${program}`, await this.#generation("reviewer"));
+  }
+
   /** Every public key that ever signed, the current one of each use first: what was signed once stays verifiable. */
   async published(): Promise<{ use: KeyUse; key: PublicKey }[]> {
     const published: { use: KeyUse; key: PublicKey }[] = [];
-    for (const use of keyUses)
+    for (const use of keyUses) {
+      const purposes = use === "reviewer" ? this.#programs.map((program) => `reviewer/${program}`) : [use];
       for (let generation = await this.#generation(use); generation >= 1; generation -= 1)
-        published.push({ use, key: await this.#key(use, generation) });
+        for (const purpose of purposes) published.push({ use, key: await this.#key(purpose, generation) });
+    }
     return published;
   }
 
@@ -67,10 +77,10 @@ export class KeyRing {
     return { key: await this.#key("notifications", generation), secret: webhookSecret(secret) };
   }
 
-  async #key(use: KeyUse, generation: number): Promise<Ed25519Key> {
-    const purpose = ofGeneration(use, generation);
-    const known = this.#derived.get(purpose) ?? ed25519Key(deriveKey(this.#seed, purpose));
-    this.#derived.set(purpose, known);
+  async #key(purpose: string, generation: number): Promise<Ed25519Key> {
+    const label = ofGeneration(purpose, generation);
+    const known = this.#derived.get(label) ?? ed25519Key(deriveKey(this.#seed, label));
+    this.#derived.set(label, known);
     return await known;
   }
 }

@@ -1,0 +1,76 @@
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { z } from "zod";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { collectRefundCall } from "../../../protocol/call.ts";
+import { decodeRevert } from "../../../relayer/revert.ts";
+import type { Stage } from "../stage.ts";
+import type { Actor } from "../staged-chain.ts";
+
+/** One thing that a registrar must do or refuse, tried directly on chain. */
+export interface Rule {
+  name: string;
+  /** Null when the contract keeps it, otherwise a sentence. */
+  run(stage: Stage): Promise<string | null>;
+}
+
+export interface Attempt {
+  to: Address;
+  data: Hex;
+  value?: bigint;
+}
+
+const traced = z.object({ output: z.custom<Hex>((value) => typeof value === "string").optional() });
+
+/** Sends what must be refused with this custom error; null when it was. */
+export async function refuses(
+  stage: Stage,
+  actor: Actor,
+  attempt: Attempt,
+  error: string,
+): Promise<string | null> {
+  const hash = await stage.send(actor, attempt);
+  const { status } = await stage.receipt(hash);
+  if (status === "success") {
+    const { cause } = await stage.sandbox.explain(hash);
+    return `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
+  }
+  const answer: unknown = await stage.client.request<{
+    Method: "debug_traceTransaction";
+    Parameters: [Hex, object];
+    ReturnType: unknown;
+  }>({ method: "debug_traceTransaction", params: [hash, { tracer: "callTracer" }] });
+  const seen = decodeRevert(traced.parse(answer).output ?? "0x")?.name ?? "no reason";
+  return seen === error ? null : `the contract reverted with ${seen} (${hash}); ${error} was expected`;
+}
+
+export async function accepts(stage: Stage, actor: Actor, attempt: Attempt): Promise<string | null> {
+  const hash = await stage.send(actor, attempt);
+  const { status } = await stage.receipt(hash);
+  return status === "success" ? null : `the contract refused it (${hash})`;
+}
+
+export async function at(stage: Stage, timestamp: number): Promise<void> {
+  await stage.client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
+}
+
+/** A payment on chain and a claim, without the service. */
+export async function payAndClaim(stage: Stage): Promise<void> {
+  await stage.succeed("buyer", stage.pay(stage.purchase));
+  await stage.succeed("beneficiary", stage.claim(stage.purchase).call);
+}
+
+export function collect(stage: Stage, award: bigint): Attempt {
+  const { registrar } = stage.contracts;
+  return collectRefundCall(registrar, stage.purchase.commitment.hash, award, `0x${"d1".repeat(32)}`);
+}
+
+export function registrarCall(
+  { contracts, purchase }: Stage,
+  functionName: "withdrawOffer" | "expire",
+): Attempt {
+  const args = [purchase.commitment.hash] as const;
+  return {
+    to: contracts.registrar,
+    data: encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args }),
+  };
+}

@@ -1,0 +1,80 @@
+import { encodeFunctionData } from "viem";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { revokeFundingCall } from "../../../protocol/call.ts";
+import { hashId } from "../../../protocol/id.ts";
+import { accepts, collect, payAndClaim, type Rule, refuses } from "./rule.ts";
+
+const usdc = 1_000_000n;
+
+/** Which step follows which, and each of them once. */
+export const stateRules: readonly Rule[] = [
+  {
+    name: "a purchase that is not on chain is not paid",
+    run: async (stage) => await refuses(stage, "buyer", stage.pay(stage.draft), "UnknownPurchase"),
+  },
+  {
+    name: "nothing is claimed before a payment",
+    run: async (stage) =>
+      await refuses(stage, "beneficiary", stage.claim(stage.purchase).call, "NothingPaid"),
+  },
+  {
+    name: "a purchase has one claim",
+    async run(stage) {
+      await payAndClaim(stage);
+      const { call } = stage.claim(stage.purchase, 9n * usdc);
+      return await refuses(stage, "beneficiary", call, "AlreadyClaimed");
+    },
+  },
+  {
+    name: "a purchase is registered once",
+    async run(stage) {
+      const registration = await stage.registration(stage.draft);
+      await stage.succeed("merchant", registration);
+      return await refuses(stage, "merchant", registration, "PurchaseExists");
+    },
+  },
+  {
+    name: "nothing is refunded without a claim",
+    async run(stage) {
+      await stage.succeed("buyer", stage.pay(stage.purchase));
+      return await refuses(stage, "registrar", collect(stage, 5n * usdc), "NotClaimed");
+    },
+  },
+  {
+    name: "a purchase has one refund",
+    async run(stage) {
+      await payAndClaim(stage);
+      await stage.succeed("registrar", collect(stage, 5n * usdc));
+      return await refuses(stage, "registrar", collect(stage, 1n * usdc), "AlreadyRefunded");
+    },
+  },
+  {
+    name: "a paused program takes no payment",
+    async run(stage) {
+      const data = encodeFunctionData({
+        abi: purchaseRegistrarAbi,
+        functionName: "setPaused",
+        args: [hashId("prg_demo"), true],
+      });
+      await stage.succeed("deployer", { to: stage.contracts.registrar, data });
+      return await refuses(stage, "buyer", stage.pay(stage.purchase), "ProgramPaused");
+    },
+  },
+  {
+    name: "a revoked funding covers no new purchase",
+    async run(stage) {
+      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(stage.merchant.id));
+      await stage.succeed("merchant", revoke);
+      return await refuses(stage, "merchant", await stage.registration(stage.draft), "NotEnrolled");
+    },
+  },
+  {
+    name: "a revoked funding still covers what was claimed before",
+    async run(stage) {
+      await payAndClaim(stage);
+      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(stage.merchant.id));
+      await stage.succeed("merchant", revoke);
+      return await accepts(stage, "registrar", collect(stage, 5n * usdc));
+    },
+  },
+];
