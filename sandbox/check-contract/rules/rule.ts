@@ -13,6 +13,7 @@ export interface Rule {
   run(stage: Stage): Promise<string | null>;
 }
 
+/** A transaction that is tried. */
 export interface Attempt {
   to: Address;
   data: Hex;
@@ -43,12 +44,14 @@ export async function refuses(
   return seen === error ? null : `the contract reverted with ${seen} (${hash}); ${error} was expected`;
 }
 
+/** Sends what must be accepted; null when it was. */
 export async function accepts(stage: Stage, actor: Actor, attempt: Attempt): Promise<string | null> {
   const hash = await stage.send(actor, attempt);
   const { status } = await stage.receipt(hash);
   return status === "success" ? null : `the contract refused it (${hash})`;
 }
 
+/** Has the next block mined at this second. */
 export async function at(stage: Stage, timestamp: number): Promise<void> {
   await stage.client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
 }
@@ -59,11 +62,13 @@ export async function payAndClaim(stage: Stage): Promise<void> {
   await stage.succeed("beneficiary", stage.claim(stage.purchase).call);
 }
 
+/** A refund of the first purchase, as the registrar sends it. */
 export function collect(stage: Stage, award: bigint): Attempt {
   const { registrar } = stage.contracts;
   return collectRefundCall(registrar, stage.purchase.commitment.hash, award, `0x${"d1".repeat(32)}`);
 }
 
+/** What ends the first purchase's offer. */
 export function registrarCall(
   { contracts, purchase }: Stage,
   functionName: "withdrawOffer" | "expire",
