@@ -7,6 +7,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 15_000,
     hookTimeout: 30_000,
+    // Pages in a checkout are served through a function of Node that warns of itself.
+    execArgv: ["--disable-warning=ExperimentalWarning"],
     retry: 0,
     expect: { requireAssertions: true },
     passWithNoTests: false,

@@ -11,6 +11,7 @@ import { createApp } from "../server/http/app.ts";
 import { KeyRing, type KeyUse, keyUses } from "../server/key-ring.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
 import { operations } from "../server/operations/table.ts";
+import { apiPages } from "../server/pages/api-pages.ts";
 import type { Services } from "../server/services.ts";
 import { openDirectoryStore } from "../server/store/directory.ts";
 import { openEphemeralStore } from "../server/store/journaled-store.ts";
@@ -127,7 +128,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const describeKeys = async () => await describeRotating(keyRing, keys.accounts, receiverUrl);
   const { seed, mode } = settings;
   const description = describe({ seed, mode, urls, chain, keys, rotating: await describeKeys() });
-  const api = createApp(services, operations, discoveryResources(services, operations));
+  const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
   const isDelivery = ({ url }: { url?: string | undefined }) => url === receiveNotification.path;
   const explain = async (hash: Hex) => await explainTransaction(hash, services, chain.client);
   listeners.api.serve(receiver.guard(admission.guard(api, isDelivery)));

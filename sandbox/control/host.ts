@@ -9,6 +9,7 @@ import {
   type Relayer,
   RelayerError,
 } from "../../relayer/relayer.ts";
+import { Problem } from "../../server/errors/problem.ts";
 import type { KeyUse } from "../../server/key-ring.ts";
 import { ClockError } from "../clock/clock-error.ts";
 import type { SandboxDescription } from "../description.ts";
@@ -123,7 +124,8 @@ export function createControlHost(sandbox: {
     refuse(response, 404, `There is nothing at ${request.method} ${request.path}.`),
   );
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
+    if (error instanceof Problem) refuse(response.set(error.headers), error.status, error.message);
+    else if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
     else if (error instanceof ClockError || error instanceof RelayerError || error instanceof SandboxError)
       refuse(response, 422, error.message);
     else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");

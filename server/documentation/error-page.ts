@@ -1,6 +1,7 @@
 import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
 import { codesOfOperation } from "../errors/codes-of-operation.ts";
 import type { Operation } from "../http/operation.ts";
+import { escapeHtml } from "../pages/page.ts";
 import { errorsTable } from "./tables.ts";
 
 /** The page that a problem's `type` names, for programs and for browsers. */
@@ -28,11 +29,13 @@ export function errorPage(code: ErrorCode, operations: readonly Operation[]): Er
       `## Where it is met\n\n${met.length === 0 ? anywhere : lines.join("\n")}\n`,
     ].join("\n"),
     html: [
-      `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>`,
-      `<meta name="viewport" content="width=device-width"><body style="max-width:45rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui">`,
+      `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>`,
+      `<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">`,
+      `<link rel="icon" href="/assets/style/icon.svg"><link rel="stylesheet" href="/assets/style/base.css"></head>`,
+      `<body><main class="narrow">`,
       `<h1>${escapeHtml(title)}</h1><p><code>${code}</code>, status ${status}. ${again}</p>`,
       `<h2>What happened</h2><p>${escapeHtml(what)}</p><h2>What to do</h2><p>${escapeHtml(remedy)}</p>`,
-      `<h2>Where it is met</h2>${met.length === 0 ? `<p>${anywhere}</p>` : `<ul>${items.join("")}</ul>`}</body></html>\n`,
+      `<h2>Where it is met</h2>${met.length === 0 ? `<p>${anywhere}</p>` : `<ul>${items.join("")}</ul>`}</main></body></html>\n`,
     ].join("\n"),
   };
 }
@@ -40,8 +43,4 @@ export function errorPage(code: ErrorCode, operations: readonly Operation[]): Er
 /** The list of all error pages, as Markdown. */
 export function errorIndex(docsUrl: string): string {
   return `# Errors\n\nEvery refusal is \`application/problem+json\` (RFC 9457); its \`type\` is one of these pages.\n\n${errorsTable(docsUrl)}\n`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -9,6 +9,8 @@ import { sendAnswer } from "../http/send.ts";
 import { toProblem } from "../http/to-problem.ts";
 import { once } from "../once.ts";
 import { describeDocumentation, mediaType } from "../openapi/describe-documentation.ts";
+import { pageRoutes } from "../pages/page-routes.ts";
+import { pageHeaders } from "../pages/security-headers.ts";
 import type { Services } from "../services.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./fictional-purchase.ts";
@@ -44,13 +46,13 @@ export function createDocumentationHost(services: Services, operations: readonly
     response.set("X-Request-Id", nextRequestId(services));
     next();
   });
+  app.use(pageRoutes({ pages: {}, folders: ["style"] }, services));
   for (const { path, contentType, body, html } of renderPages(services, operations)) {
     app.get(path, (request, response) => {
       const shown =
         html && request.accepts([mediaType(contentType), "text/html"]) === "text/html" ? html : body;
       const headers = {
-        "Content-Type": shown === html ? "text/html; charset=utf-8" : contentType,
-        "Cache-Control": "no-cache",
+        ...(shown === html ? pageHeaders() : { "Content-Type": contentType, "Cache-Control": "no-cache" }),
         ...(html && { Vary: "Accept" }),
       };
       sendAnswer(request, response, { status: 200, body: shown(), headers }, services);

@@ -4,6 +4,7 @@ import { ChainUnavailableError } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
+import { type Pages, pageRoutes } from "../pages/page-routes.ts";
 import type { Services } from "../services.ts";
 import { type Answer, problemAnswer } from "./answer.ts";
 import { authenticate, authorize } from "./authenticate.ts";
@@ -26,14 +27,15 @@ export interface Resource {
 }
 
 /**
- * Builds the API: every operation of the table and every resource, with the checks in the order of the design.
+ * Builds the API: every operation of the table, every resource and the pages, with the checks in the order of the design.
  *
- * @example createApp(services, operations, resources).listen(4020, "127.0.0.1")
+ * @example createApp(services, operations, resources, apiPages(services)).listen(4020, "127.0.0.1")
  */
 export function createApp(
   services: Services,
   operations: readonly Operation[],
   resources: readonly Resource[],
+  pages: Pages,
 ): Express {
   const app = express();
   const runner = new OperationRunner(services);
@@ -51,6 +53,7 @@ export function createApp(
     request.on("error", () => {});
     next();
   });
+  app.use(pageRoutes(pages, services));
   for (const operation of operations)
     app[operation.method](expressPath(operation.path), async (request, response) => {
       const answer = await answerOperation(operation, {

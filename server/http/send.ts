@@ -19,7 +19,9 @@ export function sendAnswer(
   { wait }: Pick<Services, "wait">,
 ): void {
   const body = Buffer.from(answer.body);
-  response.status(answer.status).set(answer.headers).set("Content-Length", String(body.length));
+  response.status(answer.status).set(answer.headers);
+  // 304 stands for a body that it does not have (RFC 9110, 8.6).
+  if (answer.status !== 304) response.set("Content-Length", String(body.length));
   if (request.complete || !announcesBody(request)) {
     response.end(request.method === "HEAD" ? undefined : body);
     return;

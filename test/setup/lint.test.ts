@@ -57,6 +57,24 @@ describe("imports run one way", () => {
   });
 });
 
+test("what the browser loads takes types from the rest, and nothing else", async () => {
+  for (const source of [
+    'import { a } from "../../protocol/a.ts";\na();\n',
+    'import { type A, b } from "../../server/a.ts";\nexport const c: A = b();\n',
+    'import "../../sandbox/a.ts";\n',
+    'export * from "../../protocol/a.ts";\n',
+    'export { a } from "../../protocol/a.ts";\n',
+    'await import("../../scripts/a.ts");\n',
+  ])
+    expect(await lint("portal/wallet/a.ts", source)).toEqual(["plugin"]);
+  for (const source of [
+    'import type { A } from "../../sandbox/client/api.generated.ts";\nexport type B = A;\n',
+    'export type { A } from "../../protocol/a.ts";\n',
+    'import { html } from "../vendor/lit-html/lit-html.js";\nhtml();\n',
+  ])
+    expect(await lint("portal/wallet/a.ts", source)).toEqual([]);
+});
+
 describe("clock, environment and chance", () => {
   const FORBIDDEN = [
     ["export const a = Date.now();", "plugin"],

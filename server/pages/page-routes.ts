@@ -1,0 +1,57 @@
+import express, { type Router } from "express";
+import { Problem } from "../errors/problem.ts";
+import { sendAnswer } from "../http/send.ts";
+import type { Services } from "../services.ts";
+import { answerAsset } from "./assets.ts";
+import { answerPage, type Page } from "./page.ts";
+
+/** The pages of one host. */
+export interface Pages {
+  /** By path, with Express's parameters. */
+  pages: { readonly [path: string]: Page };
+  /** Paths that answer programs, too: there a page is for whoever prefers HTML. */
+  negotiated?: readonly string[];
+  /** The folders of portal/ whose scripts, styles and pictures are served below /assets. */
+  folders: readonly string[];
+}
+
+/**
+ * Serves pages and their assets, to GET and HEAD only.
+ *
+ * @throws Problem method_not_allowed, route_not_found: to whoever handles the host's errors.
+ * @example app.use(pageRoutes({ pages: { "/": { file: "explorer/page.html" } }, folders: ["style", "vendor", "explorer"] }, services))
+ */
+export function pageRoutes(
+  { pages, negotiated = [], folders }: Pages,
+  services: Pick<Services, "wait">,
+): Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  for (const [path, page] of Object.entries(pages)) {
+    const shared = negotiated.includes(path);
+    router.get(path, (request, response, next) => {
+      if (shared) response.vary("Accept");
+      if (shared && request.accepts(["application/json", "text/html"]) !== "text/html") next();
+      else sendAnswer(request, response, answerPage(page, request.get("If-None-Match")), services);
+    });
+    if (!shared) router.all(path, refuseMethod);
+  }
+  router.get("/assets/*path", (request, response) => {
+    const path = decodePath(request.path.slice("/assets/".length));
+    const answer = answerAsset(path, folders, request.get("If-None-Match"));
+    if (answer === null) throw new Problem("route_not_found", `There is nothing at ${request.path}.`);
+    sendAnswer(request, response, answer, services);
+  });
+  router.all("/assets/*path", refuseMethod);
+  return router;
+}
+
+/** Assets have plain names: what is percent-encoded names none. */
+function decodePath(path: string): string {
+  return /^[a-z0-9./-]+$/i.test(path) ? path : "";
+}
+
+function refuseMethod(): never {
+  throw new Problem("method_not_allowed", "Pages are read-only; use GET or HEAD.", {
+    headers: { Allow: "GET, HEAD" },
+  });
+}

@@ -1,0 +1,33 @@
+import { renderTemplate } from "../documentation/render-template.ts";
+import type { Answer } from "../http/answer.ts";
+import { withEtag } from "./assets.ts";
+import { type PagePermissions, pageHeaders } from "./security-headers.ts";
+
+/** A page: a file of portal/ and what it is filled in with. */
+export interface Page extends PagePermissions {
+  /** Below portal/, as in `wallet/page.html`. */
+  file: string;
+  /** Texts for its `{{name}}`s; markup in them is shown, never obeyed. */
+  values?: { readonly [name: string]: string };
+}
+
+/**
+ * Answers a page under its strict Content-Security-Policy, with an ETag.
+ *
+ * @example answerPage({ file: "wallet/page.html", connect: [rpcUrl] }, request.get("If-None-Match"))
+ */
+export function answerPage(page: Page, ifNoneMatch: string | undefined): Answer {
+  const { file, values = {} } = page;
+  const escaped = Object.entries(values).map(([name, value]) => [name, escapeHtml(value)]);
+  const body = renderTemplate(file, Object.fromEntries(escaped));
+  return withEtag({ status: 200, body, headers: pageHeaders(page) }, ifNoneMatch);
+}
+
+/** A text as it is written in HTML, between tags or in a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}

@@ -1,0 +1,110 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { findChromium } from "../../scripts/find-chromium.ts";
+
+const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What is known to keep Chromium quiet and running on a closed network, also as root. */
+const flags = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+];
+
+/** A Chromium for the tests of one file. */
+export interface TestBrowser extends AsyncDisposable {
+  /**
+   * Opens an empty page in a context of its own, which is closed when the test is over. The test fails when the page asks anybody but
+   * the given origins for anything, logs an error, breaks its Content-Security-Policy or leaves an error unhandled.
+   */
+  open(options?: PageOptions): Promise<Page>;
+}
+
+/** How a page is opened. */
+export interface PageOptions extends BrowserContextOptions {
+  /** Console errors that the test brings about on purpose, as "Failed to load resource: … 422". */
+  expectedErrors?: RegExp;
+  /** Runs before the page's own scripts, as a wallet's extension does. */
+  prepare?: (page: Page) => Promise<void>;
+}
+
+/**
+ * Starts Chromium with a profile and a home of its own.
+ *
+ * @param origins - of the sandbox: the only ones that pages may reach.
+ * @example
+ * browser = await openBrowser(Object.values(sandbox.description.urls));
+ * const page = await browser.open({ colorScheme: "dark" });
+ */
+export async function openBrowser(origins: readonly string[]): Promise<TestBrowser> {
+  const executablePath = findChromium(process.env);
+  if (executablePath === undefined)
+    throw new Error("There is no Chromium; run npm run setup:tests, or let CHROMIUM_PATH name one.");
+  const home = await mkdtemp(join(tmpdir(), "routing-sandbox-chromium-"));
+  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
+  const browser = await chromium.launch({ executablePath, args: flags, env });
+  return {
+    open: async (options) => await openPage(browser, origins, options),
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function openPage(
+  browser: Browser,
+  origins: readonly string[],
+  { expectedErrors, prepare, ...context }: PageOptions = {},
+): Promise<Page> {
+  const opened = await browser.newContext({ reducedMotion: "reduce", ...context });
+  opened.setDefaultTimeout(8_000);
+  const page = await opened.newPage();
+  const faults: string[] = [];
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    const own = url.protocol === "data:" || origins.includes(url.origin);
+    if (!own) faults.push(`asked ${request.url()}`);
+  });
+  page.on("console", (message) => {
+    if (message.type() !== "error" || expectedErrors?.test(message.text())) return;
+    faults.push(`logged ${message.text()} (${message.location().url})`);
+  });
+  page.on("pageerror", (error) => faults.push(`threw ${error.stack ?? error.message}`));
+  onTestFinished(async () => {
+    await opened.close();
+    expect(faults, "what the page did wrong").toEqual([]);
+  });
+  await prepare?.(page);
+  return page;
+}
+
+/** What axe finds wrong with a page as it is now, each with the elements that it is about. */
+export async function accessibilityFaults(page: Page, exclude: readonly string[] = []): Promise<string[]> {
+  // Evaluated over the debugging protocol, which a Content-Security-Policy does not bind.
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate(
+    async (excluded) => await window.axe.run({ exclude: excluded.map((selector) => [selector]) }),
+    exclude,
+  );
+  return violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
+  );
+}
+
+declare global {
+  interface Window {
+    axe: typeof import("axe-core");
+  }
+}
