@@ -37,7 +37,7 @@ export const faultPoints = [
 export type FaultPoint = (typeof faultPoints)[number];
 
 /** What a fault does, and where it can. */
-const placements = {
+export const faultPlacements = {
   /** The process dies. */
   crash: faultPoints,
   /** The operation stops here, this time; looking at it again goes on. */
@@ -63,10 +63,10 @@ const placements = {
 } as const satisfies Record<string, readonly FaultPoint[]>;
 
 /** What a fault does. */
-export type FaultAction = keyof typeof placements;
+export type FaultAction = keyof typeof faultPlacements;
 
 /** What a fault does. */
-export const faultActions = Object.keys(placements) as readonly FaultAction[];
+export const faultActions = Object.keys(faultPlacements) as readonly FaultAction[];
 
 /** Which operations a fault concerns; every named field must match. */
 interface FaultMatch {
@@ -125,7 +125,7 @@ export class FaultPlan {
   /** @throws FaultInvalidError when the action can have no effect at the point. */
   add(request: FaultRequest): Fault {
     const { point, action, match = {}, count = 1, depth = 1 } = request;
-    const points: readonly FaultPoint[] | undefined = placements[action];
+    const points: readonly FaultPoint[] | undefined = faultPlacements[action];
     if (points === undefined) throw new FaultInvalidError(`There is no fault action "${action}".`);
     if (!points.includes(point))
       throw new FaultInvalidError(`${action} does not act at "${point}", but at ${points.join(", ")}.`);

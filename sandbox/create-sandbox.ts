@@ -26,6 +26,8 @@ import { keepSettings } from "./data-directory/settings-file.ts";
 import { describe, describeRotating, type SandboxDescription } from "./description.ts";
 import { explainTransaction } from "./explain/explain-transaction.ts";
 import type { Explanation } from "./explain/explanation.ts";
+import { openExplorer } from "./explorer/explorer.ts";
+import { Watch } from "./explorer/watch.ts";
 import { type Fingerprint, takeFingerprint } from "./fingerprint.ts";
 import { followHeads } from "./follow-heads.ts";
 import type { WalletName } from "./genesis/roles.ts";
@@ -90,11 +92,12 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     await keepSettings(dataDirectory, { version: 1, seed, mode }, settings.fresh);
   }
   const chain = await settings.adaptChain(opened.use(await openChain(settings)));
-  const store = await openStore(settings);
+  const watch = new Watch();
+  const store = watch.store(await openStore(settings));
   opened.defer(async () => await store.close());
   const keys = deriveKeys(settings.seed, chain.accounts);
   const reader = openReader(chain);
-  const relayer = openRelayer({ settings, chain, store, signers: keys.registrars });
+  const relayer = watch.relayer(openRelayer({ settings, chain, store, signers: keys.registrars }));
   // Closed after the listeners: what their last requests began is brought to its end.
   opened.defer(async () => await relayer.drain());
   const listeners = await openListeners(settings, opened);
@@ -116,10 +119,12 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     signal: closing.signal,
   });
   const requests = new RequestCounter();
-  const ports = { chain: reader, store, relayer, requests, keyRing, ...outlet };
+  const ports = { chain: reader, store, relayer, requests, keyRing, refused: watch.refused, ...outlet };
   const services = connect({ settings, chain, urls, receiverUrl, keys, ports });
   const admission = new Admission();
-  opened.defer(await followHeads({ url: chain.anvil.url, relayer, admission, log: settings.log }));
+  opened.defer(
+    await followHeads({ url: chain.anvil.url, relayer, admission, log: settings.log, announce: watch.head }),
+  );
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
   const client = createApiClient(urls.api);
@@ -145,7 +150,11 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     Object.assign(description, now);
     if (dataDirectory !== undefined) await publish(dataDirectory, description);
   };
-  listeners.control.serve(createControlHost({ description, chain, relayer, receiver, rotateKeys, explain }));
+  const explorer = openExplorer({ description, services, chain, receiver, watch });
+  opened.defer(() => explorer.close());
+  listeners.control.serve(
+    createControlHost({ description, chain, relayer, receiver, rotateKeys, explain, explorer }),
+  );
   if (dataDirectory !== undefined) opened.defer(await publish(dataDirectory, description));
   const parts = opened.move();
   let closed: Promise<void> | undefined;
@@ -232,7 +241,10 @@ function connect(parts: {
   urls: SandboxDescription["urls"];
   receiverUrl: string;
   keys: SandboxKeys;
-  ports: Pick<Services, "chain" | "store" | "relayer" | "requests" | "keyRing" | "deliver" | "pause">;
+  ports: Pick<
+    Services,
+    "chain" | "store" | "relayer" | "requests" | "keyRing" | "deliver" | "pause" | "refused"
+  >;
 }): Services {
   const { settings, chain, urls, receiverUrl, keys, ports } = parts;
   const { confirmations, patienceMs, rateLimit, seed, log } = settings;

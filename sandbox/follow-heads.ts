@@ -16,8 +16,10 @@ export async function followHeads(parts: {
   relayer: Relayer;
   admission: Admission;
   log: Log;
+  /** Is told of every new head before it is looked at. */
+  announce: () => void;
 }): Promise<() => Promise<void>> {
-  const { url, relayer, admission, log } = parts;
+  const { url, relayer, admission, log, announce } = parts;
   let newHead = false;
   let looking: Promise<void> | null = null;
   const look = async () => {
@@ -36,6 +38,7 @@ export async function followHeads(parts: {
   const socket = new WebSocket(url.replace(/^http/, "ws"));
   socket.addEventListener("message", () => {
     newHead = true;
+    announce();
     looking ??= look();
   });
   const failed = once(socket, "error").then(() => {

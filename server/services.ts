@@ -1,7 +1,9 @@
 import type { Hex, LocalAccount } from "viem";
+import type { BindingCheck } from "../protocol/binding/check-binding.ts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { Chain } from "./chain/chain.ts";
 import type { Deployment } from "./deployment.ts";
+import type { ErrorCode } from "./errors/catalogue.ts";
 import type { RateLimit } from "./http/limit-rate.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Store } from "./store/store.ts";
@@ -66,6 +68,25 @@ export interface Settings {
   rateLimit?: RateLimit | undefined;
 }
 
+/** A transaction that a step did not accept, with every check: what {@link Services.refused} is told. */
+export interface Refusal {
+  /** Sandbox time of the request, in Unix seconds. */
+  at: number;
+  request_id: string;
+  /** The operation's id, as in `reconcilePurchase`. */
+  operation: string;
+  program: string;
+  /** The purchase or the merchant in the path. */
+  subject: string;
+  /** What the transaction was to serve, as in `payment`. */
+  step: string;
+  /** The code of the problem that was answered. */
+  code: ErrorCode;
+  detail: string;
+  transaction_hash: Hex;
+  checks: readonly BindingCheck[];
+}
+
 /** Everything that an operation is handed; the service has no other way to the outside. */
 export interface Services {
   settings: Settings;
@@ -85,4 +106,6 @@ export interface Services {
   /** Resolves after so many milliseconds of real time, or at once when it is stopped. */
   wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
   log: Log;
+  /** Is told of every transaction that a step did not accept. */
+  refused: (refusal: Refusal) => void;
 }

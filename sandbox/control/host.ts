@@ -14,9 +14,11 @@ import type { KeyUse } from "../../server/key-ring.ts";
 import { ClockError } from "../clock/clock-error.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Explanation } from "../explain/explanation.ts";
+import type { Explorer } from "../explorer/explorer.ts";
 import type { Chain } from "../genesis/start-chain.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import { SandboxError } from "../sandbox-error.ts";
+import { isOwn } from "./own-origin.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
 
 const travelBody = z
@@ -45,7 +47,8 @@ const faultBody = z.strictObject({
 /**
  * The control API: what a tester does to the sandbox itself. It never is part of the routing API.
  *
- * Requests with a foreign Host or any Origin are refused, so that no web page reaches it (DNS rebinding, CSRF).
+ * Requests with a foreign Host or Origin are refused, so that no web page but the explorer, which it serves itself, reaches it (DNS
+ * rebinding, CSRF).
  */
 export function createControlHost(sandbox: {
   description: SandboxDescription;
@@ -54,6 +57,7 @@ export function createControlHost(sandbox: {
   receiver: SandboxReceiver;
   rotateKeys: (...uses: KeyUse[]) => Promise<void>;
   explain: (hash: Hex) => Promise<Explanation>;
+  explorer: Explorer;
 }): Express {
   const { description, chain, relayer } = sandbox;
   const { clock, client } = chain;
@@ -61,11 +65,8 @@ export function createControlHost(sandbox: {
   const app = express();
   app.disable("x-powered-by");
   app.use((request, response, next) => {
-    const foreign =
-      request.headers.host !== host && request.headers.host !== host.replace("127.0.0.1", "localhost");
-    if (foreign || request.headers.origin !== undefined)
-      refuse(response, 403, "The control API answers programs on this machine only.");
-    else next();
+    if (isOwn(request, host)) next();
+    else refuse(response, 403, "The control API answers programs on this machine and its own page only.");
   });
   app.use(express.json({ limit: "32kb" }));
 
@@ -120,6 +121,7 @@ export function createControlHost(sandbox: {
     response.json(await relayer.resume(request.params.id));
   });
   app.use(receiverRoutes(sandbox));
+  app.use(sandbox.explorer.routes);
   app.use((request, response) =>
     refuse(response, 404, `There is nothing at ${request.method} ${request.path}.`),
   );

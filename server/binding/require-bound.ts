@@ -6,11 +6,10 @@ import {
   countConfirmations,
 } from "../../protocol/binding/check-binding.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
-import type { Json } from "../../protocol/json.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
-import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { Expectation } from "./expectations.ts";
+import { RefusedTransaction } from "./refused-transaction.ts";
 
 /** A step that a transaction can serve, and for what; a hash serves one of them once. */
 export interface Use {
@@ -81,27 +80,29 @@ function refusal(
   report: BindingReport,
   step: string,
   services: Services,
-): Problem {
+): RefusedTransaction {
+  const { hash } = observed;
   const failed = report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
-  const members = {
-    transaction_hash: observed.hash,
-    explain: `${services.settings.urls.control}/explain/${observed.hash}`,
-    binding: viewReport(report),
-  };
+  const explain = `${services.settings.urls.control}/explain/${hash}`;
+  const refused = { transactionHash: hash, step, report, explain };
   if (observed.envelope === null)
-    return new Problem("transaction_not_found", `The chain knows no transaction ${observed.hash}.`, {
-      members,
-    });
+    return new RefusedTransaction(
+      "transaction_not_found",
+      `The chain knows no transaction ${hash}.`,
+      refused,
+    );
   if (observed.receipt === null || failed.every((name) => name === "confirmations"))
-    return new Problem("transaction_unconfirmed", "The transaction is not confirmed yet.", {
-      members: { ...members, confirmations: countConfirmations(observed) },
+    return new RefusedTransaction("transaction_unconfirmed", "The transaction is not confirmed yet.", {
+      ...refused,
+      members: { confirmations: countConfirmations(observed) },
       headers: { "Retry-After": "1" },
     });
-  const code = soleCause(report, failed, step);
   const causes = failed.join(", ");
-  return new Problem(code, `The transaction is not the one this step is bound to; failed: ${causes}.`, {
-    members,
-  });
+  return new RefusedTransaction(
+    soleCause(report, failed, step),
+    `The transaction is not the one this step is bound to; failed: ${causes}.`,
+    refused,
+  );
 }
 
 /** A code of its own for the cases in which the transaction is the right one, but not now or not again. */
@@ -121,8 +122,4 @@ function isLate({ checks }: BindingReport): boolean {
   const window = timely?.expected;
   if (typeof window !== "object" || window === null || Array.isArray(window)) return false;
   return Number(timely?.actual) > Number(window["to"] ?? Number.POSITIVE_INFINITY);
-}
-
-function viewReport(report: BindingReport): Json {
-  return { accepted: report.accepted, checks: report.checks.map((check) => ({ ...check })) };
 }

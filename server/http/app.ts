@@ -1,11 +1,12 @@
 import express, { type Express, type Request, type Response } from "express";
 import { z } from "zod";
+import { RefusedTransaction } from "../binding/refused-transaction.ts";
 import { ChainUnavailableError } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
 import { type Pages, pageRoutes } from "../pages/page-routes.ts";
-import type { Services } from "../services.ts";
+import type { Refusal, Services } from "../services.ts";
 import { type Answer, problemAnswer } from "./answer.ts";
 import { authenticate, authorize } from "./authenticate.ts";
 import { describeError } from "./describe-error.ts";
@@ -165,13 +166,36 @@ async function answerOperation(
     resumes: null,
     beginEffect: async () => {},
   };
-  if (key === null) return await runner.run(operation, context);
   const path = concretePath(operation.path, params);
-  return await runner.runOnce(
-    operation,
-    context,
-    claimKey(operation, { key, path, body: parsed, program: program.id }),
-  );
+  try {
+    if (key === null) return await runner.run(operation, context);
+    const claim = claimKey(operation, { key, path, body: parsed, program: program.id });
+    return await runner.runOnce(operation, context, claim);
+  } catch (error) {
+    if (error instanceof RefusedTransaction)
+      services.refused(describeRefusal(error, operation, context, String(response.locals["requestId"])));
+    throw error;
+  }
+}
+
+function describeRefusal(
+  { code, message, step, transactionHash, report }: RefusedTransaction,
+  operation: Operation,
+  { now, program, id }: OperationContext,
+  requestId: string,
+): Refusal {
+  return {
+    at: now,
+    request_id: requestId,
+    operation: operation.id,
+    program: program.id,
+    subject: id,
+    step,
+    code,
+    detail: message,
+    transaction_hash: transactionHash,
+    checks: report.checks,
+  };
 }
 
 /** Operations without a query take none. */

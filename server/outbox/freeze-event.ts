@@ -34,9 +34,15 @@ export function freezeEvent(written: {
     program,
     sequence,
     type,
+    subject: subjectOf(written.event),
     body,
     body_sha256: sha256Hex(new TextEncoder().encode(body)),
     created_at: now,
     delivery: "undelivered",
   };
+}
+
+function subjectOf({ data }: NewEvent): string {
+  if ("purchase_id" in data) return data.purchase_id;
+  return "subject" in data ? data.subject.id : data.merchant_id;
 }

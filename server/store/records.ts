@@ -113,6 +113,8 @@ export interface EventRecord {
   program: string;
   sequence: number;
   type: string;
+  /** The purchase or the merchant that it is about. */
+  subject: string;
   body: string;
   body_sha256: Hex;
   created_at: number;
@@ -218,7 +220,7 @@ export const indexedFields = {
   claims: [],
   decisions: [],
   refunds: [],
-  events: ["program", "delivery"],
+  events: ["program", "delivery", "subject"],
   notifications: ["program"],
   receipts: ["program"],
   key_generations: [],

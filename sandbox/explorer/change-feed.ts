@@ -1,0 +1,75 @@
+import { randomBytes } from "node:crypto";
+import type { ShownChange, ShownTopic } from "./shown.ts";
+
+/** A change with its place in the feed. */
+export interface FedChange extends ShownChange {
+  id: string;
+}
+
+/** How many changes are kept for clients that come back. */
+const kept = 256;
+/** How many purchases one change names at most. */
+const namedPurchases = 50;
+/** What happens within so many milliseconds is told as one change. */
+const windowMs = 40;
+
+/**
+ * Gathers what changes in a sandbox and tells it to listeners, a burst as one change.
+ *
+ * It remembers the last changes, so that a listener that was away can be told what it missed.
+ *
+ * @example
+ * feed.note("purchases", ["pur_…"]);
+ * const stop = feed.listen((change) => send(change));
+ */
+export class ChangeFeed {
+  /** Ids of an earlier process must not pass for ones of this. */
+  readonly #life = randomBytes(6).toString("hex");
+  readonly #listeners = new Set<(change: FedChange) => void>();
+  #topics = new Set<ShownTopic>();
+  #purchases = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+  #count = 0;
+  #changes: readonly FedChange[] = [];
+
+  /** Notes that something changed. */
+  note(topic: ShownTopic, purchases: Iterable<string> = []): void {
+    this.#topics.add(topic);
+    for (const id of purchases) if (this.#purchases.size <= namedPurchases) this.#purchases.add(id);
+    // Without a listener it is told when the first one comes.
+    if (this.#listeners.size > 0) this.#timer ??= setTimeout(() => this.#tell(), windowMs).unref();
+  }
+
+  /** Has a listener told of every change from now on, until the returned function is called. */
+  listen(listener: (change: FedChange) => void): () => void {
+    this.#tell();
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The id of the newest change: what a listener that begins now has seen. */
+  latest(): string {
+    return `${this.#life}-${this.#count}`;
+  }
+
+  /** What came after a change, or null when that is not known any more. */
+  since(id: string): readonly FedChange[] | null {
+    this.#tell();
+    if (id === this.latest()) return [];
+    const place = this.#changes.findIndex((change) => change.id === id);
+    return place === -1 ? null : this.#changes.slice(place + 1);
+  }
+
+  #tell(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#topics.size === 0) return;
+    this.#count += 1;
+    const purchases = this.#purchases.size > namedPurchases ? null : [...this.#purchases];
+    const change: FedChange = { id: this.latest(), topics: [...this.#topics], purchases };
+    this.#topics = new Set();
+    this.#purchases = new Set();
+    this.#changes = [...this.#changes, change].slice(-kept);
+    for (const listener of this.#listeners) listener(change);
+  }
+}

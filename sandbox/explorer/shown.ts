@@ -1,0 +1,284 @@
+/**
+ * What the explorer's routes answer. It is plain JSON: amounts are decimal strings in base units of the token, `…_at` is RFC 3339 in
+ * sandbox time, hashes and addresses are hex.
+ */
+
+/** One page of a list; `next_cursor` asks for the next one, null when this is the last. */
+export interface ShownPage<T> {
+  data: T[];
+  next_cursor: string | null;
+}
+
+/** A point of the chain. */
+export interface ShownBlockPoint {
+  number: number;
+  hash: string;
+  at: string;
+}
+
+/** An account with the name that people use for it, or null. */
+export interface ShownAccount {
+  address: string;
+  name: string | null;
+}
+
+/** A fault of the relayer that is set. */
+export interface ShownFault {
+  point: string;
+  action: string;
+  match: { [field: string]: string };
+  remaining: number | null;
+  hits: number;
+  depth: number;
+}
+
+/** A program with what its relayer may spend, in wei. */
+export interface ShownProgram {
+  id: string;
+  name: string;
+  registrar: string;
+  gas_budget: { limit_wei: string; reserved_wei: string; spent_wei: string; available_wei: string };
+}
+
+/** What is going on, at one glance. */
+export interface ShownOverview {
+  seed: string;
+  mode: "live" | "deterministic";
+  now: string;
+  block: ShownBlockPoint;
+  chain: { chain_id: number; epoch: string };
+  urls: { api: string; docs: string; rpc: string; control: string };
+  contracts: { token: string; registrar: string; funding_source: string };
+  token: { symbol: string; decimals: number };
+  programs: ShownProgram[];
+  /** How many operations of the relayer are not settled, by status. */
+  unsettled: { [status: string]: number };
+  /** How many transactions wait for a block. */
+  pending_transactions: number;
+  faults: ShownFault[];
+  delivery_faults: { remaining: number; fault: { [name: string]: unknown } }[];
+  refusals: number;
+  /** Where each fault can act: points by action. */
+  fault_placements: { [action: string]: string[] };
+}
+
+/** A purchase's money, read at one block. */
+export interface ShownFigures {
+  amount: string;
+  approved: string;
+  paid: string;
+  reconciled: string;
+  refunded: string;
+}
+
+/** A purchase in a list. */
+export interface ShownPurchase {
+  id: string;
+  program: string;
+  merchant_id: string;
+  status: string;
+  route: string | null;
+  reference: string | null;
+  commitment_hash: string;
+  merchant: ShownAccount;
+  buyer: ShownAccount;
+  beneficiary: ShownAccount;
+  deadlines: { offer_at: string; pay_at: string; claim_at: string };
+  figures: ShownFigures;
+  created_at: string;
+}
+
+/** Purchases, the newest first, with the block that their figures were read at. */
+export interface ShownPurchases extends ShownPage<ShownPurchase> {
+  as_of: ShownBlockPoint;
+}
+
+/** A merchant with its funding at one block. */
+export interface ShownMerchant {
+  id: string;
+  program: string;
+  name: string;
+  status: string;
+  reference: string | null;
+  wallet: ShownAccount;
+  funding: {
+    cap: string;
+    collected: string;
+    allowance: string;
+    balance: string;
+    valid_until: string;
+    revoked_at: string | null;
+  };
+  created_at: string;
+}
+
+/** An operation of the relayer. */
+export interface ShownOperation {
+  id: string;
+  program: string;
+  kind: string;
+  subject: { type: string; id: string };
+  /** The purchase that it is about. */
+  purchase_id: string | null;
+  sequence: number;
+  status: string;
+  status_reason: string | null;
+  error: string | null;
+  nonce: number | null;
+  from: ShownAccount;
+  /** Every transaction that was ever signed for it: the original, bumps and cancellations, and what became of each. */
+  transactions: { hash: string; purpose: string; outcome: string; max_fee_per_gas: string }[];
+  hash: string | null;
+  cost_wei: string | null;
+  reserved_wei: string;
+  block_number: number | null;
+  confirmations: number;
+  reorg_count: number;
+  created_at: string;
+  signed_at: string | null;
+  broadcast_at: string | null;
+  mined_at: string | null;
+  confirmed_at: string | null;
+}
+
+/** One attempt to deliver an event. */
+export interface ShownAttempt {
+  number: number;
+  at: string;
+  /** False while it is under way, or when a crash lost what came of it. */
+  ended: boolean;
+  status_code: number | null;
+  error: string | null;
+  duration_ms: number | null;
+}
+
+/** An outbox event and how it was delivered. */
+export interface ShownEvent {
+  id: string;
+  program: string;
+  sequence: number;
+  type: string;
+  subject: string;
+  delivery: string;
+  attempts: ShownAttempt[];
+  receipt_id: string | null;
+  /** The arrivals at the sandbox's own receiver, by their numbers, which can be sent again. */
+  arrivals: { number: number; verified: boolean; status: number | null }[];
+  body: unknown;
+  created_at: string;
+}
+
+/** A check of a binding with both sides. */
+export interface ShownCheck {
+  name: string;
+  ok: boolean;
+  expected: unknown;
+  actual: unknown;
+}
+
+/** A transaction that a step did not accept. */
+export interface ShownRefusal {
+  /** Counts refusals from 1. */
+  number: number;
+  at: string;
+  /** How often the same was refused in a row. */
+  times: number;
+  operation: string;
+  step: string;
+  program: string;
+  subject: string;
+  code: string;
+  detail: string;
+  transaction_hash: string;
+  checks: ShownCheck[];
+  /** Where the transaction is explained field by field. */
+  explain: string;
+}
+
+/** A transaction in a block, named by what it does. */
+export interface ShownTransaction {
+  hash: string;
+  from: ShownAccount;
+  to: ShownAccount | null;
+  /** As in `pay`; null for what no contract of the deployment decodes. */
+  function: string | null;
+  /** The purchases and merchants that it names. */
+  about: string[];
+  succeeded: boolean;
+}
+
+/** A block with its transactions. */
+export interface ShownBlock extends ShownBlockPoint {
+  gas_used: string;
+  transactions: ShownTransaction[];
+}
+
+/** One entry of a purchase's story. */
+export interface ShownMoment {
+  at: string;
+  kind:
+    | "created"
+    | "signed"
+    | "on_chain"
+    | "relayed"
+    | "approved"
+    | "paid"
+    | "reconciled"
+    | "submitted"
+    | "claimed"
+    | "decided"
+    | "refunded"
+    | "event"
+    | "delivery"
+    | "refused";
+  /** One sentence. */
+  title: string;
+  /** Who did it. */
+  actor: string;
+  block_number: number | null;
+  transaction_hash: string | null;
+  /** Hashes, amounts and states that belong to it, by name. */
+  details: { [name: string]: string };
+  /** The checks of a refusal. */
+  checks: ShownCheck[];
+}
+
+/** A purchase with its whole story, the oldest moment first. */
+export interface ShownStory {
+  purchase: ShownPurchase;
+  merchant_name: string;
+  terms: unknown;
+  as_of: ShownBlockPoint;
+  wallet_url: string;
+  operations: ShownOperation[];
+  moments: ShownMoment[];
+}
+
+/** Something that a search found. */
+export interface ShownFinding {
+  type: "purchase" | "merchant" | "operation" | "event" | "transaction" | "block" | "account";
+  id: string;
+  title: string;
+  /** The purchase whose story has it, or null. */
+  purchase_id: string | null;
+}
+
+/** What changed, as `GET /stream` tells it. */
+export interface ShownChange {
+  topics: ShownTopic[];
+  /** The purchases that changed; null when there are too many to name. */
+  purchases: string[] | null;
+}
+
+/** What can change. */
+export type ShownTopic =
+  | "blocks"
+  | "purchases"
+  | "merchants"
+  | "operations"
+  | "events"
+  | "keys"
+  | "faults"
+  | "refusals"
+  /** Everything: a snapshot was restored, or the client missed too much. */
+  | "everything";
