@@ -1,6 +1,7 @@
 import { MemoryTables } from "./memory-tables.ts";
 import type { OrderedPage } from "./ordered-index.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "./records.ts";
+import { contentsOf, type StoreContents } from "./snapshot-file.ts";
 import {
   type Change,
   type Filter,
@@ -22,16 +23,23 @@ export interface JournalEntry {
 export interface Durability {
   /** Makes entries durable, all or none, in order. */
   append(entries: readonly JournalEntry[]): Promise<void>;
+  /** Whether nothing can be appended any more until everything was replaced. */
+  broken(): boolean;
   /** Whether the journal has grown so long that it is better folded into a snapshot. */
   outgrown(): boolean;
-  /** Replaces snapshot and journal by an image. */
-  replace(image: StoreImage, upTo: number): Promise<void>;
-  close(image: StoreImage, upTo: number): Promise<void>;
+  /** Called between two appends, before the contents of a fold are taken. */
+  prepareFold(): Promise<void>;
+  /** Writes a snapshot that holds the journal up to a moment; entries are appended meanwhile. */
+  fold(contents: StoreContents): Promise<void>;
+  /** Replaces snapshot and journal; nothing is appended meanwhile. */
+  replace(contents: StoreContents): Promise<void>;
+  close(contents: StoreContents): Promise<void>;
 }
 
 interface Pending {
   entry: JournalEntry;
   undo: () => void;
+  redo: () => void;
   resolve: () => void;
   reject: (error: Error) => void;
 }
@@ -41,30 +49,39 @@ interface Pending {
  *
  * Commits that come while the disk is busy are written as one group.
  *
- * @example const store = new JournaledStore(await openDirectory(path))
+ * @example new JournaledStore({ durability, ...(await JournaledStore.load(snapshot, entries)) })
  */
 export class JournaledStore implements Store {
-  readonly #tables = new MemoryTables();
+  readonly #tables: MemoryTables;
   readonly #durability: Durability;
   #number: number;
   #queue: Pending[] = [];
+  /** The group that is being written. */
+  #group: readonly Pending[] = [];
   #flushing: Promise<void> | null = null;
+  #folding: Promise<void> | null = null;
   readonly #taken = new Map<string, number>();
 
-  constructor(opened: {
-    durability: Durability;
-    image: StoreImage;
-    entries: readonly JournalEntry[];
-    upTo: number;
-  }) {
+  constructor(opened: { durability: Durability; tables: MemoryTables; upTo: number }) {
     this.#durability = opened.durability;
-    this.#tables.load(opened.image);
+    this.#tables = opened.tables;
     this.#number = opened.upTo;
-    for (const entry of opened.entries) {
-      this.#tables.apply(entry.changes);
-      for (const [counter, value] of Object.entries(entry.counters)) this.#tables.setCounter(counter, value);
-      this.#number = entry.number;
+  }
+
+  /** The state that a snapshot and the entries after it lead to. */
+  static async load(
+    snapshot: StoreContents,
+    entries: AsyncIterable<JournalEntry>,
+  ): Promise<{ tables: MemoryTables; upTo: number }> {
+    const tables = new MemoryTables();
+    tables.load(snapshot);
+    let { upTo } = snapshot;
+    for await (const entry of entries) {
+      tables.apply(entry.changes);
+      tables.setCounters(entry.counters);
+      upTo = entry.number;
     }
+    return { tables, upTo };
   }
 
   async get<C extends CollectionName>(
@@ -110,16 +127,19 @@ export class JournaledStore implements Store {
       moved[counter] = numbers[index] ?? 0;
     });
     this.#taken.clear();
-    this.#tables.apply(changes);
-    for (const [counter, value] of Object.entries(moved)) this.#tables.setCounter(counter, value);
-    this.#number += 1;
-    const entry = { number: this.#number, counters: moved, changes };
+    const redo = () => {
+      this.#tables.apply(changes);
+      this.#tables.setCounters(moved);
+      this.#number += 1;
+    };
     const undo = () => {
       this.#number -= 1;
       this.#tables.restore(changes, before, countersBefore);
     };
+    redo();
+    const entry = { number: this.#number, counters: moved, changes };
     return new Promise((resolve, reject) => {
-      this.#queue.push({ entry, undo, resolve, reject });
+      this.#queue.push({ entry, undo, redo, resolve, reject });
       this.#flushing ??= this.#flush();
     });
   }
@@ -130,29 +150,38 @@ export class JournaledStore implements Store {
   }
 
   async import(image: StoreImage): Promise<void> {
-    await this.#flushing;
-    await this.#durability.replace(image, this.#number);
-    this.#tables.load(image);
+    await this.#settle();
+    const contents = contentsOf(image, this.#number);
+    await this.#durability.replace(contents);
+    this.#tables.load(contents);
     this.#taken.clear();
   }
 
   async close(): Promise<void> {
+    await this.#settle();
+    await this.#durability.close(this.#durable());
+  }
+
+  async #settle(): Promise<void> {
     await this.#flushing;
-    await this.#durability.close(this.#tables.image(), this.#number);
+    await this.#folding;
   }
 
   /** Writes what has queued up, group by group; a group that the disk refuses is undone with all that came after. */
   async #flush(): Promise<void> {
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const group = this.#queue;
+      this.#group = this.#queue;
       this.#queue = [];
       try {
-        await this.#durability.append(group.map(({ entry }) => entry));
-        for (const { resolve } of group) resolve();
+        await this.#mend();
+        await this.#durability.append(this.#group.map(({ entry }) => entry));
+        for (const { resolve } of this.#group) resolve();
+        this.#group = [];
         await this.#foldWhenOutgrown();
       } catch (cause) {
-        const refused = [...group, ...this.#queue];
+        const refused = [...this.#group, ...this.#queue];
+        this.#group = [];
         this.#queue = [];
         for (const { undo } of refused.toReversed()) undo();
         for (const { reject } of refused)
@@ -162,11 +191,36 @@ export class JournaledStore implements Store {
     this.#flushing = null;
   }
 
-  /** Commits wait meanwhile; a fold that fails leaves the journal as whole as it was, and the next one tries again. */
+  /** After a failed sync everything that is known to be durable is written anew before anything else is. */
+  async #mend(): Promise<void> {
+    if (!this.#durability.broken()) return;
+    await this.#folding;
+    await this.#durability.replace(this.#durable());
+  }
+
+  /** Commits go on while the snapshot is written; a fold that fails leaves the journal as whole as it was. */
   async #foldWhenOutgrown(): Promise<void> {
-    // What is queued is in the tables, but not on disk yet.
-    if (this.#queue.length > 0 || !this.#durability.outgrown()) return;
-    await this.#durability.replace(this.#tables.image(), this.#number).catch(() => undefined);
+    if (this.#folding !== null || !this.#durability.outgrown()) return;
+    const began = await this.#durability.prepareFold().then(
+      () => true,
+      () => false,
+    );
+    if (!began) return;
+    this.#folding = this.#durability
+      .fold(this.#durable())
+      .catch(() => undefined)
+      .finally(() => {
+        this.#folding = null;
+      });
+  }
+
+  /** What is on disk now: what is only in memory yet is taken out for a moment. */
+  #durable(): StoreContents {
+    const pending = [...this.#group, ...this.#queue];
+    for (const { undo } of pending.toReversed()) undo();
+    const contents = this.#tables.contents(this.#number);
+    for (const { redo } of pending) redo();
+    return contents;
   }
 }
 
@@ -174,9 +228,16 @@ export class JournaledStore implements Store {
 export function openEphemeralStore(): Store {
   const nothing = async () => {};
   return new JournaledStore({
-    durability: { append: nothing, replace: nothing, close: nothing, outgrown: () => false },
-    image: { version: 1, counters: {}, collections: {} },
-    entries: [],
+    durability: {
+      append: nothing,
+      broken: () => false,
+      outgrown: () => false,
+      prepareFold: nothing,
+      fold: nothing,
+      replace: nothing,
+      close: nothing,
+    },
+    tables: new MemoryTables(),
     upTo: 0,
   });
 }

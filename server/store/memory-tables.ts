@@ -8,6 +8,7 @@ import {
   type OrderingName,
   orderings,
 } from "./records.ts";
+import type { StoreContents } from "./snapshot-file.ts";
 import { type Change, type Filter, StoreConflictError, type Stored, type StoreImage } from "./store.ts";
 
 /** The records of one collection with an index for each filterable field and for each order. */
@@ -124,9 +125,9 @@ export class MemoryTables {
     return (this.#counters.get(counter) ?? 0) + 1;
   }
 
-  /** Sets how far a counter has come. */
-  setCounter(counter: string, value: number): void {
-    this.#counters.set(counter, value);
+  /** Sets how far counters have come. */
+  setCounters(counters: { readonly [counter: string]: number }): void {
+    for (const [counter, value] of Object.entries(counters)) this.#counters.set(counter, value);
   }
 
   /** All counters and how far they have come. */
@@ -183,13 +184,17 @@ export class MemoryTables {
     return { version: 1, counters: this.counters(), collections };
   }
 
+  /** Everything as it is now, whatever comes later; nothing is copied but references. */
+  contents(upTo: number): StoreContents {
+    const records = collectionNames.map((name) => [name, [...this.#tables[name].records.values()]] as const);
+    return { upTo, counters: this.counters(), collections: new Map(records) };
+  }
+
   /** Replaces everything. */
-  load(image: StoreImage): void {
+  load({ counters, collections }: StoreContents): void {
     this.#tables = emptyTables();
-    this.#counters = new Map(Object.entries(image.counters));
-    for (const name of collectionNames)
-      for (const [key, { revision, value }] of Object.entries(image.collections[name] ?? {}))
-        this.#tables[name].put({ key, value, revision });
+    this.#counters = new Map(Object.entries(counters));
+    for (const [name, records] of collections) for (const stored of records) this.#tables[name].put(stored);
   }
 }
 

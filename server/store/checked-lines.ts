@@ -1,0 +1,80 @@
+import { hash } from "node:crypto";
+import { createReadStream } from "node:fs";
+
+/** A data directory holds something that this version cannot have written; nothing was changed. */
+export class StoreDamagedError extends Error {
+  override name = "StoreDamagedError";
+}
+
+/** A line that matches its checksum. */
+export interface CheckedLine {
+  /** The file's first line is 1. */
+  number: number;
+  /** What is in it, without the checksum. */
+  text: string;
+  /** Where it ends, in bytes, its newline included. */
+  end: number;
+  /** Whether its newline is there: the last byte of a write that was cut off may be missing. */
+  ended: boolean;
+}
+
+const newline = 0x0a;
+const sumLength = 16;
+
+/**
+ * One value as a line of a file: the first 16 hexadecimal digits of the SHA-256 of its JSON, a space, the JSON.
+ *
+ * @example await file.appendFile(toLine(entry))
+ */
+export function toLine(value: unknown): string {
+  const text = JSON.stringify(value);
+  return `${sumOf(text)} ${text}\n`;
+}
+
+/**
+ * Reads the lines of a file one by one.
+ *
+ * @param torn - whether an end without a newline is what a write leaves that was cut off; such an end is dropped.
+ * @throws StoreDamagedError, with file and line, for anything else that {@link toLine} has not written.
+ * @example for await (const { text } of readCheckedLines("store.journal", "drop")) JSON.parse(text);
+ */
+export async function* readCheckedLines(file: string, torn: "drop" | "refuse"): AsyncGenerator<CheckedLine> {
+  let number = 0;
+  let end = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  const chunks: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 2 ** 17 });
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let from = 0;
+    for (let to = bytes.indexOf(newline); to !== -1; to = bytes.indexOf(newline, from)) {
+      number += 1;
+      end += to + 1 - from;
+      const text = textOf(bytes.subarray(from, to));
+      if (text === null) throw damaged(file, number, "it does not match its checksum");
+      yield { number, text, end, ended: true };
+      from = to + 1;
+    }
+    rest = bytes.subarray(from);
+  }
+  if (rest.length === 0) return;
+  const whole = textOf(rest);
+  if (whole !== null) yield { number: number + 1, text: whole, end: end + rest.length, ended: false };
+  // A write that was cut off leaves a beginning of a line; a whole line with something else in the newline's place is none.
+  else if (torn === "refuse" || textOf(rest.subarray(0, -1)) !== null)
+    throw damaged(file, number + 1, "it does not end as it was written");
+}
+
+/** The refusal of a file with a line that is not as it was written. */
+export function damaged(file: string, line: number, what: string, cause?: unknown): StoreDamagedError {
+  const advice = "Restore the data directory from a backup, or start with --fresh.";
+  return new StoreDamagedError(`${file}, line ${line}: ${what}. ${advice}`, { cause });
+}
+
+function textOf(line: Buffer): string | null {
+  const sum = line.toString("latin1", 0, sumLength + 1);
+  return sum === `${sumOf(line.subarray(sumLength + 1))} ` ? line.toString("utf8", sumLength + 1) : null;
+}
+
+function sumOf(text: string | Buffer): string {
+  return hash("sha256", text).slice(0, sumLength);
+}

@@ -1,0 +1,149 @@
+import { existsSync } from "node:fs";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { damaged, readCheckedLines, toLine } from "./checked-lines.ts";
+import type { JournalEntry } from "./journaled-store.ts";
+import { syncDirectory } from "./snapshot-file.ts";
+
+/**
+ * The committed batches since the snapshot, one a line, each synced to disk.
+ *
+ * While a snapshot is written, what it will hold is in `….folding` and what comes meanwhile in the file itself.
+ */
+export class JournalFile {
+  readonly #file: string;
+  readonly #aside: string;
+  #handle: FileHandle;
+  /** How much of the file is durable. */
+  #bytes: number;
+  #broken = false;
+
+  private constructor(file: string, handle: FileHandle, bytes: number) {
+    this.#file = file;
+    this.#aside = asideOf(file);
+    this.#handle = handle;
+    this.#bytes = bytes;
+  }
+
+  /** Opens the journal for appending, after all of {@link readJournal}: a torn end is cut off. */
+  static async open(file: string, end: JournalEnd): Promise<JournalFile> {
+    const isNew = !existsSync(file);
+    const handle = await open(file, "a", 0o600);
+    await handle.truncate(end.bytes);
+    if (!end.ended) await handle.appendFile("\n");
+    // What a killed process had written but not synced counts from now on.
+    await handle.datasync();
+    if (isNew) await syncDirectory(dirname(file));
+    return new JournalFile(file, handle, end.bytes + (end.ended ? 0 : 1));
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** After a failed sync nobody knows what is on disk, and a second one may say that all is well: the file is given up. */
+  get broken(): boolean {
+    return this.#broken;
+  }
+
+  /** Makes entries durable, all or none. */
+  async append(entries: readonly JournalEntry[]): Promise<void> {
+    const lines = Buffer.from(entries.map(toLine).join(""));
+    try {
+      await this.#handle.appendFile(lines);
+    } catch (error) {
+      await this.#takeBack();
+      throw error;
+    }
+    try {
+      await this.#handle.datasync();
+    } catch (error) {
+      this.#broken = true;
+      throw error;
+    }
+    this.#bytes += lines.length;
+  }
+
+  /** Puts what is there aside, to be removed once a snapshot holds it; what is aside already stays there. */
+  async putAside(): Promise<void> {
+    if (existsSync(this.#aside)) return;
+    const next = `${this.#file}.next`;
+    const fresh = await open(next, "a", 0o600);
+    const old = this.#handle;
+    await rename(this.#file, this.#aside);
+    await rename(next, this.#file);
+    this.#handle = fresh;
+    this.#bytes = 0;
+    await syncDirectory(dirname(this.#file));
+    await old.close();
+  }
+
+  /** Forgets what was put aside: a snapshot holds it. */
+  async removeAside(): Promise<void> {
+    await rm(this.#aside, { force: true });
+  }
+
+  /** Begins anew in another file: a snapshot holds everything. */
+  async restart(): Promise<void> {
+    const next = `${this.#file}.next`;
+    await rm(next, { force: true });
+    const fresh = await open(next, "a", 0o600);
+    await rename(next, this.#file);
+    await syncDirectory(dirname(this.#file));
+    const old = this.#handle;
+    this.#handle = fresh;
+    this.#bytes = 0;
+    this.#broken = false;
+    await this.removeAside();
+    await old.close().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  /** A part of a refused write is taken off again, so that it is neither found later nor written behind. */
+  async #takeBack(): Promise<void> {
+    try {
+      await this.#handle.truncate(this.#bytes);
+      await this.#handle.datasync();
+    } catch {
+      this.#broken = true;
+    }
+  }
+}
+
+/** Where what was read of a journal ends. */
+export interface JournalEnd {
+  bytes: number;
+  /** False when the last newline is missing. */
+  ended: boolean;
+}
+
+/**
+ * Reads the entries after a number, those that were put aside first.
+ *
+ * @param end - is told how far the journal itself goes.
+ * @throws StoreDamagedError, with file and line.
+ */
+export async function* readJournal(
+  file: string,
+  after: number,
+  end: JournalEnd,
+): AsyncGenerator<JournalEntry> {
+  let last = after;
+  for (const source of [asideOf(file), file].filter(existsSync))
+    for await (const line of readCheckedLines(source, source === file ? "drop" : "refuse")) {
+      const entry: JournalEntry = JSON.parse(line.text);
+      if (source === file) Object.assign(end, { bytes: line.end, ended: line.ended });
+      if (entry.number <= last) continue;
+      if (entry.number !== last + 1)
+        throw damaged(source, line.number, `entry ${entry.number} follows entry ${last}`);
+      last = entry.number;
+      yield entry;
+    }
+}
+
+function asideOf(file: string): string {
+  return `${file}.folding`;
+}

@@ -1,0 +1,200 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { toLine } from "../../server/store/checked-lines.ts";
+import { openDirectoryStore, readDirectory } from "../../server/store/directory.ts";
+import { openEphemeralStore } from "../../server/store/journaled-store.ts";
+import type { Store } from "../../server/store/store.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { testStore } from "./contract.ts";
+
+describe("in memory", () => {
+  testStore(async () => {
+    const store = openEphemeralStore();
+    return { store, reopen: null, close: async () => await store.close() };
+  });
+});
+
+describe("in a directory", () => {
+  testStore(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-store-"));
+    let store = await openDirectoryStore(folder);
+    const reopen = async () => {
+      await store.close();
+      store = await openDirectoryStore(folder);
+      return store;
+    };
+    const close = async () => {
+      await store.close();
+      await rm(folder, { recursive: true });
+    };
+    return { store, reopen, close };
+  });
+
+  test("any byte that is not as it was written is refused with file and line, or changes nothing", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const whole = await readDirectory(folder);
+    for (const name of ["store.json", "store.journal"]) {
+      const file = join(folder, name);
+      const bytes = await readFile(file);
+      let refused = 0;
+      for (const at of bytes.keys()) {
+        const damaged = Buffer.from(bytes);
+        damaged[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
+        await writeFile(file, damaged);
+        const message = await readDirectory(folder).then(
+          (image) => JSON.stringify(image),
+          (error: unknown) => String(error),
+        );
+        if (/^StoreDamagedError: .*store\.(json|journal), line [0-9]+: /.test(message)) refused += 1;
+        else expect(message).toBe(JSON.stringify(whole));
+      }
+      expect(refused).toBe(bytes.length);
+      await writeFile(file, bytes);
+    }
+  });
+
+  test("a file that ends too early is a shorter past when it is the journal, and refused when it is the snapshot", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const [snapshot, journal] = [join(folder, "store.json"), join(folder, "store.journal")];
+    const bytes = await readFile(snapshot);
+    for (const length of bytes.keys()) {
+      await writeFile(snapshot, bytes.subarray(0, length));
+      // Only the last newline is no loss.
+      if (length === bytes.length - 1) await readDirectory(folder);
+      else await expect(readDirectory(folder)).rejects.toThrow(/store\.json, line [0-9]+: /);
+    }
+    await writeFile(snapshot, bytes);
+    const written = await readFile(journal);
+    const pasts: number[] = [];
+    for (const length of written.keys()) {
+      await writeFile(journal, written.subarray(0, length));
+      const past = Object.keys((await readDirectory(folder)).collections.used_transactions ?? {});
+      expect(past).toEqual(["0x01", "0x02", "0x03", "0x04"].slice(0, past.length));
+      const lines = written.subarray(0, length + 1).filter((byte) => byte === 0x0a).length;
+      expect(past).toHaveLength(2 + lines);
+      pasts.push(past.length);
+    }
+    expect(new Set(pasts)).toEqual(new Set([2, 3, 4]));
+  });
+
+  test("a write that was cut off is dropped, and the next one stands in its place", async () => {
+    for (const cut of [1, 5]) {
+      const folder = await temporaryFolder();
+      await fill(folder);
+      const journal = join(folder, "store.journal");
+      const written = await readFile(journal);
+      await writeFile(journal, written.subarray(0, -cut));
+      const store = await openDirectoryStore(folder);
+      await put(store, "0x05");
+      const image = await store.export();
+      expect(await readDirectory(folder)).toEqual(image);
+      expect(Object.keys(image.collections.used_transactions ?? {})).toHaveLength(cut === 1 ? 5 : 4);
+      await store.close();
+    }
+  });
+
+  test("an entry that is missing or comes twice is refused", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const journal = join(folder, "store.journal");
+    const [first = "", second = ""] = (await readFile(journal, "utf8")).split("\n");
+    await writeFile(journal, `${second}\n`);
+    await expect(readDirectory(folder)).rejects.toThrow("store.journal, line 1: entry 4 follows entry 2");
+    await writeFile(journal, `${first}\n${toLine({ number: 5, counters: {}, changes: [] })}`);
+    await expect(readDirectory(folder)).rejects.toThrow("store.journal, line 2: entry 5 follows entry 3");
+    // An entry that a snapshot holds already is left out.
+    await writeFile(
+      journal,
+      `${toLine({ number: 2, counters: { x: 99 }, changes: [] })}${first}\n${second}\n`,
+    );
+    expect((await readDirectory(folder)).counters).not.toHaveProperty("x");
+  });
+});
+
+describe("the format of a directory", () => {
+  const format1 = new URL("format-1", import.meta.url);
+
+  test("an older one is read, kept as a copy, and written anew", async () => {
+    const folder = await temporaryFolder();
+    await cp(format1, folder, { recursive: true });
+    const image = await upgrade(folder);
+    expect(image.counters).toEqual({ "outbox/prg_demo": 3 });
+    expect(image.collections.used_transactions).toEqual({
+      "0x01": { revision: 2, value: { step: "offer", subject: "pur_1 as it was changed" } },
+      "0x02": { revision: 1, value: { step: "offer", subject: "pur_2" } },
+      "0x03": { revision: 1, value: { step: "offer", subject: "pur_3" } },
+    });
+    expect(image.collections.key_generations).toEqual({});
+    for (const name of ["store.json", "store.journal"])
+      expect(await readFile(join(folder, `${name}.format-1`))).toEqual(
+        await readFile(new URL(`format-1/${name}`, import.meta.url)),
+      );
+    expect(await readFile(join(folder, "store.json"), "utf8")).toContain('{"format":2,"up_to":4,');
+    expect(await readDirectory(folder)).toEqual(image);
+  });
+
+  test("an upgrade that was interrupted between its two files is finished", async () => {
+    const folder = await temporaryFolder();
+    await cp(format1, folder, { recursive: true });
+    const image = await upgrade(folder);
+    await cp(join(folder, "store.journal.format-1"), join(folder, "store.journal"));
+    const store = await openDirectoryStore(folder);
+    expect(await store.export()).toEqual(image);
+    await put(store, "0x05");
+    const after = await store.export();
+    expect(await readDirectory(folder)).toEqual(after);
+    await store.close();
+  });
+
+  test("one that was never folded is an older one, too", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "store.journal"), toLine({ number: 1, counters: { crd: 1 }, changes: [] }));
+    expect((await upgrade(folder)).counters).toEqual({ crd: 1 });
+    expect(await readFile(join(folder, "store.journal.format-1"), "utf8")).toContain('"crd":1');
+    expect((await readDirectory(folder)).counters).toEqual({ crd: 1 });
+  });
+
+  test("a newer one is refused and left alone", async () => {
+    const folder = await temporaryFolder();
+    const [snapshot, journal] = [join(folder, "store.json"), join(folder, "store.journal")];
+    const files = new Map([
+      [snapshot, toLine({ format: 3, up_to: 7, something: "new" })],
+      [journal, "not read at all"],
+    ]);
+    for (const [file, text] of files) await writeFile(file, text);
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      `${snapshot}, line 1: this is format 3, and this version reads the formats 1 to 2. Use the version that wrote it`,
+    );
+    for (const [file, text] of files) expect(await readFile(file, "utf8")).toBe(text);
+  });
+});
+
+/** Makes a directory as a killed process leaves it: two records in the snapshot, two in the journal. */
+async function fill(folder: string): Promise<void> {
+  const origin = await temporaryFolder();
+  const first = await openDirectoryStore(origin);
+  for (const key of ["0x01", "0x02"]) await put(first, key);
+  await first.close();
+  const second = await openDirectoryStore(origin);
+  for (const key of ["0x03", "0x04"]) await put(second, key);
+  await cp(origin, folder, { recursive: true });
+  await second.close();
+}
+
+/** What a start makes of a directory. */
+async function upgrade(folder: string) {
+  const store = await openDirectoryStore(folder);
+  const image = await store.export();
+  await store.close();
+  return image;
+}
+
+async function put(store: Store, key: string): Promise<void> {
+  await store.commit(["outbox/prg_demo"], ([sequence]) => [
+    { kind: "put", collection: "used_transactions", key, value: { step: "offer", subject: `ü ${sequence}` } },
+  ]);
+}
