@@ -33,6 +33,7 @@ import { followHeads } from "./follow-heads.ts";
 import type { WalletName } from "./genesis/roles.ts";
 import { type Chain, startChain } from "./genesis/start-chain.ts";
 import { Admission } from "./http/admission.ts";
+import { anyPage, localPagesWrite, ownPages, type PagePolicy, walletPages } from "./http/callers.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { pinReceiver } from "./http/pin-receiver.ts";
 import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
@@ -41,6 +42,7 @@ import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts"
 import { openOutlet } from "./receiver/open-outlet.ts";
 import { SandboxReceiver } from "./receiver/receiver.ts";
 import { RequestCounter } from "./request-counter.ts";
+import { RpcFacade } from "./rpc/facade.ts";
 import { type Snapshot, Snapshots } from "./snapshot.ts";
 import { wait } from "./wait.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
@@ -102,7 +104,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   opened.defer(async () => await relayer.drain());
   const listeners = await openListeners(settings, opened);
   await relayer.recover();
-  const urls = { ...urlsOf(listeners), rpc: chain.anvil.url };
+  const urls = urlsOf(listeners);
   const own = `${urls.api}${receiveNotification.path}`;
   const pinned = foreign ?? (await pinReceiver(own));
   const receiverUrl = pinned.url.href;
@@ -138,6 +140,12 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const explain = async (hash: Hex) => await explainTransaction(hash, services, chain.client);
   listeners.api.serve(receiver.guard(admission.guard(api, isDelivery)));
   listeners.docs.serve(createDocumentationHost(services, operations));
+  const facade = new RpcFacade(chain.anvil.url, admission);
+  opened.defer(() => facade.close());
+  listeners.rpc.serve(
+    (request, response) => facade.handle(request, response),
+    (request, socket, head) => facade.upgrade(request, socket, head),
+  );
   const rotateKeys = async (...uses: KeyUse[]) => {
     for (const use of uses.length === 0 ? keyUses : uses) await keyRing.rotate(use);
     await publishKeys();
@@ -189,11 +197,10 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
 }
 
 async function openChain(settings: SandboxSettings): Promise<Chain> {
-  const { mode, seed, ports, dataDirectory, fresh } = settings;
+  const { mode, seed, dataDirectory, fresh } = settings;
   return await startChain({
     mode,
     seed,
-    port: ports.rpc,
     fresh,
     ...(mode === "live" ? { random: toHex(randomBytes(32)) } : {}),
     ...(dataDirectory === undefined ? {} : { folder: join(dataDirectory, "chain") }),
@@ -210,23 +217,28 @@ interface Listeners {
   api: Listener;
   docs: Listener;
   control: Listener;
+  rpc: Listener;
 }
 
-async function openListeners({ ports }: SandboxSettings, opened: AsyncDisposableStack): Promise<Listeners> {
-  const open = async (port: number, option: string) => {
-    const listener = await listen(port, option);
+async function openListeners(
+  { ports, connectionLimits: limits }: SandboxSettings,
+  opened: AsyncDisposableStack,
+): Promise<Listeners> {
+  const open = async (part: keyof Listeners, pages: PagePolicy) => {
+    const listener = await listen({ port: ports[part], option: `--${part}-port`, pages, limits });
     opened.defer(async () => await listener.close());
     return listener;
   };
   return {
-    api: await open(ports.api, "--api-port"),
-    docs: await open(ports.docs, "--docs-port"),
-    control: await open(ports.control, "--control-port"),
+    api: await open("api", localPagesWrite),
+    docs: await open("docs", anyPage),
+    control: await open("control", ownPages),
+    rpc: await open("rpc", walletPages),
   };
 }
 
-function urlsOf({ api, docs, control }: Listeners) {
-  return { api: api.url, docs: docs.url, control: control.url };
+function urlsOf({ api, docs, control, rpc }: Listeners) {
+  return { api: api.url, docs: docs.url, control: control.url, rpc: rpc.url };
 }
 
 function openReader({ client, deployment }: Chain): ChainReader {

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { RateLimit } from "../server/http/limit-rate.ts";
 import type { ClockMode } from "./clock/clock.ts";
 import type { Chain } from "./genesis/start-chain.ts";
+import { type ConnectionLimits, connectionLimits } from "./http/connection-limits.ts";
 import { type Resolve, resolveHost } from "./http/pin-receiver.ts";
 
 /** What a sandbox can be told when it is created; everything has a default. */
@@ -30,6 +31,8 @@ export interface SandboxOptions {
   patienceMs?: number;
   /** How many requests each caller may send in so many seconds of sandbox time; no limit by default. */
   rateLimit?: RateLimit;
+  /** What one client can hold of each port; {@link connectionLimits} by default. */
+  connectionLimits?: Partial<ConnectionLimits>;
   /** Where structured log lines of failures go; nowhere by default. */
   log?: Log;
   /** Puts something between the chain and everything that uses it: other contracts, or a node that lies. For tests. */
@@ -56,6 +59,7 @@ export interface SandboxSettings {
   fresh: boolean;
   patienceMs: number;
   rateLimit: RateLimit | undefined;
+  connectionLimits: ConnectionLimits;
   log: Log;
   adaptChain: (chain: Chain) => Promise<Chain>;
 }
@@ -80,6 +84,7 @@ export function settle(options: SandboxOptions): SandboxSettings {
     fresh: options.fresh ?? false,
     patienceMs,
     rateLimit: options.rateLimit,
+    connectionLimits: { ...connectionLimits, ...options.connectionLimits },
     log: options.log ?? { info() {}, error() {} },
     adaptChain: options.adaptChain ?? (async (chain: Chain) => chain),
   };

@@ -1,7 +1,5 @@
 /** What went wrong with Anvil or with the chain that it keeps. */
 export type AnvilErrorCode =
-  /** Another program listens on the port. */
-  | "port_in_use"
   /** The native binary is not installed for this platform. */
   | "binary_missing"
   /** Anvil ended before it listened, or did not listen in time. */
@@ -19,7 +17,7 @@ export type AnvilErrorCode =
  * A failure of the local chain's process; the message is a sentence that says what to do.
  *
  * @example
- * if (error instanceof AnvilError && error.code === "port_in_use") tryAnotherPort();
+ * if (error instanceof AnvilError && error.code === "state_in_use") chooseAnotherFolder();
  */
 export class AnvilError extends Error {
   override readonly name = "AnvilError";

@@ -4,6 +4,7 @@ import { createAnvil } from "@viem/anvil";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
 import { AnvilError } from "./anvil-error.ts";
 import { createChainClient } from "./chain-client.ts";
+import { chooseLoopbackAddress } from "./loopback-address.ts";
 import { adoptDump, dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from "./state-file.ts";
 
 const GUARD = fileURLToPath(new URL("guard.sh", import.meta.url));
@@ -20,10 +21,6 @@ const KEPT_STATES = 128;
 export interface AnvilOptions {
   /** EIP-155 chain id; 31337 if not given. */
   readonly chainId?: number;
-  /** TCP port on 127.0.0.1; 0, the default, lets the kernel choose a free one. */
-  readonly port?: number;
-  /** What a person calls the port, for the message when it is in use; `--rpc-port` if not given. */
-  readonly portOption?: string;
   /** Unix time of block 0 in seconds, when nothing is loaded; the wall clock if not given. */
   readonly genesisTimestamp?: number;
   /** The state that a new chain starts from, as Anvil dumped it; an empty chain if not given. */
@@ -45,7 +42,7 @@ interface AnvilExit {
 
 /** A running Anvil that ends with its parent. */
 export interface AnvilProcess extends AsyncDisposable {
-  /** JSON-RPC over HTTP and WebSocket, as in `http://127.0.0.1:8545`. */
+  /** JSON-RPC over HTTP and WebSocket, at a loopback address and a port that the system chose. */
   readonly url: string;
   readonly port: number;
   /** The process id of Anvil itself, not of its guard. */
@@ -69,13 +66,14 @@ export interface AnvilProcess extends AsyncDisposable {
  * its chain, so the next start resumes with equal blocks, receipts and traces. State can be read at the latest 128 blocks of a
  * kept chain and at the latest 500 of one in memory.
  *
- * @throws AnvilError when the port is in use, the state file belongs to a running sandbox, or Anvil does not start.
+ * @throws AnvilError when the state file belongs to a running sandbox, or Anvil does not start.
  * @example
  * await using anvil = await startAnvil({ stateFile: "/data/chain/state.json" });
- * anvil.url; // "http://127.0.0.1:41234"
+ * anvil.url; // "http://127.83.12.5:41234"
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProcess> {
-  const { chainId = 31_337, port: wantedPort = 0, portOption = "--rpc-port", stateFile } = options;
+  const { chainId = 31_337, stateFile } = options;
+  const host = await chooseLoopbackAddress();
   const resumed = stateFile !== undefined && (await settleStateFile(stateFile));
   // A record without a dump would mean a lost chain; this run has nothing to lose yet.
   if (stateFile !== undefined)
@@ -85,8 +83,10 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   const anvil = createAnvil({
     anvilBinary: GUARD,
     startTimeout: START_DEADLINE_MS,
-    host: "127.0.0.1",
-    port: wantedPort,
+    host,
+    port: 0,
+    // It answers the sandbox alone; what may call the chain from a page is the façade's to say.
+    noCors: true,
     chainId,
     accounts: 0,
     order: "fifo",
@@ -133,14 +133,14 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   try {
     await anvil.start();
   } catch (cause) {
-    throw startFailure(log, wantedPort, portOption, cause);
+    throw startFailure(log, cause);
   }
   const [, guardPid, pid] = (await processes).map(Number);
-  const [, port] = (await printed(/Listening on 127\.0\.0\.1:(\d+)\n/)).map(Number);
+  const [, port] = (await printed(/Listening on 127\.\d+\.\d+\.\d+:(\d+)\n/)).map(Number);
   if (guardPid === undefined || pid === undefined || port === undefined) {
     throw new AnvilError("start_failed", `Anvil did not say where it listens:\n${log.trim()}`);
   }
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://${host}:${port}`;
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
@@ -221,14 +221,7 @@ async function verifyOurs(
   await client.setLoggingEnabled(false);
 }
 
-function startFailure(log: string, port: number, portOption: string, cause: unknown): AnvilError {
-  if (/Address already in use/.test(log)) {
-    return new AnvilError(
-      "port_in_use",
-      `Port ${port} on 127.0.0.1 is in use; stop what listens there or choose another with ${portOption} (0 lets the system choose).`,
-      { cause },
-    );
-  }
+function startFailure(log: string, cause: unknown): AnvilError {
   const reason = log.trim().split("\n").slice(-5).join("\n") || String(cause);
   return new AnvilError("start_failed", `Anvil did not start: ${reason}`, { cause });
 }

@@ -12,13 +12,13 @@ import {
 import { Problem } from "../../server/errors/problem.ts";
 import type { KeyUse } from "../../server/key-ring.ts";
 import { ClockError } from "../clock/clock-error.ts";
+import { setMining } from "../clock/mining.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { Chain } from "../genesis/start-chain.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import { SandboxError } from "../sandbox-error.ts";
-import { isOwn } from "./own-origin.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
 
 const travelBody = z
@@ -29,6 +29,7 @@ const explainedHash = z.templateLiteral(
   "is no transaction hash: 0x and 64 lower-case hexadecimal digits",
 );
 const mineBody = z.strictObject({ blocks: z.int().min(1).max(9_999).default(1) });
+const miningBody = z.strictObject({ every: z.enum(["transaction", "never"]).or(z.int().min(1).max(3_600)) });
 const faultBody = z.strictObject({
   point: z.enum(faultPoints),
   action: z.string().refine((action) => faultActions.some((one) => one === action), "is no fault action"),
@@ -45,10 +46,8 @@ const faultBody = z.strictObject({
 });
 
 /**
- * The control API: what a tester does to the sandbox itself. It never is part of the routing API.
- *
- * Requests with a foreign Host or Origin are refused, so that no web page but the explorer, which it serves itself, reaches it (DNS
- * rebinding, CSRF).
+ * The control API: what a tester does to the sandbox itself. It never is part of the routing API. Its listener keeps every
+ * page out but the explorer, which it serves itself.
  */
 export function createControlHost(sandbox: {
   description: SandboxDescription;
@@ -61,13 +60,8 @@ export function createControlHost(sandbox: {
 }): Express {
   const { description, chain, relayer } = sandbox;
   const { clock, client } = chain;
-  const host = new URL(description.urls.control).host;
   const app = express();
   app.disable("x-powered-by");
-  app.use((request, response, next) => {
-    if (isOwn(request, host)) next();
-    else refuse(response, 403, "The control API answers programs on this machine and its own page only.");
-  });
   app.use(express.json({ limit: "32kb" }));
 
   app.get("/status", async (_request, response) => {
@@ -92,6 +86,11 @@ export function createControlHost(sandbox: {
     const { blocks } = mineBody.parse(request.body ?? {});
     await client.mine({ blocks });
     response.json({ block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) });
+  });
+  app.post("/mining", async (request, response) => {
+    const { every } = miningBody.parse(request.body);
+    await setMining(client, every);
+    response.json({ every });
   });
   app.get("/explain/:hash", async (request, response) => {
     response.json(await sandbox.explain(explainedHash.parse(request.params.hash)));

@@ -17,8 +17,6 @@ import { verifyDeployment } from "./verify-deployment.ts";
 /** Which chain to start, and whether it is kept. */
 export interface ChainOptions extends EpochOptions {
   readonly mode: ClockMode;
-  /** TCP port of Anvil on 127.0.0.1; 0, the default, lets the kernel choose a free one. */
-  readonly port?: number;
   /** The folder that keeps the chain across runs; it belongs to the chain alone. Without it nothing is written. */
   readonly folder?: string;
   /** Forget what the folder holds and begin anew. */
@@ -94,7 +92,7 @@ async function resume(options: ChainOptions, folder: string, record: ChainRecord
 }
 
 async function start(
-  { mode, port }: ChainOptions,
+  { mode }: ChainOptions,
   folder: string | undefined,
   source: Pick<AnvilOptions, "initialState">,
   prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
@@ -102,7 +100,6 @@ async function start(
   const anvil = await startAnvil({
     chainId,
     ...source,
-    ...(port === undefined ? {} : { port }),
     ...(folder === undefined ? {} : { stateFile: stateFileIn(folder) }),
   });
   try {

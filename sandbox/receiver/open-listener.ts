@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { verifySharedSecret } from "../../protocol/webhook.ts";
+import { ownPages } from "../http/callers.ts";
 import { type Listener, listen } from "../http/listen.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "./arrival.ts";
 import type { DeliveryFaults } from "./delivery-fault.ts";
@@ -42,7 +43,7 @@ export async function openListener(options: {
     const verified = await judge(headersOf(request), Buffer.concat(chunks));
     response.writeHead(verified === false ? 401 : 204).end();
   };
-  const listener = await listen(port, "--port");
+  const listener = await listen({ port, option: "--port", pages: ownPages });
   listener.serve(
     tap.guard((request, response) => {
       // A connection that breaks off within the body has nobody left to answer.

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -70,7 +69,7 @@ async function untilGone(pid: number) {
 describe("an Anvil in memory", () => {
   test("listens where the kernel chose, answers, and is gone after its stop", async () => {
     const { anvil, client } = await start();
-    expect(anvil.url).toBe(`http://127.0.0.1:${anvil.port}`);
+    expect(anvil.url).toMatch(new RegExp(`^http://127\\.\\d+\\.\\d+\\.\\d+:${anvil.port}$`));
     expect(await client.getChainId()).toBe(31_337);
     await anvil.stop();
     expect(await findProcess(anvil.pid)).toBeUndefined();
@@ -82,21 +81,6 @@ describe("an Anvil in memory", () => {
     const { anvil } = await start();
     process.kill(anvil.pid, "SIGKILL");
     expect((await anvil.exited).code).toBe(137);
-  });
-
-  test("names the port that is in use and the option that chooses another", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    onTestFinished(() => {
-      server.close();
-    });
-    await once(server, "listening");
-    const { port } = z.object({ port: z.int() }).parse(server.address());
-    await expect(startAnvil({ port, portOption: "--anvil-port" })).rejects.toMatchObject({
-      code: "port_in_use",
-      message: expect.stringMatching(
-        new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use; .*--anvil-port`),
-      ),
-    });
   });
 
   test("says why a broken state cannot be loaded", async () => {

@@ -1,4 +1,3 @@
-import { createTestClient, http } from "viem";
 import type { Json } from "../../protocol/json.ts";
 import type { SandboxDescription } from "../../sandbox/description.ts";
 
@@ -20,10 +19,8 @@ export async function controlSandbox(
 }
 
 /** Has the chain make one block in every second, and none for a transaction. */
-export async function mineBySeconds({ urls }: SandboxDescription): Promise<void> {
-  const client = createTestClient({ mode: "anvil", transport: http(urls.rpc, { retryCount: 0 }) });
-  await client.setAutomine(false);
-  await client.setIntervalMining({ interval: 1 });
+export async function mineBySeconds(description: SandboxDescription): Promise<void> {
+  await controlSandbox(description, "POST", "/mining", { every: 1 });
 }
 
 /** Whether a process is there; one that has ended and was collected is not. */

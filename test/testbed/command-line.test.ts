@@ -52,6 +52,16 @@ test("mine makes as many blocks as it is told", async () => {
   expect(await run("mine", "3")).toBe(`The chain is at block ${before + 3n}.\n`);
 });
 
+test("mine says when blocks are mined from now on", async () => {
+  expect(await run("mine", "--every", "never")).toBe("Blocks are mined by routing-sandbox mine only.\n");
+  const { client } = sandbox.chain;
+  expect(await client.getAutomine()).toBe(false);
+  expect(JSON.parse(await run("mine", "--every", "transaction", "--json"))).toEqual({ every: "transaction" });
+  expect(await client.getAutomine()).toBe(true);
+  const { stderr } = await failed("mine", "--every", "day");
+  expect(stderr).toContain("transaction, never, or a number of seconds");
+});
+
 test("a command says what is wrong and what to do, and fails", async () => {
   const nowhere = await failed("status", "--data-dir", `${folder}/none`);
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("start one with npm start") });
