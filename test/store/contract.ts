@@ -214,6 +214,7 @@ function event(
     program,
     sequence,
     type: "merchant.created",
+    subject: "mer_aaaaaaaaaaaaaaaaaaaa",
     body: "{}",
     body_sha256: zeroHash,
     created_at: 0,
