@@ -9,6 +9,8 @@
 # "guard PID anvil PID".
 binary=$1 record=$2 dump=$3
 shift 3
+# The chain's state and the record are the owner's alone.
+umask 077
 
 # Anvil listens a moment before it handles SIGTERM, and until then that would end it without its state. Linux shows which signals a
 # process handles; elsewhere the moment is left to luck.

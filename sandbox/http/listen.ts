@@ -41,7 +41,7 @@ export async function listen({ port, option, pages, limits }: ListenOptions): Pr
   };
   const { connections, headersMs, requestMs } = limits ?? connectionLimits;
   const server = createServer({
-    headersTimeout: headersMs,
+    headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
     connectionsCheckingInterval: Math.min(headersMs, 1_000),
   });
