@@ -28,9 +28,11 @@ export function pageRoutes(
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const [path, page] of Object.entries(pages)) {
     const shared = negotiated.includes(path);
-    router.get(path, (request, response, next) => {
+    // A path that is shared is asked for every method: a router answers OPTIONS by itself where it knows of some methods only.
+    router[shared ? "all" : "get"](path, (request, response, next) => {
+      const reads = request.method === "GET" || request.method === "HEAD";
       if (shared) response.vary("Accept");
-      if (shared && request.accepts(["application/json", "text/html"]) !== "text/html") next();
+      if (shared && !(reads && request.accepts(["application/json", "text/html"]) === "text/html")) next();
       else sendAnswer(request, response, answerPage(page, request.get("If-None-Match")), services);
     });
     if (!shared) router.all(path, refuseMethod);

@@ -33,7 +33,7 @@ async function overSocket(chunks: string[]): Promise<string> {
 function head(more: readonly string[]): string {
   return [
     `POST ${stage.path("/purchases")} HTTP/1.1`,
-    "Host: 127.0.0.1",
+    `Host: ${new URL(stage.base).host}`,
     `Authorization: Bearer ${stage.credential}`,
     `Idempotency-Key: ${stage.key()}`,
     "Content-Type: application/json",
