@@ -19,6 +19,7 @@ import type { Store } from "../server/store/store.ts";
 import { type ApiClient, createApiClient } from "./client/api-client.ts";
 import { lazyAccess } from "./client/lazy-access.ts";
 import type { SandboxClock } from "./clock/clock.ts";
+import { ClosingStack } from "./closing-stack.ts";
 import { createControlHost } from "./control/host.ts";
 import { lockDataDirectory } from "./data-directory/lock.ts";
 import { publish, unpublish } from "./data-directory/sandbox-file.ts";
@@ -85,7 +86,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const { receiverUrl: named } = settings;
   const foreign = named === undefined ? null : await pinReceiver(named, settings.resolveHost);
   // What was opened last is closed first, also when the start fails half way.
-  await using opened = new AsyncDisposableStack();
+  await using opened = new ClosingStack();
   const { dataDirectory } = settings;
   if (dataDirectory !== undefined) {
     opened.defer(await lockDataDirectory(dataDirectory));
@@ -167,7 +168,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const parts = opened.move();
   let closed: Promise<void> | undefined;
   const close = () => {
-    closed ??= parts.disposeAsync();
+    closed ??= parts[Symbol.asyncDispose]();
     return closed;
   };
   return {
@@ -222,7 +223,7 @@ interface Listeners {
 
 async function openListeners(
   { ports, connectionLimits: limits }: SandboxSettings,
-  opened: AsyncDisposableStack,
+  opened: ClosingStack,
 ): Promise<Listeners> {
   const open = async (part: keyof Listeners, pages: PagePolicy) => {
     const listener = await listen({ port: ports[part], option: `--${part}-port`, pages, limits });

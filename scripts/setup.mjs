@@ -147,19 +147,20 @@ class Setup {
   }
 
   async #install() {
-    const { dependencies } = readJson(join(this.#root, "package.json"));
+    const { devDependencies } = readJson(join(this.#root, "package.json"));
     const lockFile = join(this.#root, "package-lock.json");
     const lockedBefore = readFileSync(lockFile);
     // npm must itself run on the pinned Node: under an older one it silently skips the optional packages that refuse that one.
     const { code, output } = await this.#execute(
-      `installing packages (Node ${dependencies.node}, Anvil, Hardhat, …)`,
+      `installing packages (Node ${devDependencies.node}, Anvil, Hardhat, …)`,
       "npx",
       [
         "--yes",
         "--package",
-        `node@${dependencies.node}`,
+        `node@${devDependencies.node}`,
         "npm",
         "install",
+        "--include=dev",
         "--no-audit",
         "--no-fund",
         "--no-progress",

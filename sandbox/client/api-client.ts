@@ -1,7 +1,7 @@
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "./api.generated.ts";
 
-export type { components } from "./api.generated.ts";
+export type { components, paths } from "./api.generated.ts";
 
 /** A client of the routing API whose paths, parameters, bodies and answers are those of its OpenAPI description. */
 export type ApiClient = Client<paths>;

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { pino } from "pino";
 import { createSandbox, type Sandbox } from "../create-sandbox.ts";
 import type { SandboxDescription } from "../description.ts";
+import { howToRun } from "../genesis/package-root.ts";
 
 interface StartFlags {
   seed: string;
@@ -115,7 +116,7 @@ function welcome(
     "",
     ...lines,
     "",
-    `All of it, private keys included, is in ${folder}/sandbox.json. See it work: npm run demo. Ctrl-C stops everything.`,
+    `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo")}. Ctrl-C stops everything.`,
     "",
   ].join("\n");
 }

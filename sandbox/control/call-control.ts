@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { findRunning } from "../data-directory/find-running.ts";
+import { howToRun } from "../genesis/package-root.ts";
 
 const refusal = z.object({ detail: z.string() });
 
@@ -17,7 +18,9 @@ export async function callControl(
 ): Promise<unknown> {
   const running = await findRunning(dataDirectory);
   if (running === null)
-    throw new Error(`No sandbox runs in ${dataDirectory}; start one with npm start, or name its --data-dir.`);
+    throw new Error(
+      `No sandbox runs in ${dataDirectory}; start one with ${howToRun("start")}, or name its --data-dir.`,
+    );
   const response = await fetch(running.urls.control + path, {
     method,
     ...(body === undefined

@@ -1,4 +1,4 @@
-import { createPublicClient, http } from "viem";
+import { createPublicClient, type HttpTransport, http, type PublicClient } from "viem";
 import type { Services } from "../../server/services.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Chain } from "../genesis/start-chain.ts";
@@ -7,7 +7,7 @@ import type { People } from "./people.ts";
 import type { RefusalLog } from "./refusal-log.ts";
 
 /** Reads the chain; what is asked in one turn goes out as one HTTP request. */
-export type BatchingNode = ReturnType<typeof connectNode>;
+export type BatchingNode = PublicClient<HttpTransport>;
 
 /** Everything that the explorer reads. It changes nothing. */
 export interface Sources {
@@ -21,7 +21,7 @@ export interface Sources {
 }
 
 /** Connects to the node for reading. */
-export function connectNode({ anvil }: Chain) {
+export function connectNode({ anvil }: Chain): BatchingNode {
   // viem joins the batches of one URL: the query keeps these apart from the relayer's, which must not wait for them.
   const transport = http(`${anvil.url}/?explorer`, { retryCount: 0, batch: { wait: 0 } });
   return createPublicClient({ transport, cacheTime: 0 });

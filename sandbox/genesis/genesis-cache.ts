@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { anvilVersion } from "../anvil/anvil-binary.ts";
 import { accounts, genesisDeployment } from "./deployment.ts";
 import { GenesisError } from "./genesis-error.ts";
 import { genesisKey } from "./genesis-key.ts";
-import { packageRoot } from "./package-root.ts";
+import { inCheckout, packageRoot } from "./package-root.ts";
 
 /** The description beside a cached state; on disk the amounts are decimal strings. */
 export const genesisDescription = z.object({
@@ -69,13 +69,8 @@ export async function loadGenesis(): Promise<Genesis> {
   const key = await genesisKey();
   const cached = await findGenesis(key);
   if (cached !== undefined) return cached;
+  if (!inCheckout()) throw await unusableGenesis(key);
   const script = join(packageRoot(), "scripts", "deploy.ts");
-  if (!existsSync(script)) {
-    throw new GenesisError(
-      "not_built",
-      "The prepared chain in this package is missing or damaged; install it again.",
-    );
-  }
   try {
     await promisify(execFile)(process.execPath, [script], { cwd: packageRoot() });
   } catch (cause) {
@@ -94,4 +89,16 @@ export async function loadGenesis(): Promise<Genesis> {
     );
   }
   return built;
+}
+
+// A package brings exactly one prepared chain, and nothing to make another with.
+async function unusableGenesis(key: string): Promise<GenesisError> {
+  const folder = dirname(genesisFolder(key));
+  const brought = await readdir(folder).catch(() => []);
+  return new GenesisError(
+    "not_built",
+    brought.some((name) => name !== key)
+      ? `The prepared chain in this package was made for other contracts or another Anvil than are installed (${anvilVersion()}); install routing-sandbox again, without overriding the version of @foundry-rs/anvil.`
+      : "The prepared chain in this package is missing or damaged; install routing-sandbox again.",
+  );
 }

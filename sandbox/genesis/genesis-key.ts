@@ -1,11 +1,6 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { isHex } from "viem";
-import { z } from "zod";
 import { anvilVersion } from "../anvil/anvil-binary.ts";
-import { GenesisError } from "./genesis-error.ts";
-import { packageRoot } from "./package-root.ts";
+import { type ContractName, contractNames, readContractArtifact } from "../contracts.ts";
 import {
   chainId,
   derivationPath,
@@ -19,11 +14,6 @@ import {
   walletIndexes,
 } from "./roles.ts";
 
-/** The contracts that the genesis deploys; no other one has a part in its key. */
-const genesisContracts = ["TestUSDC", "PurchaseRegistrar", "FundingSource"] as const;
-
-const artifact = z.object({ bytecode: z.custom<string>(isHex), deployedBytecode: z.custom<string>(isHex) });
-
 /**
  * The key under which a genesis is cached, 64 hexadecimal digits: SHA-256 over the contracts' bytecode, the parameters of the
  * deployment and Anvil's version, so that any change of what the chain would be gives another one.
@@ -33,7 +23,7 @@ const artifact = z.object({ bytecode: z.custom<string>(isHex), deployedBytecode:
  * const key = await genesisKey();
  */
 export async function genesisKey(): Promise<string> {
-  const artifacts = await Promise.all(genesisContracts.map(readArtifact));
+  const artifacts = await Promise.all(contractNames.map(readCode));
   const inputs = {
     anvil: anvilVersion(),
     artifacts,
@@ -54,17 +44,8 @@ export async function genesisKey(): Promise<string> {
   return createHash("sha256").update(text).digest("hex");
 }
 
-async function readArtifact(name: string) {
-  const file = join(packageRoot(), "artifacts", "contracts", `${name}.sol`, `${name}.json`);
-  try {
-    return artifact.parse(JSON.parse(await readFile(file, "utf8")));
-  } catch (cause) {
-    throw new GenesisError(
-      "not_compiled",
-      `The artifact of ${name} is missing or broken; run node scripts/setup.mjs.`,
-      {
-        cause,
-      },
-    );
-  }
+// No other part of an artifact, and no other contract, changes the chain.
+async function readCode(name: ContractName) {
+  const { bytecode, deployedBytecode } = await readContractArtifact(name);
+  return { bytecode, deployedBytecode };
 }

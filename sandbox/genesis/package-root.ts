@@ -1,15 +1,30 @@
-import { findPackageJSON } from "node:module";
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /**
- * The folder of the package that this file belongs to, with artifacts and the prepared genesis in it.
+ * The folder that artifacts, portal and the prepared genesis are in: the checkout, or `dist` of the installed package, which is
+ * laid out alike.
  *
- * @throws Error when the package has been taken apart.
  * @example
  * join(packageRoot(), "artifacts");
  */
 export function packageRoot(): string {
-  const file = findPackageJSON("..", import.meta.url);
-  if (file === undefined) throw new Error("The package's own package.json is missing; install it again.");
-  return dirname(file);
+  return fileURLToPath(new URL("../..", import.meta.url));
+}
+
+/** Whether this is a checkout, in which everything that is missing can be made. */
+export function inCheckout(): boolean {
+  return existsSync(join(packageRoot(), "scripts", "setup.mjs"));
+}
+
+/** What a person does about a file of the project that is missing or damaged, as the end of a sentence. */
+export function howToRepair(): string {
+  return inCheckout() ? "run node scripts/setup.mjs" : "install routing-sandbox again";
+}
+
+/** How a person calls a command here, as in `npx routing-sandbox demo`. */
+export function howToRun(command: string): string {
+  if (!inCheckout()) return `npx routing-sandbox ${command}`;
+  return command === "start" ? "npm start" : `node sandbox/cli.ts ${command}`;
 }

@@ -34,7 +34,10 @@ const tags = {
  * @param urls - where the API and its documentation are reached.
  * @example describeApi(operations, { api: "http://127.0.0.1:4020", docs: "http://127.0.0.1:4021" })
  */
-export function describeApi(operations: readonly Operation[], urls: { api: string; docs: string }) {
+export function describeApi(
+  operations: readonly Operation[],
+  urls: { api: string; docs: string },
+): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations)
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describeOperation(operation) };

@@ -1,0 +1,48 @@
+/**
+ * Writes dist/, all that the package ships and runs from: what the sources compile to, what they read at run time, the compiled
+ * contracts and the prepared chain, in the same places as in a checkout.
+ */
+import { execFileSync } from "node:child_process";
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadGenesis } from "../sandbox/genesis/genesis-cache.ts";
+import { packageRoot } from "../sandbox/genesis/package-root.ts";
+
+const root = packageRoot();
+const dist = join(root, "dist");
+
+rmSync(dist, { recursive: true, force: true });
+compile("--project", "tsconfig.build.json");
+// What browsers load: a package serves JavaScript, whatever its Node can do with TypeScript.
+compile("--project", "portal", "--noEmit", "false", "--rootDir", ".", "--outDir", "dist");
+
+// The compiler rewrites the extensions of imports in programs but not in declarations.
+for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts"))) {
+  const path = join(dist, file);
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"'));
+}
+
+for (const folder of ["sandbox", "portal"])
+  for (const file of filesIn(join(root, folder)).filter((name) => !/\.ts$|tsconfig\.json$/.test(name)))
+    cpSync(join(root, folder, file), join(dist, folder, file));
+// npm gives a package's files the mode that a reader needs; the guard is run.
+chmodSync(join(dist, "sandbox", "anvil", "guard.sh"), 0o755);
+
+for (const file of filesIn(join(root, "artifacts", "contracts")).filter((name) => name.endsWith(".json")))
+  cpSync(join(root, "artifacts", "contracts", file), join(dist, "artifacts", "contracts", file));
+
+const { key } = await loadGenesis();
+for (const file of ["genesis.json", "state.json"])
+  cpSync(join(root, ".genesis", key, file), join(dist, ".genesis", key, file));
+
+function compile(...options: string[]): void {
+  execFileSync(join(root, "node_modules", ".bin", "tsc"), options, { cwd: root, stdio: "inherit" });
+}
+
+/** The files below a folder, relative to it. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}

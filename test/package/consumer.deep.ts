@@ -1,0 +1,193 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { access, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import manifest from "../../package.json" with { type: "json" };
+import { type Consumer, installInto } from "./consumer.ts";
+
+const { devDependencies } = manifest;
+const block = z.object({ result: z.object({ transactions: z.array(z.string()) }) });
+let project: Consumer;
+
+beforeAll(async () => {
+  const versions = (["vitest", "typescript", "@types/node"] as const).map(
+    (name) => `${name}@${devDependencies[name]}`,
+  );
+  project = await installInto(...versions);
+});
+
+afterAll(async () => {
+  await project[Symbol.asyncDispose]();
+});
+
+async function write(file: string, text: string): Promise<void> {
+  await writeFile(join(project.folder, file), text);
+}
+
+test("the package comes without Hardhat, a compiler, or a Node of its own", async () => {
+  const installed = Object.keys(
+    JSON.parse(await readFile(join(project.folder, "node_modules", ".package-lock.json"), "utf8")).packages,
+  );
+  expect(installed).toContain("node_modules/routing-sandbox");
+  expect(
+    installed.filter((name) => /\/(?:hardhat|solc|@nomicfoundation\/.*)$|^node_modules\/node$/.test(name)),
+  ).toEqual([]);
+  expect(manifest.engines.node).toBe(`>=${(await project.run("node", "--version")).trim().slice(1)}`);
+});
+
+test("the first test that the README shows passes in an empty project", async () => {
+  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+  const shown = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
+  expect(shown.trimEnd().split("\n")).toHaveLength(10);
+  await write("first.test.ts", shown);
+  expect(await project.run("npx", "vitest", "run", "--no-color")).toMatch(/Tests +1 passed \(1\)/);
+});
+
+test("strict TypeScript accepts what each export is used for, declarations of all packages included", async () => {
+  await write(
+    "tsconfig.json",
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        skipLibCheck: false,
+        module: "nodenext",
+        moduleResolution: "nodenext",
+        target: "es2024",
+        lib: ["es2024", "dom", "esnext.disposable"],
+        types: ["node"],
+        outDir: "compiled",
+      },
+      include: ["use.ts"],
+    }),
+  );
+  await write(
+    "use.ts",
+    `import { createSandbox, type Sandbox, SandboxError } from "routing-sandbox";
+import { createApiClient } from "routing-sandbox/client";
+import { purchaseRegistrarAbi, readContractArtifact } from "routing-sandbox/contracts";
+import { hashCommitment, registrarDomain } from "routing-sandbox/protocol";
+import { sandboxTest } from "routing-sandbox/vitest";
+import { encodeErrorResult } from "viem";
+
+export const withSandbox = (): ReturnType<typeof sandboxTest> => sandboxTest({ seed: "typed" });
+export const commit: (...given: Parameters<typeof hashCommitment>) => string = hashCommitment;
+const refused: boolean = await createSandbox({ confirmations: 0 }).then(() => false, (error) => !(error instanceof SandboxError));
+await using sandbox: Sandbox = await createSandbox({ seed: "typed" });
+const { chain, contracts, urls } = sandbox.description;
+const { data } = await createApiClient(urls.api).GET("/v1/routing/capabilities");
+const { abi, bytecode } = await readContractArtifact("PurchaseRegistrar");
+const domain = registrarDomain(chain.chain_id, contracts.registrar);
+const error: string = encodeErrorResult({ abi: purchaseRegistrarAbi, errorName: "ProgramNotOpen", args: [\`0x\${"0".repeat(64)}\`] });
+// @ts-expect-error there is no such option
+export const misspelt = async () => await createSandbox({ sed: "typed" });
+console.log(JSON.stringify({ refused, now: data?.now, abi: abi.length, bytecode: bytecode.length, domain, error: error.length }));
+`,
+  );
+  await project.run("npx", "tsc");
+  // Nothing keeps the program alive that is done, and its chain is gone.
+  expect(JSON.parse(await project.run("node", "compiled/use.js"))).toMatchObject({
+    refused: true,
+    now: expect.stringMatching(/^2026-/),
+    domain: { chainId: 31_337 },
+  });
+});
+
+describe("the command line", () => {
+  test("starts a sandbox that status, demo and explain work on, and stops it", async () => {
+    const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
+    const { folder: cwd, env } = project;
+    const bin = join(cwd, "node_modules", ".bin", "routing-sandbox");
+    const sandbox = spawn(bin, ["start", "--json", ...ports], {
+      cwd,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const exited = once(sandbox, "exit");
+    try {
+      const [line] = await Promise.race([
+        once(createInterface(sandbox.stdout), "line"),
+        exited.then(([code]) => Promise.reject(new Error(`start ended with ${code}.`))),
+      ]);
+      const { urls, pid } = JSON.parse(line);
+      expect(JSON.parse(await project.run("npx", "routing-sandbox", "status", "--json"))).toMatchObject({
+        pid,
+      });
+      expect(await project.run("npx", "routing-sandbox", "demo")).toContain("Done. Token 0x");
+      const body = JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "eth_getBlockByNumber",
+        params: ["latest", false],
+      });
+      const headers = { "Content-Type": "application/json" };
+      const answer = await (await fetch(urls.rpc, { method: "POST", headers, body })).json();
+      // The last thing that the demo does is a payment from the wrong wallet.
+      const [hash = ""] = block.parse(answer).result.transactions;
+      await expect(project.run("npx", "routing-sandbox", "explain", hash)).rejects.toThrow(
+        "✗ wallet: expected",
+      );
+      expect(await (await fetch(`${urls.docs}/portal/docs.md`)).text()).toContain(urls.api);
+      const script = await fetch(`${urls.api}/assets/wallet/main.js`);
+      expect([script.status, script.headers.get("content-type")]).toEqual([
+        200,
+        "text/javascript; charset=utf-8",
+      ]);
+    } finally {
+      sandbox.kill("SIGINT");
+      await exited;
+    }
+    expect(sandbox.exitCode).toBe(0);
+    await expect(access(join(cwd, ".sandbox", "sandbox.json"))).rejects.toThrow("ENOENT");
+  });
+
+  test("tells the demo on a fresh sandbox", async () => {
+    expect(await project.run("npx", "routing-sandbox", "demo", "--data-dir", "none")).toContain(
+      "Done. Token 0x",
+    );
+  });
+
+  test("checks a contract, with the attackers that the package brings", async () => {
+    const script =
+      'import("routing-sandbox/contracts").then((c) => console.log(c.contractArtifactFile("PurchaseRegistrar")))';
+    const artifact = (await project.run("node", "--eval", script)).trim();
+    const [report] = JSON.parse(
+      await project.run("npx", "routing-sandbox", "check-contract", "--json", "--artifact", artifact),
+    );
+    expect(report).toMatchObject({ passed: true });
+  });
+});
+
+test("a prepared chain that is damaged or of another Anvil is refused with what to do, and nothing is compiled", async () => {
+  const start = async () =>
+    await project.run("npx", "routing-sandbox", "demo", "--data-dir", "none").then(
+      () => "It started.",
+      (error: Error) => error.message,
+    );
+  const { folder } = project;
+  const changes: [file: string, change: (text: string) => string, refusal: RegExp][] = [
+    [
+      "@foundry-rs/anvil/package.json",
+      (text) => text.replace('"version": "1.7.1"', '"version": "1.7.2"'),
+      /made for other contracts or another Anvil than are installed \(1\.7\.2\); install routing-sandbox again/,
+    ],
+    [
+      "routing-sandbox/dist/artifacts/contracts/TestUSDC.sol/TestUSDC.json",
+      (text) => text.slice(0, -9),
+      /artifact of TestUSDC is missing or broken; install routing-sandbox again/,
+    ],
+  ];
+  for (const [name, change, refusal] of changes) {
+    const file = join(folder, "node_modules", name);
+    const text = await readFile(file, "utf8");
+    expect(change(text)).not.toBe(text);
+    await writeFile(file, change(text));
+    expect(await start()).toMatch(refusal);
+    await writeFile(file, text);
+  }
+  expect(await start()).toBe("It started.");
+});

@@ -1,0 +1,31 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { TestProject } from "vitest/node";
+import { installer, run } from "./run.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The packed package. */
+    tarball: string;
+    /** The folder of the oldest Node that the package says it runs on. */
+    oldestNode: string;
+  }
+}
+
+const checkout = fileURLToPath(new URL("../..", import.meta.url));
+const oldest = "22.13.0";
+
+/** Packs the package once for all tests, and fetches the oldest Node that it has to run on. */
+export default async function pack(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-package-"));
+  const npm = { cwd: checkout, env: installer(dirname(process.execPath)) };
+  await run("npm", ["pack", "--silent", "--pack-destination", folder], npm);
+  const [tarball = ""] = await readdir(folder);
+  const node = ["--yes", "--prefer-offline", "--package", `node@${oldest}`, "--", "node", "--print"];
+  const executable = await run("npx", [...node, "process.execPath"], { ...npm, cwd: folder });
+  project.provide("tarball", join(folder, tarball));
+  project.provide("oldestNode", dirname(executable.trim()));
+  return async () => await rm(folder, { recursive: true, force: true });
+}
