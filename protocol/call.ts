@@ -144,6 +144,102 @@ export function approveCall(token: Address, spender: Address, amount: bigint): C
   return call(token, testUsdcAbi, encodeFunctionData({ abi: testUsdcAbi, functionName: "approve", args }));
 }
 
+/**
+ * Anybody ends an unpaid offer once it can no longer be paid; the unpaid part of the budget is given back.
+ *
+ * @example expireCall(registrar, commitmentHash)
+ */
+export function expireCall(registrar: Address, id: Hex): Call {
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "expire", args: [id] }),
+  );
+}
+
+/**
+ * The program's registrar takes an unpaid offer back.
+ *
+ * @example withdrawOfferCall(registrar, commitmentHash)
+ */
+export function withdrawOfferCall(registrar: Address, id: Hex): Call {
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "withdrawOffer", args: [id] }),
+  );
+}
+
+/** What a program's admin decides: who registers, who signs commitments, and how much; amounts in base units. */
+export interface ProgramTerms {
+  registrar: Address;
+  commitmentSigner: Address;
+  /** `validUntil` in Unix seconds. */
+  bounds: { maxPurchase: bigint; openBudget: bigint; validUntil: number };
+}
+
+/**
+ * Whoever opens a program is its admin.
+ *
+ * @example openProgramCall(registrar, hashId("prg_books"), { registrar: relayer, commitmentSigner, bounds })
+ */
+export function openProgramCall(registrar: Address, program: Hex, terms: ProgramTerms): Call {
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "openProgram",
+      args: termsArguments(program, terms),
+    }),
+  );
+}
+
+/**
+ * The program's admin exchanges the registrar, the commitment signer or the bounds.
+ *
+ * @example setBoundsCall(registrar, hashId("prg_demo"), { ...program, bounds })
+ */
+export function setBoundsCall(registrar: Address, program: Hex, terms: ProgramTerms): Call {
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "setBounds",
+      args: termsArguments(program, terms),
+    }),
+  );
+}
+
+/**
+ * The program's admin stops new offers and registrations, or lets them go on.
+ *
+ * @example setPausedCall(registrar, hashId("prg_demo"), true)
+ */
+export function setPausedCall(registrar: Address, program: Hex, paused: boolean): Call {
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "setPaused", args: [program, paused] }),
+  );
+}
+
+/**
+ * Gives anybody test money.
+ *
+ * @example faucetCall(token, wallet, 25_000_000n)
+ */
+export function faucetCall(token: Address, to: Address, amount: bigint): Call {
+  const args = [to, amount] as const;
+  return call(token, testUsdcAbi, encodeFunctionData({ abi: testUsdcAbi, functionName: "faucet", args }));
+}
+
+function termsArguments(program: Hex, { registrar, commitmentSigner, bounds }: ProgramTerms) {
+  const validUntil = BigInt(bounds.validUntil);
+  return [program, registrar, commitmentSigner, { ...bounds, validUntil }] as const;
+}
+
 /** What calldata says under an ABI, and whether it is the canonical encoding of that. */
 export interface DecodedCall {
   function: string;

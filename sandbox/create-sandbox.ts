@@ -44,6 +44,11 @@ import { openOutlet } from "./receiver/open-outlet.ts";
 import { SandboxReceiver } from "./receiver/receiver.ts";
 import { RequestCounter } from "./request-counter.ts";
 import { RpcFacade } from "./rpc/facade.ts";
+import { placeState, requireEqual } from "./saved/place-state.ts";
+import { restoreSaved, saveSandbox } from "./saved/save-sandbox.ts";
+import { completeOptions } from "./saved/saved-options.ts";
+import type { SavedSandbox } from "./saved/saved-sandbox.ts";
+import { encodeSnapshot, writeSnapshot } from "./saved/snapshot-file.ts";
 import { type Snapshot, Snapshots } from "./snapshot.ts";
 import { wait } from "./wait.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
@@ -65,6 +70,15 @@ export interface Sandbox extends AsyncDisposable {
   snapshot(): Promise<Snapshot>;
   /** Gives notifications, receipts and reviewers, or those named, new keys from now on; the old public ones stay published. */
   rotateKeys(...uses: KeyUse[]): Promise<void>;
+  /**
+   * Writes everything, as a snapshot has it, to a file that another machine can go on from: `createSandbox({ from: file })`. What
+   * waits in the chain's pool is not in it.
+   *
+   * @throws SandboxError snapshot_refused when the file cannot be written.
+   */
+  save(file: string): Promise<void>;
+  /** A wallet with any test key, beside those in {@link Sandbox.wallets}. */
+  openWallet(privateKey: Hex): TestWallet;
   /** Says of any transaction whether it would be accepted and for what, and if not why. */
   explain(hash: Hex): Promise<Explanation>;
   /** What two equal runs have in common, in one digest. */
@@ -82,7 +96,8 @@ export interface Sandbox extends AsyncDisposable {
  * await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
  */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const settings = settle(options);
+  const { options: completed, saved } = await completeOptions(options);
+  const settings = settle(completed);
   const { receiverUrl: named } = settings;
   const foreign = named === undefined ? null : await pinReceiver(named, settings.resolveHost);
   // What was opened last is closed first, also when the start fails half way.
@@ -91,20 +106,20 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   if (dataDirectory !== undefined) {
     opened.defer(await lockDataDirectory(dataDirectory));
     await unpublish(dataDirectory);
-    const { seed, mode } = settings;
-    await keepSettings(dataDirectory, { version: 1, seed, mode }, settings.fresh);
+    const { seed, mode, programs } = settings;
+    await keepSettings(dataDirectory, { version: 1, seed, mode, programs: [...programs] }, settings.fresh);
   }
-  const chain = await settings.adaptChain(opened.use(await openChain(settings)));
+  const chain = await settings.adaptChain(opened.use(await openChain(settings, saved)));
   const watch = new Watch();
   const store = watch.store(await openStore(settings));
   opened.defer(async () => await store.close());
-  const keys = deriveKeys(settings.seed, chain.accounts);
+  const keys = deriveKeys(settings.seed, chain.accounts, settings.programs);
   const reader = openReader(chain);
   const relayer = watch.relayer(openRelayer({ settings, chain, store, signers: keys.registrars }));
   // Closed after the listeners: what their last requests began is brought to its end.
   opened.defer(async () => await relayer.drain());
   const listeners = await openListeners(settings, opened);
-  await relayer.recover();
+  if (saved === null) await relayer.recover();
   const urls = urlsOf(listeners);
   const own = `${urls.api}${receiveNotification.path}`;
   const pinned = foreign ?? (await pinReceiver(own));
@@ -122,6 +137,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     signal: closing.signal,
   });
   const requests = new RequestCounter();
+  if (saved !== null) await restoreSaved(saved, { store, relayer, requests, receiver });
   const ports = { chain: reader, store, relayer, requests, keyRing, refused: watch.refused, ...outlet };
   const services = connect({ settings, chain, urls, receiverUrl, keys, ports });
   const admission = new Admission();
@@ -136,6 +152,10 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const describeKeys = async () => await describeRotating(keyRing, keys.accounts, receiverUrl);
   const { seed, mode } = settings;
   const description = describe({ seed, mode, urls, chain, keys, rotating: await describeKeys() });
+  const openWallet = (privateKey: Hex) =>
+    new TestWallet(privateKeyToAccount(privateKey), chain.client, description.contracts);
+  const everything = { settings, admission, chain, store, relayer, requests, receiver };
+  const encoded = async () => await encodeSnapshot(await saveSandbox(everything));
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
   const isDelivery = ({ url }: { url?: string | undefined }) => url === receiveNotification.path;
   const explain = async (hash: Hex) => await explainTransaction(hash, services, chain.client);
@@ -162,9 +182,10 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const explorer = openExplorer({ description, services, chain, receiver, watch });
   opened.defer(() => explorer.close());
   listeners.control.serve(
-    createControlHost({ description, chain, relayer, receiver, rotateKeys, explain, explorer }),
+    createControlHost({ ...everything, description, rotateKeys, explain, explorer, encoded }),
   );
   if (dataDirectory !== undefined) opened.defer(await publish(dataDirectory, description));
+  if (saved !== null) requireEqual(saved, await takeFingerprint(chain, store));
   const parts = opened.move();
   let closed: Promise<void> | undefined;
   const close = () => {
@@ -177,7 +198,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     clock: chain.clock,
     relayer,
     store,
-    wallets: openWallets(chain, description),
+    wallets: openWallets(chain, openWallet),
+    openWallet,
     client,
     receiver,
     rotateKeys,
@@ -191,18 +213,22 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
       };
     },
     explain,
-    fingerprint: async () => await takeFingerprint(chain, store, urls),
+    fingerprint: async () => await takeFingerprint(chain, store),
+    save: async (file) => await writeSnapshot(file, await encoded()),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-async function openChain(settings: SandboxSettings): Promise<Chain> {
-  const { mode, seed, dataDirectory, fresh } = settings;
+async function openChain(settings: SandboxSettings, saved: SavedSandbox | null): Promise<Chain> {
+  const { mode, seed, programs, dataDirectory, fresh } = settings;
+  await using state = saved === null ? null : await placeState(saved);
   return await startChain({
     mode,
     seed,
+    programs,
     fresh,
+    ...(state === null ? {} : { saved: state }),
     ...(mode === "live" ? { random: toHex(randomBytes(32)) } : {}),
     ...(dataDirectory === undefined ? {} : { folder: join(dataDirectory, "chain") }),
   });
@@ -273,9 +299,8 @@ function connect(parts: {
   };
 }
 
-function openWallets({ accounts, client }: Chain, { contracts }: SandboxDescription): Sandbox["wallets"] {
-  const open = (name: WalletName) =>
-    new TestWallet(privateKeyToAccount(accounts.wallets[name].privateKey), client, contracts);
+function openWallets({ accounts }: Chain, openWallet: Sandbox["openWallet"]): Sandbox["wallets"] {
+  const open = (name: WalletName) => openWallet(accounts.wallets[name].privateKey);
   return {
     deployer: open("deployer"),
     merchant: open("merchant"),

@@ -1,7 +1,6 @@
 import type { Hex } from "viem";
 import { canonicalJson, hashJson, sha256Hex } from "../protocol/canonical-json.ts";
 import type { Store } from "../server/store/store.ts";
-import type { SandboxUrls } from "./description.ts";
 import type { Chain } from "./genesis/start-chain.ts";
 
 /** What two equal runs have in common: the chain's tip and everything that is stored. */
@@ -16,6 +15,9 @@ export interface Fingerprint {
   store: Hex;
 }
 
+/** A URL on this machine; its port is another one in every run. */
+const loopbackUrl = /http:\/\/127\.0\.0\.1:\d+/g;
+
 /** A compact JWS (RFC 7515) of a delivery receipt. */
 const receiptSignature = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
 
@@ -25,11 +27,10 @@ const receiptSignature = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
  * The kernel chooses ports anew in every run. So the URLs that are stored count without their ports, and the signatures
  * over such URLs do not count; what they sign does.
  */
-export async function takeFingerprint(chain: Chain, store: Store, urls: SandboxUrls): Promise<Fingerprint> {
+export async function takeFingerprint(chain: Chain, store: Store): Promise<Fingerprint> {
   const { number, hash, stateRoot } = await chain.client.getBlock({ blockTag: "latest" });
   const operations = await store.list("operations", {});
-  let stored = canonicalJson(await store.export());
-  for (const [name, url] of Object.entries(urls)) stored = stored.replaceAll(url, `{${name}}`);
+  const stored = canonicalJson(await store.export()).replaceAll(loopbackUrl, "{url}");
   const parts = {
     epoch: chain.deployment.epoch,
     block: { number: Number(number), hash, state_root: stateRoot },

@@ -5,6 +5,7 @@ import { sha256Hex } from "../protocol/canonical-json.ts";
 import { deriveKey } from "../protocol/key-derivation.ts";
 import type { Account, ServiceKeys } from "../server/services.ts";
 import type { Accounts } from "./genesis/deployment.ts";
+import type { ProgramSetting } from "./programs.ts";
 
 /** An account that may issue access, with its key in the clear. */
 export interface SeededAccount {
@@ -24,19 +25,24 @@ export interface SandboxKeys {
 /**
  * Derives the keys of a sandbox that do not rotate; those that do are in the service's key ring.
  *
- * @example const keys = deriveKeys("checkout", chain.accounts)
+ * @example const keys = deriveKeys("checkout", chain.accounts, defaultPrograms)
  */
-export function deriveKeys(seed: string, accounts: Accounts): SandboxKeys {
+export function deriveKeys(
+  seed: string,
+  accounts: Accounts,
+  settings: readonly Pick<ProgramSetting, "id" | "account">[],
+): SandboxKeys {
   const programs = Object.entries(accounts.programs);
   const signers = programs.map(
     ([program, keys]) => [program, privateKeyToAccount(keys.commitmentSigner.privateKey)] as const,
   );
   return {
     service: { commitmentSigners: new Map(signers) },
-    accounts: programs.map(([program]) => {
-      const id = program.replace(/^prg_/, "acct_");
-      return { id, program, key: `rsk_${base64urlnopad.encode(deriveKey(seed, `account/${id}`))}` };
-    }),
+    accounts: settings.map(({ id: program, account: id }) => ({
+      id,
+      program,
+      key: `rsk_${base64urlnopad.encode(deriveKey(seed, `account/${id}`))}`,
+    })),
     registrars: programs.map(([, keys]) => privateKeyToAccount(keys.registrar.privateKey)),
   };
 }

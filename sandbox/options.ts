@@ -4,6 +4,7 @@ import type { ClockMode } from "./clock/clock.ts";
 import type { Chain } from "./genesis/start-chain.ts";
 import { type ConnectionLimits, connectionLimits } from "./http/connection-limits.ts";
 import { type Resolve, resolveHost } from "./http/pin-receiver.ts";
+import { defaultPrograms, type ProgramOption, type ProgramSetting, settlePrograms } from "./programs.ts";
 
 /** What a sandbox can be told when it is created; everything has a default. */
 export interface SandboxOptions {
@@ -15,6 +16,8 @@ export interface SandboxOptions {
   ports?: { api?: number; docs?: number; rpc?: number; control?: number };
   /** Blocks that must stand on a transaction, its own included; 1 by default. */
   confirmations?: number;
+  /** The programs that are served, the first one for operations that name none; `prg_demo` and `prg_other` by default. */
+  programs?: readonly ProgramOption[];
   /** What each program's relayer may spend on gas, in wei; 1 ether by default. */
   gasBudgetWei?: bigint;
   /** The one URL that notifications go to; the sandbox's own receiver by default. */
@@ -27,6 +30,8 @@ export interface SandboxOptions {
   dataDirectory?: string;
   /** Forget what the data directory holds. */
   fresh?: boolean;
+  /** A snapshot file to go on from; it brings its seed, mode, programs, confirmations and gas budget. */
+  from?: string;
   /** How long a request waits for a relayed receipt or for its twin, in milliseconds; 2,000 by default. */
   patienceMs?: number;
   /** How many requests each caller may send in so many seconds of sandbox time; no limit by default. */
@@ -51,6 +56,7 @@ export interface SandboxSettings {
   mode: ClockMode;
   ports: { api: number; docs: number; rpc: number; control: number };
   confirmations: number;
+  programs: readonly ProgramSetting[];
   gasBudgetWei: bigint;
   receiverUrl: string | undefined;
   resolveHost: Resolve;
@@ -76,6 +82,7 @@ export function settle(options: SandboxOptions): SandboxSettings {
     mode: options.mode ?? "deterministic",
     ports: { api: ports.api ?? 0, docs: ports.docs ?? 0, rpc: ports.rpc ?? 0, control: ports.control ?? 0 },
     confirmations,
+    programs: options.programs === undefined ? defaultPrograms : settlePrograms(options.programs),
     gasBudgetWei,
     receiverUrl: options.receiverUrl,
     resolveHost: options.resolveHost ?? resolveHost,

@@ -6,7 +6,7 @@ export type SandboxErrorCode =
   | "data_directory_in_use"
   /** The data directory was made with other settings. */
   | "data_directory_mismatch"
-  /** A snapshot from before a newer restore. */
+  /** A snapshot that an older one's restore, or a reorg, has ended. */
   | "stale_snapshot"
   /** The receiver's URL is not one that notifications can go to. */
   | "receiver_invalid"
@@ -16,6 +16,14 @@ export type SandboxErrorCode =
   | "foreign_receiver"
   /** No delivery arrived in time. */
   | "no_delivery"
+  /** A snapshot file is damaged, of another version, or of other contracts; or it holds what was not asked for. */
+  | "snapshot_refused"
+  /** A wallet's transaction has left the node. */
+  | "transaction_dropped"
+  /** A test used the sandbox after its end, or while another test had it. */
+  | "not_lent"
+  /** A scenario cannot be recorded, or its file cannot be played. */
+  | "scenario_refused"
   /** The sandbox was closed. */
   | "closed";
 

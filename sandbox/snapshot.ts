@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { BlockNotFoundError, type Hex } from "viem";
 import type { FaultState, Relayer } from "../relayer/relayer.ts";
 import type { Store, StoreImage } from "../server/store/store.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
@@ -13,7 +13,8 @@ export interface Snapshot {
   /**
    * Goes back to this moment; can be done again and again.
    *
-   * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken.
+   * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken, or a reorg took its block
+   * away; nothing is changed then.
    */
   restore(): Promise<void>;
 }
@@ -22,6 +23,7 @@ interface Moment {
   /** Counts snapshots; restoring one makes all later ones stale. */
   number: number;
   chainId: Hex;
+  block: { number: bigint; hash: Hex; timestamp: bigint };
   baseFee: bigint;
   offset: number;
   store: StoreImage;
@@ -57,7 +59,8 @@ export class Snapshots {
     return await admission.alone(async () => {
       await relayer.drain();
       const { client, clock } = chain;
-      const [pending, chainId] = await Promise.all([
+      const [latest, pending, chainId] = await Promise.all([
+        client.getBlock({ blockTag: "latest" }),
         client.getBlock({ blockTag: "pending" }),
         client.snapshot(),
       ]);
@@ -65,6 +68,7 @@ export class Snapshots {
       const moment: Moment = {
         number: this.#taken,
         chainId,
+        block: latest,
         baseFee: pending.baseFeePerGas ?? 0n,
         offset: clock.offset(),
         store: await store.export(),
@@ -87,16 +91,17 @@ export class Snapshots {
         );
       await relayer.drain();
       const { client, clock } = chain;
+      await this.#requireBlock(moment);
       const [reverted] = await Promise.all([
         client.request({ method: "evm_revert", params: [moment.chainId] }),
         client.request({ method: "anvil_dropAllTransactions" }),
       ]);
       if (!reverted)
-        throw new SandboxError("stale_snapshot", "The chain no longer holds this snapshot; take a new one.");
+        throw new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");
       const [chainId] = await Promise.all([
         client.snapshot(),
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),
-        clock.pin(moment.offset),
+        clock.pin(moment.offset, Number(moment.block.timestamp)),
       ]);
       moment.chainId = chainId;
       await store.import(moment.store);
@@ -106,5 +111,20 @@ export class Snapshots {
       receiver.restore(moment.receiver);
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
     });
+  }
+
+  /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */
+  async #requireBlock({ block }: Moment): Promise<void> {
+    const there = await this.#parts.chain.client
+      .getBlock({ blockNumber: block.number })
+      .catch((error: unknown) => {
+        if (error instanceof BlockNotFoundError) return null;
+        throw error;
+      });
+    if (there?.hash === block.hash) return;
+    throw new SandboxError(
+      "stale_snapshot",
+      `A reorg took block ${block.number} off the chain, at which this snapshot was taken, and ended it; take a new one.`,
+    );
   }
 }

@@ -11,20 +11,21 @@ import {
   createWalletClient,
   custom,
   encodeDeployData,
-  encodeFunctionData,
   getAddress,
   type Hex,
   isAddress,
   isHex,
   publicActions,
 } from "viem";
-import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
+import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
+import { faucetCall, openProgramCall } from "../protocol/call.ts";
 import { hashId } from "../protocol/id.ts";
 import { createChainClient } from "../sandbox/anvil/chain-client.ts";
 import { startAnvil } from "../sandbox/anvil/start-anvil.ts";
 import { createClock } from "../sandbox/clock/clock.ts";
-import type { Account, Accounts, GenesisDeployment } from "../sandbox/genesis/deployment.ts";
+import type { Accounts, GenesisDeployment } from "../sandbox/genesis/deployment.ts";
+import { accountDeriver } from "../sandbox/genesis/derive-account.ts";
 import {
   findGenesis,
   genesisDescription,
@@ -35,12 +36,10 @@ import { genesisKey } from "../sandbox/genesis/genesis-key.ts";
 import { packageRoot } from "../sandbox/genesis/package-root.ts";
 import {
   chainId,
-  derivationPath,
   genesisTimestamp,
   initialBalances,
   programBounds,
   programRoles,
-  testMnemonic,
   tokenParameters,
   walletIndexes,
   walletNames,
@@ -56,14 +55,7 @@ const PART_PREFIX = ".part-";
 
 /** Derives the keys of everybody who acts on chain. */
 function deriveAccounts(): Accounts {
-  const parent = mnemonicToAccount(testMnemonic, { path: derivationPath }).getHdKey();
-  const accountAt = (index: number): Account => {
-    const { privateKey } = parent.deriveChild(index);
-    if (privateKey === null || privateKey === undefined)
-      throw new Error(`Account ${index} has no private key.`);
-    const key: Hex = `0x${Buffer.from(privateKey).toString("hex")}`;
-    return { address: privateKeyToAccount(key).address, privateKey: key };
-  };
+  const accountAt = accountDeriver();
   return {
     wallets: {
       deployer: accountAt(walletIndexes.deployer),
@@ -168,24 +160,12 @@ async function deploy(url: string, accounts: Accounts): Promise<GenesisDeploymen
       commitmentSigner: keys.commitmentSigner.address,
       bounds: programBounds,
     };
-    await send(
-      encodeFunctionData({
-        abi: purchaseRegistrar.abi,
-        functionName: "openProgram",
-        args: [
-          program.onchainId,
-          program.registrar,
-          program.commitmentSigner,
-          { ...programBounds, validUntil: BigInt(programBounds.validUntil) },
-        ],
-      }),
-      registrar,
-    );
+    await send(openProgramCall(registrar, program.onchainId, program).data, registrar);
     programs.push(program);
   }
   for (const name of walletNames.filter((wallet) => wallet !== "deployer")) {
     const args = [accounts.wallets[name].address, initialBalances.walletUsdc] as const;
-    await send(encodeFunctionData({ abi: testUsdc.abi, functionName: "faucet", args }), token);
+    await send(faucetCall(token, ...args).data, token);
   }
 
   const { number, hash } = await chain.getBlock({ blockTag: "latest" });

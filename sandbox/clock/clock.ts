@@ -27,9 +27,10 @@ export interface SandboxClock {
   offset(): number;
   /**
    * Binds the chain to this clock again: the next block comes after the latest one and never before it. Needed after whatever
-   * replaces the chain's state under the clock (a loaded state, a revert); a restore passes the `offset` of its snapshot.
+   * replaces the chain's state under the clock (a loaded state, a revert); a restore passes the `offset` of its snapshot and, to
+   * spare a question, the Unix time of what is the latest block now.
    */
-  pin(offset?: number): Promise<void>;
+  pin(offset?: number, latest?: number): Promise<void>;
 }
 
 /**
@@ -63,9 +64,9 @@ function deterministicClock(client: ChainClient): SandboxClock {
     async travel(by) {
       return await travelTo((await now()) + wholeSeconds(by));
     },
-    async pin() {
+    async pin(_offset, latest) {
       // Without it Anvil takes the wall clock for the time of the last block when it has loaded a state.
-      const time = await now();
+      const time = latest ?? (await now());
       await Promise.all([
         client.request({ method: "evm_setTime", params: [time] }),
         client.setBlockTimestampInterval({ interval: 1 }),
@@ -92,9 +93,10 @@ function liveClock(client: ChainClient): SandboxClock {
     async travel(by) {
       return await travelTo(now() + wholeSeconds(by));
     },
-    async pin(restored = offset) {
+    async pin(restored = offset, latest) {
       offset = restored;
-      offset += Math.max(0, (await latestTimestamp(client)) - now());
+      const behind = (latest ?? (await latestTimestamp(client))) - now();
+      offset += Math.max(0, behind);
       await client.request({ method: "evm_setTime", params: [now()] });
     },
   };

@@ -1,20 +1,25 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { pino } from "pino";
 import { createSandbox, type Sandbox } from "../create-sandbox.ts";
+import { readKeptSettings } from "../data-directory/settings-file.ts";
+import { definedOnly } from "../defined-only.ts";
 import type { SandboxDescription } from "../description.ts";
 import { howToRun } from "../genesis/package-root.ts";
+import type { ProgramOption } from "../programs.ts";
 
 interface StartFlags {
-  seed: string;
-  mode: "live" | "deterministic";
+  seed?: string;
+  mode?: "live" | "deterministic";
   apiPort: number;
   docsPort: number;
   rpcPort: number;
   controlPort: number;
   dataDir: string;
   fresh?: boolean;
-  confirmations: number;
-  gasBudget: bigint;
+  confirmations?: number;
+  gasBudget?: bigint;
+  program?: ProgramOption[];
+  from?: string;
   receiverUrl?: string;
   json?: boolean;
 }
@@ -25,22 +30,25 @@ export function startCommand(): Command {
     .description("run a sandbox until Ctrl-C; a second start in the same data directory resumes it")
     .option("--data-dir <folder>", "where the sandbox is kept", ".sandbox")
     .option("--fresh", "forget what the data directory holds")
-    .option("--seed <text>", "makes ids and keys; equal seeds give equal sandboxes", "sandbox")
+    .option("--from <file>", "go on from what snapshot save has written")
+    .option("--seed <text>", "makes ids and keys; equal seeds give equal sandboxes (default: sandbox)")
     .addOption(
-      new Option("--mode <mode>", "live: time runs with the wall clock; deterministic: with blocks only")
-        .choices(["live", "deterministic"])
-        .default("live"),
+      new Option(
+        "--mode <mode>",
+        "live: time runs with the wall clock; deterministic: with blocks only (default: live)",
+      ).choices(["live", "deterministic"]),
+    )
+    .option(
+      "--program <id>",
+      "a program to serve, as in prg_books or prg_books=Book store; can be given again (default: prg_demo, prg_other)",
+      addProgram,
     )
     .option("--api-port <number>", "port of the routing API, 0 for any free one", wholeNumber, 4020)
     .option("--docs-port <number>", "port of the documentation host", wholeNumber, 4021)
     .option("--control-port <number>", "port of the control API", wholeNumber, 4022)
     .option("--rpc-port <number>", "port of the chain's RPC", wholeNumber, 8545)
-    .option("--confirmations <number>", "blocks that must stand on a transaction", wholeNumber, 1)
-    .addOption(
-      new Option("--gas-budget <wei>", "what each program's relayer may spend on gas")
-        .argParser(wei)
-        .default(10n ** 18n, "1 ether"),
-    )
+    .option("--confirmations <number>", "blocks that must stand on a transaction (default: 1)", wholeNumber)
+    .option("--gas-budget <wei>", "what each program's relayer may spend on gas (default: 1 ether)", wei)
     .option(
       "--receiver-url <url>",
       "the one URL that notifications go to (default: the sandbox's own receiver)",
@@ -56,16 +64,14 @@ async function start(flags: StartFlags): Promise<void> {
     { level: "error", redact: ["req.headers.authorization", "signature"] },
     pino.destination(2),
   );
+  const { seed, mode = await modeFor(flags), program: programs, from } = flags;
+  const { confirmations, gasBudget: gasBudgetWei, receiverUrl } = flags;
   const sandbox = await createSandbox({
-    seed: flags.seed,
-    mode: flags.mode,
+    ...definedOnly({ seed, mode, programs, from, confirmations, gasBudgetWei, receiverUrl }),
     ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
-    confirmations: flags.confirmations,
-    gasBudgetWei: flags.gasBudget,
     dataDirectory: flags.dataDir,
     fresh: flags.fresh ?? false,
     log,
-    ...(flags.receiverUrl === undefined ? {} : { receiverUrl: flags.receiverUrl }),
   });
   // A limit on the size of files is to be a refused write, not the end of the process.
   process.on("SIGXFSZ", () => {});
@@ -74,6 +80,12 @@ async function start(flags: StartFlags): Promise<void> {
   if (flags.json) process.stdout.write(`${JSON.stringify(description)}\n`);
   else process.stdout.write(welcome(description, chain.resumed, performance.now() - began, flags.dataDir));
   await stopped;
+}
+
+/** A person's sandbox is live, unless it goes on as it was made. */
+async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
+  const goesOn = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
+  return goesOn ? undefined : "live";
 }
 
 /** Resolves when a signal, or the end of the chain, has stopped the sandbox. */
@@ -129,4 +141,9 @@ function wholeNumber(text: string): number {
 function wei(text: string): bigint {
   if (!/^\d{1,40}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of wei.");
   return BigInt(text);
+}
+
+function addProgram(text: string, before: readonly ProgramOption[] = []): ProgramOption[] {
+  const [id = "", ...name] = text.split("=");
+  return [...before, name.length === 0 ? id : { id, name: name.join("=") }];
 }

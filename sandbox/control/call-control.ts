@@ -2,6 +2,8 @@ import { z } from "zod";
 import { findRunning } from "../data-directory/find-running.ts";
 import { howToRun } from "../genesis/package-root.ts";
 
+type ControlMethod = "GET" | "POST" | "DELETE";
+
 const refusal = z.object({ detail: z.string() });
 
 /**
@@ -12,10 +14,24 @@ const refusal = z.object({ detail: z.string() });
  */
 export async function callControl(
   dataDirectory: string,
-  method: "GET" | "POST" | "DELETE",
+  method: ControlMethod,
   path: string,
   body?: object,
 ): Promise<unknown> {
+  return await (await fetchControl(dataDirectory, method, path, body)).json();
+}
+
+/**
+ * Asks the control API as {@link callControl} does, for an answer that is not JSON.
+ *
+ * @throws as {@link callControl} does.
+ */
+export async function fetchControl(
+  dataDirectory: string,
+  method: ControlMethod,
+  path: string,
+  body?: object,
+): Promise<Response> {
   const running = await findRunning(dataDirectory);
   if (running === null)
     throw new Error(
@@ -27,7 +43,7 @@ export async function callControl(
       ? {}
       : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
   });
+  if (response.ok) return response;
   const answer: unknown = await response.json();
-  if (response.ok) return answer;
   throw new Error(refusal.safeParse(answer).data?.detail ?? `The sandbox answered ${response.status}.`);
 }

@@ -13,13 +13,17 @@ import { Problem } from "../../server/errors/problem.ts";
 import type { KeyUse } from "../../server/key-ring.ts";
 import { ClockError } from "../clock/clock-error.ts";
 import { setMining } from "../clock/mining.ts";
+import { definedOnly } from "../defined-only.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { Chain } from "../genesis/start-chain.ts";
+import type { Admission } from "../http/admission.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import { SandboxError } from "../sandbox-error.ts";
+import { holdBack } from "./hold-back.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
+import { snapshotRoutes } from "./snapshot-routes.ts";
 
 const travelBody = z
   .strictObject({ seconds: z.int().positive() })
@@ -57,11 +61,16 @@ export function createControlHost(sandbox: {
   rotateKeys: (...uses: KeyUse[]) => Promise<void>;
   explain: (hash: Hex) => Promise<Explanation>;
   explorer: Explorer;
+  admission: Admission;
+  /** The content of a snapshot file. */
+  encoded: () => Promise<Uint8Array>;
 }): Express {
   const { description, chain, relayer } = sandbox;
   const { clock, client } = chain;
   const app = express();
   app.disable("x-powered-by");
+  app.use(snapshotRoutes(sandbox));
+  app.use(holdBack(sandbox.admission));
   app.use(express.json({ limit: "32kb" }));
 
   app.get("/status", async (_request, response) => {
@@ -137,9 +146,4 @@ export function createControlHost(sandbox: {
 
 function refuse(response: Response, status: number, detail: string): void {
   response.status(status).type("application/problem+json").send({ type: "about:blank", status, detail });
-}
-
-function definedOnly<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
 }

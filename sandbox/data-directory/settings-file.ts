@@ -1,17 +1,20 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { canonicalJson } from "../../protocol/canonical-json.ts";
+import { defaultPrograms, programSchema } from "../programs.ts";
 import { SandboxError } from "../sandbox-error.ts";
 
-/** What a data directory was made with; it cannot be resumed with anything else. */
-const settingsSchema = z.object({
+/** What a sandbox was made with; it cannot go on with anything else. */
+export const keptSettings = z.object({
   version: z.literal(1),
   seed: z.string(),
   mode: z.enum(["deterministic", "live"]),
+  programs: z.array(programSchema).default([...defaultPrograms]),
 });
 
-/** What a data directory was made with. */
-export type KeptSettings = z.infer<typeof settingsSchema>;
+/** What {@link keptSettings} describes. */
+export type KeptSettings = z.infer<typeof keptSettings>;
 
 /**
  * Reads what a data directory was made with.
@@ -19,12 +22,12 @@ export type KeptSettings = z.infer<typeof settingsSchema>;
  * @returns null for a new directory.
  * @throws SandboxError data_directory_mismatch when the file is of another version or damaged.
  */
-async function readKeptSettings(directory: string): Promise<KeptSettings | null> {
+export async function readKeptSettings(directory: string): Promise<KeptSettings | null> {
   const file = join(directory, "settings.json");
   const text = await readFile(file, "utf8").catch(() => null);
   if (text === null) return null;
   try {
-    return settingsSchema.parse(JSON.parse(text));
+    return keptSettings.parse(JSON.parse(text));
   } catch (cause) {
     throw new SandboxError(
       "data_directory_mismatch",
@@ -41,12 +44,17 @@ async function readKeptSettings(directory: string): Promise<KeptSettings | null>
  */
 export async function keepSettings(directory: string, wanted: KeptSettings, fresh: boolean): Promise<void> {
   const kept = fresh ? null : await readKeptSettings(directory);
-  if (kept !== null && (kept.seed !== wanted.seed || kept.mode !== wanted.mode))
+  if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))
     throw new SandboxError(
       "data_directory_mismatch",
-      `${directory} was made with seed "${kept.seed}" in mode ${kept.mode}; start it so, or with --fresh to begin anew.`,
+      `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}; name none of them to go on with it, or start with --fresh to begin anew.`,
     );
   if (fresh) await rm(join(directory, "store"), { recursive: true, force: true });
   if (kept === null)
     await writeFile(join(directory, "settings.json"), JSON.stringify(wanted), { mode: 0o600 });
+}
+
+function describe({ seed, mode, programs }: KeptSettings): string {
+  const named = programs.map(({ id, name, account }) => `${id} (${name}, ${account})`);
+  return `seed "${seed}" in mode ${mode} with ${named.join(", ")}`;
 }

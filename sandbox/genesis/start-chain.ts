@@ -11,7 +11,8 @@ import { type Accounts, accounts, type Deployment, deployment } from "./deployme
 import { loadGenesis } from "./genesis-cache.ts";
 import { GenesisError } from "./genesis-error.ts";
 import { type EpochOptions, openEpoch } from "./open-epoch.ts";
-import { chainId } from "./roles.ts";
+import { type NamedProgram, openPrograms } from "./open-programs.ts";
+import { chainId, programRoles } from "./roles.ts";
 import { verifyDeployment } from "./verify-deployment.ts";
 
 /** Which chain to start, and whether it is kept. */
@@ -21,6 +22,20 @@ export interface ChainOptions extends EpochOptions {
   readonly folder?: string;
   /** Forget what the folder holds and begin anew. */
   readonly fresh?: boolean;
+  /** The programs of a fresh chain; those of the genesis if not given. */
+  readonly programs?: readonly NamedProgram[];
+  /** The chain to go on with instead of a fresh one. */
+  readonly saved?: SavedChain;
+}
+
+/** A chain as a snapshot file has it. */
+export interface SavedChain extends ChainRecord {
+  /** The absolute path of its state, as Anvil dumped it, to be read and never written. */
+  readonly stateFile: string;
+  /** Of the block after the latest one, in wei. */
+  readonly baseFee: bigint;
+  /** What {@link SandboxClock.offset} said. */
+  readonly offset: number;
 }
 
 /** A running chain with the contracts deployed on it. */
@@ -40,9 +55,11 @@ export interface Chain extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What the folder tells about the chain beside its state; on disk the amounts are decimal strings. */
-const chainRecord = z.object({ deployment, accounts });
-type ChainRecord = z.infer<typeof chainRecord>;
+/** What is told about a chain beside its state; on disk the amounts are decimal strings. */
+export const chainRecord = z.object({ deployment, accounts });
+
+/** What {@link chainRecord} describes. */
+export type ChainRecord = z.infer<typeof chainRecord>;
 
 /**
  * Starts the sandbox's chain: a fresh one from the cached genesis, or the one that its folder keeps, checked against what was
@@ -55,25 +72,45 @@ type ChainRecord = z.infer<typeof chainRecord>;
  */
 export async function startChain(options: ChainOptions): Promise<Chain> {
   const { folder } = options;
-  if (folder === undefined) return await startFresh(options, undefined);
-  const kept = await findKept(folder, options.fresh ?? false);
-  return kept === undefined ? await startFresh(options, folder) : await resume(options, folder, kept);
+  const kept = folder === undefined ? undefined : await findKept(folder, options.fresh ?? false);
+  if (folder !== undefined && kept !== undefined) return await resume(options, folder, kept);
+  const { saved } = options;
+  return saved === undefined ? await startFresh(options) : await startSaved(options, saved);
 }
 
-async function startFresh(options: ChainOptions, folder: string | undefined): Promise<Chain> {
+async function startFresh(options: ChainOptions): Promise<Chain> {
   const genesis = await loadGenesis();
+  return await startNew(options, genesis.stateFile, async (client, clock) => {
+    await verifyDeployment(client, genesis.deployment, "remove .genesis and start again");
+    const { deployment, accounts } = await openPrograms(client, genesis, options.programs ?? programRoles);
+    return { deployment: await openEpoch(client, clock, deployment, options), accounts };
+  });
+}
+
+async function startSaved(options: ChainOptions, saved: SavedChain): Promise<Chain> {
+  const { stateFile, deployment, accounts, baseFee, offset } = saved;
+  return await startNew(options, stateFile, async (client, clock) => {
+    await verifyDeployment(client, deployment, "save the snapshot again");
+    await client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFee });
+    await clock.pin(offset);
+    return { deployment, accounts };
+  });
+}
+
+// Kept from its first block on, if it is to be kept.
+async function startNew(
+  options: ChainOptions,
+  initialState: string,
+  prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
+): Promise<Chain> {
+  const { folder } = options;
   if (folder !== undefined) {
     // Whatever is left there belongs to a run that nobody could use yet, or that is to be forgotten.
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true, mode: 0o700 });
   }
-  const initialState = { initialState: genesis.stateFile };
-  return await start(options, folder, initialState, async (client, clock) => {
-    await verifyDeployment(client, genesis.deployment, "remove .genesis and start again");
-    const record = {
-      deployment: await openEpoch(client, clock, genesis.deployment, options),
-      accounts: genesis.accounts,
-    };
+  return await start(options, folder, { initialState }, async (client, clock) => {
+    const record = await prepare(client, clock);
     if (folder !== undefined)
       await writeWhole(recordFileIn(folder), JSON.stringify(z.encode(chainRecord, record)));
     return record;

@@ -14,6 +14,8 @@ export class Admission {
   guard(handler: RequestListener, continues: (request: IncomingMessage) => boolean): RequestListener {
     return async (request, response) => {
       while (this.#closed !== null && !(this.#inside > 0 && continues(request))) await this.#closed;
+      // Who gave up while it waited is gone for good: nothing would ever count it out again.
+      if (response.closed) return;
       this.#inside += 1;
       response.once("close", () => this.#leave());
       handler(request, response);

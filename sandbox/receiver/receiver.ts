@@ -16,7 +16,8 @@ const keptArrivals = 1_000;
 export interface ReceiverState {
   count: number;
   arrivals: readonly Arrival[];
-  taken: readonly Arrival[];
+  /** The numbers of those that {@link SandboxReceiver.next} has answered. */
+  taken: readonly number[];
   faults: readonly PendingFault[];
 }
 
@@ -136,7 +137,7 @@ export class SandboxReceiver {
     return {
       count: this.#tap.count,
       arrivals: this.#arrivals,
-      taken: [...this.#taken],
+      taken: [...this.#taken].map(({ number }) => number),
       faults: this.faults.list(),
     };
   }
@@ -145,7 +146,7 @@ export class SandboxReceiver {
   restore({ count, arrivals, taken, faults }: ReceiverState): void {
     this.#tap.count = count;
     this.#arrivals = arrivals;
-    this.#taken = new Set(taken);
+    this.#taken = new Set(arrivals.filter(({ number }) => taken.includes(number)));
     this.faults.replace(faults);
   }
 

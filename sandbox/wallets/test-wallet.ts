@@ -3,10 +3,16 @@ import {
   approveCall,
   type Call,
   claimCall,
+  expireCall,
+  faucetCall,
+  type ProgramTerms,
   payBatchCall,
   payCall,
   registerCall,
   revokeFundingCall,
+  setBoundsCall,
+  setPausedCall,
+  withdrawOfferCall,
 } from "../../protocol/call.ts";
 import { type Claim, claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
 import { registrarDomain } from "../../protocol/domain.ts";
@@ -144,5 +150,42 @@ export class TestWallet extends Wallet {
     const signature = await this.signTypedData(claimTypedData(domain, claim));
     const { transaction_hash } = sent;
     return { ...sent, body: { transaction_hash, requested_amount: amount.toString(), reason, signature } };
+  }
+
+  /** Ends an unpaid offer after its payment deadline; anybody may. */
+  async expire(purchase: Purchase): Promise<SentTransaction> {
+    return await this.sendCall(expireCall(this.#contracts.registrar, purchase.commitment.hash));
+  }
+
+  /**
+   * Takes an unpaid offer back, as the program's registrar. Its key is the relayer's, which sees the foreign use of its nonce.
+   *
+   * @example await sandbox.openWallet(registrarKey).withdrawOffer(purchase)
+   */
+  async withdrawOffer(purchase: Purchase): Promise<SentTransaction> {
+    return await this.sendCall(withdrawOfferCall(this.#contracts.registrar, purchase.commitment.hash));
+  }
+
+  /**
+   * Stops a program, or lets it go on, as its admin.
+   *
+   * @example await wallets.deployer.setPaused("prg_demo", true)
+   */
+  async setPaused(program: string, paused: boolean): Promise<SentTransaction> {
+    return await this.sendCall(setPausedCall(this.#contracts.registrar, hashId(program), paused));
+  }
+
+  /**
+   * Exchanges a program's registrar, commitment signer and bounds, as its admin; amounts in base units.
+   *
+   * @example await wallets.deployer.setBounds("prg_demo", { ...program, bounds: { ...program.bounds, maxPurchase: 1n } })
+   */
+  async setBounds(program: string, terms: ProgramTerms): Promise<SentTransaction> {
+    return await this.sendCall(setBoundsCall(this.#contracts.registrar, hashId(program), terms));
+  }
+
+  /** Gives a wallet, this one by default, an amount of base units of test money. */
+  async faucet(amount: bigint, to: Address = this.address): Promise<SentTransaction> {
+    return await this.sendCall(faucetCall(this.#contracts.token, to, amount));
   }
 }

@@ -7,6 +7,7 @@ import {
   TransactionReceiptNotFoundError,
 } from "viem";
 import type { ChainClient } from "../anvil/chain-client.ts";
+import { SandboxError } from "../sandbox-error.ts";
 
 /** What a wallet is asked to send: the `transaction` of an API answer, or a part of one. */
 export interface WalletTransaction {
@@ -27,6 +28,8 @@ export interface WalletTypedData {
 /** Enough gas for every call of the sandbox; fixed, so that equal transactions are equal bytes. */
 const gas = 1_000_000n;
 const receiptPollMs = 4;
+/** Anvil knows a transaction neither as waiting nor as mined for a moment while it mines it: it counts as gone when it is so twice. */
+const looksBetween = 10;
 const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
 /** A test wallet that signs for itself: it holds its key and sends raw transactions. */
@@ -66,16 +69,31 @@ export class Wallet {
     return await this.#client.sendRawTransaction({ serializedTransaction });
   }
 
-  /** Waits for the receipt of exactly this hash. */
+  /**
+   * Waits for the receipt of exactly this hash.
+   *
+   * @throws SandboxError transaction_dropped when the node has the transaction no more: it was replaced, or a restore or a reorg
+   * took it away.
+   */
   async receipt(hash: Hex): Promise<TransactionReceipt> {
-    for (;;) {
+    for (let looks = 1, unknown = 0; unknown < 2; looks += 1) {
       try {
         return await this.#client.getTransactionReceipt({ hash });
       } catch (error) {
         if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
-        await pause(receiptPollMs);
       }
+      if (looks % looksBetween === 0) unknown = (await this.#isKnown(hash)) ? 0 : unknown + 1;
+      await pause(receiptPollMs);
     }
+    throw new SandboxError(
+      "transaction_dropped",
+      `The node has ${hash} no more: it was replaced, or a restore or a reorg took it away; send it again.`,
+    );
+  }
+
+  async #isKnown(hash: Hex): Promise<boolean> {
+    const found = await this.#client.request({ method: "eth_getTransactionByHash", params: [hash] });
+    return found !== null;
   }
 
   /** Signs a text with `personal_sign` (EIP-191). */

@@ -146,7 +146,9 @@ export class JournaledStore implements Store {
 
   async export(): Promise<StoreImage> {
     await this.#flushing;
-    return structuredClone(this.#tables.image());
+    const { counters, ...image } = this.#tables.image();
+    // Numbers that were lost stay lost, so that whoever goes on from here counts as this store does.
+    return structuredClone({ ...image, counters: { ...counters, ...Object.fromEntries(this.#taken) } });
   }
 
   async import(image: StoreImage): Promise<void> {

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,7 +25,8 @@ afterAll(async () => {
 
 /** What a command prints to standard output. */
 async function run(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args, "--data-dir", folder]);
+  const where = args.includes("--data-dir") ? [] : ["--data-dir", folder];
+  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args, ...where]);
   return stdout;
 }
 
@@ -60,6 +62,16 @@ test("mine says when blocks are mined from now on", async () => {
   expect(await client.getAutomine()).toBe(true);
   const { stderr } = await failed("mine", "--every", "day");
   expect(stderr).toContain("transaction, never, or a number of seconds");
+});
+
+test("snapshot save writes a file from which snapshot load makes a data directory elsewhere", async () => {
+  const file = join(folder, "saved.snapshot");
+  const saved = JSON.parse(await run("snapshot", "save", file, "--json"));
+  expect(saved).toEqual({ file, bytes: (await stat(file)).size });
+  const elsewhere = join(folder, "elsewhere");
+  const { digest } = JSON.parse(await run("snapshot", "load", file, "--json", "--data-dir", elsewhere));
+  expect(digest).toBe((await sandbox.fingerprint()).digest);
+  expect(existsSync(join(elsewhere, "settings.json"))).toBe(true);
 });
 
 test("a command says what is wrong and what to do, and fails", async () => {

@@ -5,6 +5,12 @@ import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
 import { silentNarrator } from "../../sandbox/demo/narrator.ts";
 import { Session } from "../../sandbox/demo/session.ts";
 
+interface Reorg {
+  Method: "anvil_reorg";
+  Parameters: [depth: number, transactions: []];
+  ReturnType: null;
+}
+
 let sandbox: Sandbox;
 
 beforeAll(async () => {
@@ -32,7 +38,7 @@ test("a restore brings back chain, store, clock and faults as one", async () => 
 test("a snapshot can be restored again and again", async () => {
   const mark = await sandbox.snapshot();
   const before = await sandbox.fingerprint();
-  for (let round = 0; round < 100; round += 1) {
+  for (let round = 0; round < 20; round += 1) {
     await sandbox.chain.client.mine({ blocks: 1 });
     await mark.restore();
   }
@@ -54,6 +60,23 @@ test("a snapshot from before a newer restore is refused", async () => {
   await expect(newer.restore()).rejects.toThrow("An older snapshot was restored");
   await older.restore();
   expect(await sandbox.clock.now()).toBeGreaterThan(0);
+});
+
+test("a snapshot whose block a reorg took away is refused, and the chain goes on as it was", async () => {
+  const { client } = sandbox.chain;
+  const first = await sandbox.snapshot();
+  await client.mine({ blocks: 3 });
+  const mark = await sandbox.snapshot();
+  await client.request<Reorg>({ method: "anvil_reorg", params: [2, []] });
+  sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  const before = await sandbox.fingerprint();
+  await expect(mark.restore()).rejects.toMatchObject({
+    code: "stale_snapshot",
+    message: expect.stringContaining("A reorg took block"),
+  });
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect(sandbox.relayer.faults()).toHaveLength(1);
+  await first.restore();
 });
 
 test("the client gets a credential of the restored time by itself", async () => {

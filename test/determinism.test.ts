@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { createPurchase } from "../../sandbox/demo/purchase-steps.ts";
-import { runDemo } from "../../sandbox/demo/run-demo.ts";
-import { Session } from "../../sandbox/demo/session.ts";
+import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
+import { castActors } from "../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../sandbox/demo/narrator.ts";
+import { createPurchase } from "../sandbox/demo/purchase-steps.ts";
+import { runDemo } from "../sandbox/demo/run-demo.ts";
+import { Session } from "../sandbox/demo/session.ts";
 
 const story = fileURLToPath(new URL("tell-story.ts", import.meta.url));
 

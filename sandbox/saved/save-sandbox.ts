@@ -1,0 +1,68 @@
+import { gunzipSync } from "node:zlib";
+import { hexToBytes } from "viem";
+import type { Relayer } from "../../relayer/relayer.ts";
+import type { Store } from "../../server/store/store.ts";
+import { takeFingerprint } from "../fingerprint.ts";
+import type { Chain } from "../genesis/start-chain.ts";
+import type { Admission } from "../http/admission.ts";
+import type { SandboxSettings } from "../options.ts";
+import type { SandboxReceiver } from "../receiver/receiver.ts";
+import type { RequestCounter } from "../request-counter.ts";
+import type { SavedSandbox } from "./saved-sandbox.ts";
+
+/** Everything that a snapshot file holds or has to hold still. */
+export interface SavedParts {
+  settings: SandboxSettings;
+  admission: Admission;
+  chain: Chain;
+  store: Store;
+  relayer: Relayer;
+  requests: RequestCounter;
+  receiver: SandboxReceiver;
+}
+
+/** Takes everything that a snapshot file holds once everything under way has ended; requests that come meanwhile wait. */
+export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
+  const { settings, admission, chain, store, relayer, requests, receiver } = parts;
+  return await admission.alone(async () => {
+    await relayer.drain();
+    const { client, clock, deployment, accounts } = chain;
+    const pending = await client.getBlock({ blockTag: "pending" });
+    const dump = await client.request({ method: "anvil_dumpState", params: [true] });
+    const { seed, mode, programs, confirmations, gasBudgetWei } = settings;
+    return {
+      settings: {
+        version: 1,
+        seed,
+        mode,
+        programs: [...programs],
+        confirmations,
+        gas_budget_wei: gasBudgetWei,
+      },
+      chain: { deployment, accounts },
+      base_fee: pending.baseFeePerGas ?? 0n,
+      offset: clock.offset(),
+      store: await store.export(),
+      faults: relayer.snapshotFaults(),
+      receiver: receiver.snapshot(),
+      requests: requests.count,
+      fingerprint: await takeFingerprint(chain, store),
+      state: gunzipSync(hexToBytes(dump)).toString(),
+    };
+  });
+}
+
+/**
+ * Brings a sandbox that started from a saved chain to the moment of the file.
+ *
+ * @throws what the store and the node throw.
+ */
+export async function restoreSaved(
+  saved: SavedSandbox,
+  { store, relayer, requests, receiver }: Pick<SavedParts, "store" | "relayer" | "requests" | "receiver">,
+): Promise<void> {
+  await store.import(saved.store);
+  await relayer.restoreFaults(saved.faults);
+  requests.count = saved.requests;
+  receiver.restore(saved.receiver);
+}

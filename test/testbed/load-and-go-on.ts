@@ -1,0 +1,12 @@
+/** A process of its own: loads a saved sandbox, goes on with it, and prints what it was and what it came to. */
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { goOn } from "../go-on.ts";
+
+const [from = ""] = process.argv.slice(2);
+await using sandbox = await createSandbox({ from });
+const { seed } = sandbox.description;
+const faults = sandbox.relayer.faults();
+const budget = await sandbox.relayer.budget("prg_books");
+const loaded = await sandbox.fingerprint();
+await goOn(sandbox);
+console.log(JSON.stringify({ seed, faults, budget, loaded, end: await sandbox.fingerprint() }));

@@ -1,0 +1,106 @@
+import { execFile } from "node:child_process";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import { activate, createPurchase } from "../../sandbox/demo/purchase-steps.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+import { goOn } from "../go-on.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+const loader = fileURLToPath(new URL("load-and-go-on.ts", import.meta.url));
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({
+    seed: "saved",
+    programs: ["prg_books", "prg_demo"],
+    gasBudgetWei: 7n * 10n ** 17n,
+  });
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+/** Saves the sandbox at a moment that has something of everything. */
+async function save(): Promise<string> {
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  sandbox.relayer.fault({ point: "broadcast", action: "lose_response", count: null });
+  await activate(session, purchase, "activate");
+  await sandbox.clock.travel({ hours: 1 });
+  await sandbox.rotateKeys("notifications");
+  sandbox.receiver.failNext(1, { status: 503 });
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  return file;
+}
+
+test("another process with another home and folder goes on from a saved sandbox as the sandbox itself does", async () => {
+  const start = await sandbox.snapshot();
+  const file = await save();
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const saved = await sandbox.fingerprint();
+  const home = await temporaryFolder();
+  const { stdout } = await promisify(execFile)(process.execPath, [loader, file], {
+    cwd: home,
+    env: { ...process.env, HOME: home },
+  });
+  const elsewhere = JSON.parse(stdout);
+  expect(elsewhere).toMatchObject({ seed: "saved", faults: sandbox.relayer.faults(), loaded: saved });
+  expect(elsewhere.budget).toEqual(await sandbox.relayer.budget("prg_books"));
+  await goOn(sandbox);
+  expect(elsewhere.end).toEqual(await sandbox.fingerprint());
+  await start.restore();
+});
+
+test("a saved sandbox can be loaded into a data directory, which keeps it", async () => {
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  const dataDirectory = await temporaryFolder();
+  const loaded = await createSandbox({ from: file, dataDirectory });
+  await loaded.close();
+  await using resumed = await createSandbox({ dataDirectory });
+  expect(await resumed.fingerprint()).toEqual(await sandbox.fingerprint());
+  await expect(createSandbox({ from: file, dataDirectory })).rejects.toThrow(
+    `${dataDirectory} holds a sandbox already`,
+  );
+  await expect(createSandbox({ from: file, seed: "other" })).rejects.toThrow('was saved with seed "saved"');
+});
+
+test("a file that is damaged, foreign, or of another version is refused, and the data directory stays as it is", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "saved.snapshot");
+  await sandbox.save(file);
+  const whole = await readFile(file);
+  const end = whole.indexOf("\n");
+  const header = JSON.parse(whole.subarray(0, end).toString());
+  const withHeader = (change: object) =>
+    Buffer.concat([Buffer.from(JSON.stringify({ ...header, ...change })), whole.subarray(end)]);
+  const flipped = Buffer.from(whole);
+  flipped.writeUInt8(whole.readUInt8(whole.length - 100) ^ 1, whole.length - 100);
+  const refusals: [Buffer, string][] = [
+    [flipped, "is damaged: it does not match its checksum"],
+    [whole.subarray(0, whole.length - 1), "is damaged: it does not match its checksum"],
+    [whole.subarray(0, end - 10), "is no snapshot of a sandbox"],
+    [Buffer.from("{}\n"), "is no snapshot of a sandbox"],
+    [withHeader({ version: 2 }), "has format 2; this version reads format 1"],
+    [withHeader({ seed: "another" }), "is damaged: it does not match its checksum"],
+  ];
+  const dataDirectory = join(folder, "data");
+  for (const [content, reason] of refusals) {
+    await writeFile(file, content);
+    await expect(createSandbox({ from: file, dataDirectory })).rejects.toThrow(reason);
+  }
+  await expect(createSandbox({ from: join(folder, "none"), dataDirectory })).rejects.toThrow(
+    "cannot be read",
+  );
+  await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
+});
