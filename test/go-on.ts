@@ -1,9 +1,18 @@
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
+import { castActors } from "../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../sandbox/demo/merchant-steps.ts";
 import { silentNarrator } from "../sandbox/demo/narrator.ts";
-import { runDemo } from "../sandbox/demo/run-demo.ts";
+import * as steps from "../sandbox/demo/purchase-steps.ts";
+import { Session } from "../sandbox/demo/session.ts";
 
-/** Goes on with a sandbox in a way that shows everything that it was left with: faults, deliveries to come, time, ids. */
+/** Goes on with a sandbox in a way that shows what it was left with: faults, failures of deliveries, keys, time, ids. */
 export async function goOn(sandbox: Sandbox): Promise<void> {
   await sandbox.clock.travel({ days: 1 });
-  await runDemo(sandbox.description, silentNarrator);
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const purchase = await steps.createPurchase(session, await enrollMerchant(session), "next", "30000000");
+  await steps.activate(session, purchase, "activate");
+  await steps.approve(session, session.actors.buyer, purchase, 30_000_000n);
+  await steps.pay(session, purchase, 30_000_000n);
+  const { event_id } = await steps.reconcile(session, purchase, "reconcile");
+  if (event_id !== null) await steps.notify(session, event_id);
 }

@@ -43,7 +43,9 @@ async function save(): Promise<string> {
   return file;
 }
 
-test("another process with another home and folder goes on from a saved sandbox as the sandbox itself does", async () => {
+test("another process with another home and folder goes on from a saved sandbox as the sandbox itself does", {
+  timeout: 60_000,
+}, async () => {
   const start = await sandbox.snapshot();
   const file = await save();
   expect((await stat(file)).mode & 0o777).toBe(0o600);
