@@ -5,6 +5,7 @@ import { authorizationName, type Operation } from "./http/operation.ts";
 import { once } from "./once.ts";
 import { apiVersion, describeApi } from "./openapi/describe-api.ts";
 import { documentationVersion } from "./openapi/describe-documentation.ts";
+import { referencePath } from "./pages/api-pages.ts";
 import type { Services } from "./services.ts";
 
 const openapiPath = "/v1/routing/openapi.json";
@@ -33,6 +34,7 @@ function describeIndex({ settings }: Services, operations: readonly Operation[])
       { method: "GET", url: `${api}${indexPath}`, description: "This index." },
       { method: "GET", url: `${api}${openapiPath}`, description: "The API's description (OpenAPI 3.1)." },
       { method: "GET", url: `${api}${jwksPath}`, description: "The public Ed25519 keys (JWKS)." },
+      { method: "GET", url: `${api}${referencePath}`, description: "The interactive reference (HTML)." },
       ...documentationResources.map(({ path, description, contentType }) => ({
         method: "GET",
         url: `${docs}${path}`,

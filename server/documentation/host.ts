@@ -9,6 +9,7 @@ import { sendAnswer } from "../http/send.ts";
 import { toProblem } from "../http/to-problem.ts";
 import { once } from "../once.ts";
 import { describeDocumentation, mediaType } from "../openapi/describe-documentation.ts";
+import { referencePath } from "../pages/api-pages.ts";
 import { pageRoutes } from "../pages/page-routes.ts";
 import { pageHeaders } from "../pages/security-headers.ts";
 import type { Services } from "../services.ts";
@@ -44,7 +45,12 @@ export function createDocumentationHost(services: Services, operations: readonly
   app.set("strict routing", true);
   app.use((_request, response, next) => {
     response.set("X-Request-Id", nextRequestId(services));
+    // The API's reference reads this host's description and tries its resources.
+    response.set("Access-Control-Allow-Origin", services.settings.urls.api);
     next();
+  });
+  app.get("/reference/", (_request, response) => {
+    response.redirect(308, `${services.settings.urls.api}${referencePath}`);
   });
   app.use(pageRoutes({ pages: {}, folders: ["style"] }, services));
   for (const { path, contentType, body, html } of renderPages(services, operations)) {

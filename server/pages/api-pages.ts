@@ -1,7 +1,10 @@
 import type { Services } from "../services.ts";
 import type { Pages } from "./page-routes.ts";
 
-/** The pages of the API host: a wallet route answers JSON to programs and its page to browsers. */
+/** Where the interactive reference is: on the API host, so that requests that it tries have the page's own origin. */
+export const referencePath = "/reference/";
+
+/** The pages of the API host: the reference of both descriptions, and the wallet routes for browsers. */
 export function apiPages({ settings }: Pick<Services, "settings">): Pages {
   const { urls } = settings;
   const wallet = {
@@ -10,9 +13,10 @@ export function apiPages({ settings }: Pick<Services, "settings">): Pages {
     connect: [urls.rpc],
   };
   const paths = ["/wallet/:program/merchant/:id", "/wallet/:program/purchase/:id"];
+  const reference = { file: "reference/page.html", values: { docs_url: urls.docs }, connect: [urls.docs] };
   return {
-    pages: Object.fromEntries(paths.map((path) => [path, wallet])),
+    pages: { [referencePath]: reference, ...Object.fromEntries(paths.map((path) => [path, wallet])) },
     negotiated: paths,
-    folders: ["style", "vendor", "wallet"],
+    folders: ["style", "vendor", "wallet", "reference"],
   };
 }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire, stripTypeScriptTypes } from "node:module";
+import { pathToFileURL } from "node:url";
 import type { Answer } from "../http/answer.ts";
 import { once } from "../once.ts";
 import { assetHeaders } from "./security-headers.ts";
@@ -22,10 +23,16 @@ const vendorFiles: { readonly [path: string]: () => URL } = {
   "vendor/lit-html/directive-helpers.js": () => litHtml("directive-helpers.js"),
   "vendor/lit-html/directives/live.js": () => litHtml("directives/live.js"),
   "vendor/lit-html/directives/repeat.js": () => litHtml("directives/repeat.js"),
+  "vendor/swagger-ui/swagger-ui.css": () => fileOf("swagger-ui-dist/swagger-ui.css"),
+  "vendor/swagger-ui/swagger-ui-bundle.js": () => fileOf("swagger-ui-dist/swagger-ui-bundle.js"),
 };
 
 function litHtml(file: string): URL {
-  return new URL(`../${file}`, `file://${resolve("lit-html")}`);
+  return new URL(`../${file}`, fileOf("lit-html"));
+}
+
+function fileOf(specifier: string): URL {
+  return pathToFileURL(resolve(specifier));
 }
 
 /** Browser modules without their types, by the SHA-256 of their source. */

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RunOptions } from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { findChromium } from "../../scripts/find-chromium.ts";
@@ -90,13 +91,27 @@ async function openPage(
   return page;
 }
 
-/** What axe finds wrong with a page as it is now, each with the elements that it is about. */
-export async function accessibilityFaults(page: Page, exclude: readonly string[] = []): Promise<string[]> {
+/**
+ * What axe finds wrong with a page as it is now, each with the elements that it is about.
+ *
+ * @param without - rules that are not checked, by their ids.
+ */
+export async function accessibilityFaults(page: Page, without: readonly string[] = []): Promise<string[]> {
+  const rules = without.map((rule) => [rule, { enabled: false }] as const);
+  return await runAxe(page, { rules: Object.fromEntries(rules) });
+}
+
+/** What of a page cannot be read against its ground; enough where colours are all that differs from a page that was checked whole. */
+export async function contrastFaults(page: Page): Promise<string[]> {
+  return await runAxe(page, { runOnly: ["color-contrast"] });
+}
+
+async function runAxe(page: Page, options: RunOptions): Promise<string[]> {
   // Evaluated over the debugging protocol, which a Content-Security-Policy does not bind.
   await page.evaluate(axeSource);
   const { violations } = await page.evaluate(
-    async (excluded) => await window.axe.run({ exclude: excluded.map((selector) => [selector]) }),
-    exclude,
+    async (given) => await window.axe.run({ ...given, resultTypes: ["violations"] }),
+    options,
   );
   return violations.map(
     ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
