@@ -26,6 +26,11 @@ export interface AnvilOptions {
   /** The state that a new chain starts from, as Anvil dumped it; an empty chain if not given. */
   readonly initialState?: string;
   /**
+   * How many accounts of the standard test mnemonic, from the first, Anvil signs for (`eth_sendTransaction`, `personal_sign`); 0 if not
+   * given. A chain that begins empty would also give them ether.
+   */
+  readonly unlocked?: number;
+  /**
    * An absolute path at which the chain is kept across runs: resumed from when it exists, written when Anvil ends. Without it
    * nothing is written.
    */
@@ -88,7 +93,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
     // It answers the sandbox alone; what may call the chain from a page is the façade's to say.
     noCors: true,
     chainId,
-    accounts: 0,
+    accounts: options.unlocked ?? 0,
     order: "fifo",
     timestamp: loaded === undefined ? options.genesisTimestamp : undefined,
     loadState: loaded,

@@ -795,9 +795,13 @@ export interface components {
         sign?: ({
           method: "personal_sign";
           message: string;
+          /** The 32 bytes that are signed, as EIP-191 or EIP-712 hash them. */
+          digest: components["schemas"]["Hash"];
         } | {
           method: "eth_signTypedData_v4";
           typed_data: components["schemas"]["TypedData"];
+          /** The 32 bytes that are signed, as EIP-191 or EIP-712 hash them. */
+          digest: components["schemas"]["Hash"];
         });
       }[];
       submissions: components["schemas"]["WalletSubmission"][];

@@ -12,7 +12,7 @@ import { loadGenesis } from "./genesis-cache.ts";
 import { GenesisError } from "./genesis-error.ts";
 import { type EpochOptions, openEpoch } from "./open-epoch.ts";
 import { type NamedProgram, openPrograms } from "./open-programs.ts";
-import { chainId, programRoles } from "./roles.ts";
+import { chainId, programRoles, walletNames } from "./roles.ts";
 import { verifyDeployment } from "./verify-deployment.ts";
 
 /** Which chain to start, and whether it is kept. */
@@ -136,6 +136,7 @@ async function start(
 ): Promise<Chain> {
   const anvil = await startAnvil({
     chainId,
+    unlocked: walletNames.length,
     ...source,
     ...(folder === undefined ? {} : { stateFile: stateFileIn(folder) }),
   });

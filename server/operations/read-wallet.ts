@@ -31,11 +31,11 @@ async function purchaseActions({
 }: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
   const purchase = (await findPurchase(services.store, program.id, id)).value;
   const onChain = await services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
-  const claim = {
-    amount: query.amount === undefined ? onChain.paid : BigInt(query.amount),
+  const wish = {
+    amount: query.amount === undefined ? null : BigInt(query.amount),
     reason: query.reason ?? "",
   };
-  return purchaseWalletActions(purchase, onChain, claim, services);
+  return purchaseWalletActions(purchase, onChain, wish, services);
 }
 
 function readWallet(type: "merchant" | "purchase") {

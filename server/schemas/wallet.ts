@@ -17,10 +17,12 @@ export const purchaseActions = ["register", "approve", "pay", "claim"] as const;
 /** What a wallet can do. */
 export type WalletAction = (typeof merchantActions)[number] | (typeof purchaseActions)[number];
 
-/** Query of the wallet route: what a claim should say, so that its bytes can be shown. */
+/** Query of the wallet route: what an approval, a payment or a claim should say, so that its bytes can be shown. */
 export const readWalletQuery = z.strictObject({
-  amount: positiveAmountSchema.optional(),
-  reason: z.string().min(1).max(2000).optional(),
+  amount: positiveAmountSchema.optional().meta({
+    description: "How much to approve, pay or claim; without it all that is outstanding, approved or paid.",
+  }),
+  reason: z.string().min(1).max(2000).optional().meta({ description: "claim: the reason." }),
 });
 
 const evidence = { transaction_hash: hashSchema.optional(), signature: signatureSchema.optional() };
@@ -54,6 +56,10 @@ const submissionSchema = z
   })
   .meta({ id: "WalletSubmission" });
 
+const digestSchema = hashSchema.meta({
+  description: "The 32 bytes that are signed, as EIP-191 or EIP-712 hash them.",
+});
+
 /** The wallet route as JSON. */
 export const walletSchema = z
   .object({
@@ -66,8 +72,12 @@ export const walletSchema = z
         transaction: transactionRequestSchema.optional(),
         sign: z
           .discriminatedUnion("method", [
-            z.object({ method: z.literal("personal_sign"), message: z.string() }),
-            z.object({ method: z.literal("eth_signTypedData_v4"), typed_data: typedDataSchema }),
+            z.object({ method: z.literal("personal_sign"), message: z.string(), digest: digestSchema }),
+            z.object({
+              method: z.literal("eth_signTypedData_v4"),
+              typed_data: typedDataSchema,
+              digest: digestSchema,
+            }),
           ])
           .optional(),
       }),

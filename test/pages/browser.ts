@@ -70,7 +70,7 @@ async function openPage(
   { expectedErrors, prepare, ...context }: PageOptions = {},
 ): Promise<Page> {
   const opened = await browser.newContext({ reducedMotion: "reduce", ...context });
-  opened.setDefaultTimeout(8_000);
+  opened.setDefaultTimeout(12_000);
   const page = await opened.newPage();
   const faults: string[] = [];
   page.on("request", (request) => {
