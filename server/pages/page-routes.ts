@@ -1,4 +1,4 @@
-import express, { type Router } from "express";
+import express, { type Request, type Router } from "express";
 import { Problem } from "../errors/problem.ts";
 import { sendAnswer } from "../http/send.ts";
 import type { Services } from "../services.ts";
@@ -28,14 +28,14 @@ export function pageRoutes(
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const [path, page] of Object.entries(pages)) {
     const shared = negotiated.includes(path);
-    // A path that is shared is asked for every method: a router answers OPTIONS by itself where it knows of some methods only.
-    router[shared ? "all" : "get"](path, (request, response, next) => {
+    // All methods, because a router would answer OPTIONS itself where only GET is known.
+    router.all(path, (request, response, next) => {
       const reads = request.method === "GET" || request.method === "HEAD";
       if (shared) response.vary("Accept");
-      if (shared && !(reads && request.accepts(["application/json", "text/html"]) === "text/html")) next();
+      if (shared && !(reads && prefersHtml(request))) next();
+      else if (!reads) refuseMethod();
       else sendAnswer(request, response, answerPage(page, request.get("If-None-Match")), services);
     });
-    if (!shared) router.all(path, refuseMethod);
   }
   router.get("/assets/*path", (request, response) => {
     const path = decodePath(request.path.slice("/assets/".length));
@@ -45,6 +45,10 @@ export function pageRoutes(
   });
   router.all("/assets/*path", refuseMethod);
   return router;
+}
+
+function prefersHtml(request: Request): boolean {
+  return request.accepts(["application/json", "text/html"]) === "text/html";
 }
 
 /** Assets have plain names: what is percent-encoded names none. */

@@ -91,27 +91,31 @@ async function openPage(
   return page;
 }
 
-/**
- * What axe finds wrong with a page as it is now, each with the elements that it is about.
- *
- * @param without - rules that are not checked, by their ids.
- */
-export async function accessibilityFaults(page: Page, without: readonly string[] = []): Promise<string[]> {
-  const rules = without.map((rule) => [rule, { enabled: false }] as const);
-  return await runAxe(page, { rules: Object.fromEntries(rules) });
+/** What of a page is checked. */
+export interface Checked {
+  /** A selector; the whole page by default. */
+  within?: string;
+  /** Rules that are not checked, by their ids. */
+  without?: readonly string[];
+}
+
+/** What axe finds wrong with a page as it is now, each with the elements that it is about. */
+export async function accessibilityFaults(page: Page, checked: Checked = {}): Promise<string[]> {
+  const rules = (checked.without ?? []).map((rule) => [rule, { enabled: false }] as const);
+  return await runAxe(page, checked, { rules: Object.fromEntries(rules) });
 }
 
 /** What of a page cannot be read against its ground; enough where colours are all that differs from a page that was checked whole. */
-export async function contrastFaults(page: Page): Promise<string[]> {
-  return await runAxe(page, { runOnly: ["color-contrast"] });
+export async function contrastFaults(page: Page, checked: Checked = {}): Promise<string[]> {
+  return await runAxe(page, checked, { runOnly: ["color-contrast"] });
 }
 
-async function runAxe(page: Page, options: RunOptions): Promise<string[]> {
+async function runAxe(page: Page, { within = "html" }: Checked, options: RunOptions): Promise<string[]> {
   // Evaluated over the debugging protocol, which a Content-Security-Policy does not bind.
   await page.evaluate(axeSource);
   const { violations } = await page.evaluate(
-    async (given) => await window.axe.run({ ...given, resultTypes: ["violations"] }),
-    options,
+    async ([selector, given]) => await window.axe.run(selector, { ...given, resultTypes: ["violations"] }),
+    [within, options] as const,
   );
   return violations.map(
     ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,

@@ -1,13 +1,23 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { Stage } from "../api/stage.ts";
-import { accessibilityFaults, openBrowser, type TestBrowser } from "./browser.ts";
+import type { Page } from "playwright-core";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Snapshot } from "../../sandbox/snapshot.ts";
+import { present, type Schema, Stage } from "../api/stage.ts";
+import { accessibilityFaults, contrastFaults, openBrowser, type TestBrowser } from "./browser.ts";
+import { InjectedWallet } from "./injected-wallet.ts";
 
 let stage: Stage;
 let browser: TestBrowser;
+let start: Snapshot;
 
 beforeAll(async () => {
   stage = await Stage.open({ seed: "wallet page" });
+  start = await stage.sandbox.snapshot();
   browser = await openBrowser(Object.values(stage.sandbox.description.urls));
+});
+
+beforeEach(async () => {
+  await start.restore();
 });
 
 afterAll(async () => {
@@ -15,10 +25,340 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-test("axe finds nothing", async () => {
-  const merchant = await stage.createMerchant();
-  const page = await browser.open();
-  await page.goto(merchant.wallet_url);
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+const phone = { viewport: { width: 390, height: 844 } };
+
+/** The page at a wallet URL, with a wallet that holds these accounts, connected. */
+async function openWith(wallet: InjectedWallet, url: string, expectedErrors?: RegExp): Promise<Page> {
+  const page = await browser.open({
+    prepare: async (opened) => await wallet.install(opened),
+    ...(expectedErrors === undefined ? {} : { expectedErrors }),
+  });
+  await page.goto(url);
+  await page.getByRole("button", { name: "Amber Wallet" }).click();
+  await page.getByText("Account", { exact: true }).waitFor();
+  return page;
+}
+
+function walletOf(...names: string[]): InjectedWallet {
+  const { rpc } = stage.sandbox.description.urls;
+  return new InjectedWallet(rpc, ...names.map((name) => stage.wallet(name)));
+}
+
+async function accepted(page: Page, action: string): Promise<void> {
+  await page.locator(`#action-${action}`).getByText("Accepted by the service").waitFor();
+}
+
+async function readPurchase({ id }: { id: string }): Promise<Schema<"Purchase">> {
+  return present(
+    await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+      params: { path: { program: stage.program, id } },
+    }),
+  );
+}
+
+const signing = ["personal_sign", "eth_signTypedData_v4", "eth_sendTransaction"];
+
+describe("with an injected wallet", () => {
+  test("a merchant enrolls and funds, and the program goes on with what was submitted", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("merchant");
+    const page = await openWith(wallet, merchant.wallet_url);
+
+    await page.getByRole("button", { name: "Sign and enroll" }).click();
+    await accepted(page, "enroll");
+    await page.getByRole("button", { name: "Approve the funding source" }).click();
+    await accepted(page, "fund");
+
+    await page.getByText("The funding source may draw the whole cap already.").waitFor();
+    expect(wallet.asked.filter((method) => signing.includes(method))).toEqual([
+      "personal_sign",
+      "eth_sendTransaction",
+      "eth_sendTransaction",
+    ]);
+    const enrolled = present(
+      await stage.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
+        params: stage.write(merchant.id),
+        body: {},
+      }),
+    );
+    expect(enrolled.status).toBe("enrolled");
+    expect(enrolled.funding.allowance).toBe(merchant.funding.cap);
+  });
+
+  test("a buyer approves, pays a part and then the rest, and sees the exact bytes of each", async () => {
+    const purchase = await stage.activePurchase();
+    const page = await openWith(walletOf("buyer"), purchase.wallet_url);
+    const approve = page.locator("#action-approve");
+    const pay = page.locator("#action-pay");
+    await pay.getByText("Nothing is approved to the registrar contract yet.").waitFor();
+    await approve.getByText("25.00 USDC").waitFor();
+    await approve.getByRole("button", { name: "Approve" }).click();
+    await accepted(page, "approve");
+
+    const amount = pay.getByLabel("Amount in USDC");
+    await expect.poll(async () => await amount.inputValue()).toBe("25");
+    for (const [typed, said] of [
+      ["ten", "Write an amount of USDC in digits"],
+      ["0", "more than zero"],
+      ["1.2345678", "6 decimals"],
+      ["25.000001", "Only 25000000 base units are outstanding"],
+    ] as const) {
+      await amount.fill(typed);
+      await amount.blur();
+      await pay.getByRole("alert").filter({ hasText: said }).waitFor();
+      expect(await pay.getByRole("button").count()).toBe(0);
+    }
+    await amount.fill("10");
+    await amount.blur();
+    await pay.getByText("10.00 USDC").waitFor();
+    const { transaction } = await stage.action("purchase", purchase.id, "pay", { amount: "10000000" });
+    await pay.getByText(/^Exact bytes/).click();
+    expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await accepted(page, "pay");
+    expect((await readPurchase(purchase)).figures).toMatchObject({
+      paid: "10000000",
+      outstanding: "15000000",
+    });
+
+    await expect.poll(async () => await amount.inputValue()).toBe("15");
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await pay.getByText("The purchase is fully paid.").waitFor();
+    expect((await readPurchase(purchase)).payment_status).toBe("paid");
+  });
+
+  test("who declines is told that nothing was sent, and can start again", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("merchant");
+    const page = await openWith(wallet, merchant.wallet_url);
+    const enroll = page.locator("#action-enroll");
+
+    for (const method of ["personal_sign", "eth_sendTransaction"]) {
+      wallet.declines.add(method);
+      await enroll.getByRole("button", { name: "Sign and enroll" }).click();
+      await enroll.getByText("You declined in the wallet. Nothing was sent").waitFor();
+      await enroll.getByText("can be done now").waitFor();
+    }
+    await enroll.getByRole("button", { name: "Sign and enroll" }).click();
+    await accepted(page, "enroll");
+
+    // What was signed before the transaction was declined is not asked for again.
+    expect(wallet.asked.filter((method) => signing.includes(method))).toEqual([
+      "personal_sign",
+      "personal_sign",
+      "eth_sendTransaction",
+      "eth_sendTransaction",
+    ]);
+  });
+
+  test("a wrong account is refused in words before anything is signed, until the right one is selected", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("stranger");
+    const page = await openWith(wallet, merchant.wallet_url);
+    const enroll = page.locator("#action-enroll");
+
+    await enroll.getByText(`This step belongs to the account ${merchant.wallet}`).waitFor();
+    expect(await enroll.getByRole("button", { name: "Sign and enroll" }).isDisabled()).toBe(true);
+    await wallet.select(stage.wallet("merchant"));
+    await enroll.getByRole("button", { name: "Sign and enroll", disabled: false }).waitFor();
+    // The account changes without a word, right before the click.
+    wallet.wallets = [stage.wallet("stranger")];
+    await enroll.getByRole("button", { name: "Sign and enroll" }).click();
+    await enroll.getByRole("alert").filter({ hasText: "This step belongs to the account" }).waitFor();
+
+    expect(wallet.asked.filter((method) => signing.includes(method))).toEqual([]);
+  });
+
+  test("a wallet on another chain is asked to add this one and to switch", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("merchant");
+    wallet.chains.clear();
+    wallet.chainId = "0x1";
+    const page = await openWith(wallet, merchant.wallet_url);
+    const enroll = page.locator("#action-enroll");
+    await enroll.getByText("Amber Wallet is on chain 1, and this sandbox is chain 31337.").waitFor();
+
+    await enroll.getByRole("button", { name: "Switch the wallet's chain" }).click();
+    await enroll.getByRole("button", { name: "Sign and enroll", disabled: false }).click();
+    await accepted(page, "enroll");
+
+    expect(wallet.chains.get("0x7a69")).toBe(stage.sandbox.description.urls.rpc);
+  });
+
+  test("a chain that only has the sandbox's id is refused before anything is signed", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("merchant");
+    wallet.chains.clear();
+    const page = await openWith(wallet, merchant.wallet_url);
+    await page.locator("#action-enroll").getByText("its first block is not this sandbox's").waitFor();
+    expect(wallet.asked.filter((method) => signing.includes(method))).toEqual([]);
+  });
+
+  test("a wallet that sends something else gets every failed check, expected and actual", async () => {
+    const purchase = await stage.activePurchase();
+    const wallet = walletOf("buyer");
+    const { transaction } = await stage.action("purchase", purchase.id, "approve", { amount: "1" });
+    wallet.substitute = { data: transaction?.data as Hex };
+    const page = await openWith(wallet, purchase.wallet_url, /422/);
+    const approve = page.locator("#action-approve");
+    await approve.getByRole("button", { name: "Approve" }).click();
+
+    const row = approve.getByRole("row").filter({ hasText: "calldata" });
+    await row.waitFor();
+    const { transaction: expected } = await stage.action("purchase", purchase.id, "approve");
+    const [, shownExpected, shownActual] = await row.getByRole("cell").allTextContents();
+    expect(shownExpected).toBe(expected?.data);
+    expect(shownActual).toContain(transaction?.data);
+    expect(await approve.getByRole("link").getAttribute("href")).toContain("/errors/binding_mismatch");
+  });
+});
+
+describe("when the page is closed in the middle", () => {
+  test("it waits on for the confirmations, with the same Idempotency-Key", async () => {
+    await using slow = await Stage.open({ seed: "confirmations", confirmations: 3 });
+    const merchant = await slow.createMerchant();
+    const { rpc } = slow.sandbox.description.urls;
+    const keys = new Set<string | undefined>();
+    const wallet = new InjectedWallet(rpc, slow.wallet("merchant"));
+    await using ownBrowser = await openBrowser(Object.values(slow.sandbox.description.urls));
+    const page = await ownBrowser.open({
+      prepare: async (opened) => await wallet.install(opened),
+      expectedErrors: /409/,
+    });
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url() === merchant.wallet_url)
+        keys.add(request.headers()["idempotency-key"]);
+    });
+    await page.goto(merchant.wallet_url);
+    await page.getByRole("button", { name: "Amber Wallet" }).click();
+    await page.getByRole("button", { name: "Approve the funding source" }).click();
+    await page.getByText("1 of 3 confirmations").waitFor();
+
+    await page.reload();
+    await page.getByText("1 of 3 confirmations").waitFor();
+    await slow.sandbox.chain.client.mine({ blocks: 2 });
+    await accepted(page, "fund");
+
+    expect(keys.size).toBe(1);
+    expect(wallet.asked.filter((method) => signing.includes(method))).toEqual(["eth_sendTransaction"]);
+  });
+
+  test("while the wallet sends, it asks for the hash and sends nothing again", async () => {
+    const purchase = await stage.activePurchase();
+    const wallet = walletOf("buyer");
+    let sent = "";
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wallet.onSent = async (hash) => {
+      sent = hash;
+      resolve();
+      await new Promise(() => {});
+    };
+    const page = await openWith(wallet, purchase.wallet_url);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await promise;
+
+    await page.reload();
+    const approve = page.locator("#action-approve");
+    await approve.getByLabel("Transaction hash").fill(sent);
+    await approve.getByRole("button", { name: "Submit this hash" }).click();
+    await accepted(page, "approve");
+
+    expect(wallet.asked.filter((method) => signing.includes(method))).toEqual(["eth_sendTransaction"]);
+  });
+});
+
+describe("with the sandbox's test keys", () => {
+  test("the keyboard alone registers, approves and pays, and the keys are marked as what they are", async () => {
+    const merchant = await stage.enrolledMerchant();
+    const purchase = await stage.createPurchase(merchant);
+    const page = await browser.open();
+    await page.goto(purchase.wallet_url);
+    await page.getByRole("button", { name: "Test keys" }).waitFor();
+    const press = async (name: string) => {
+      const wanted = page.getByRole("button", { name, exact: true, disabled: false });
+      await wanted.waitFor();
+      for (let tabs = 0; !(await wanted.evaluate((button) => button === document.activeElement)); tabs += 1) {
+        expect(tabs, `Tab reaches ${name}`).toBeLessThan(40);
+        await page.keyboard.press("Tab");
+      }
+      await page.keyboard.press("Enter");
+    };
+    await press("Test keys");
+    await page.getByText("keys that everybody knows").waitFor();
+    await press("Register");
+    await accepted(page, "register");
+    await press("Approve");
+    await accepted(page, "approve");
+    await press("Pay");
+    await accepted(page, "pay");
+
+    const registered = present(
+      await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+        params: stage.write(purchase.id),
+        body: {},
+      }),
+    );
+    expect(registered).toMatchObject({ route: "merchant_direct", payment_status: "paid" });
+  });
+
+  test("a beneficiary signs a claim as typed data, whose digest is the claim hash", async () => {
+    const purchase = await stage.paidPurchase();
+    const page = await browser.open();
+    await page.goto(purchase.wallet_url);
+    await page.getByRole("button", { name: "Test keys" }).click();
+    const claim = page.locator("#action-claim");
+    await claim.getByText("Say why").waitFor();
+    await claim.getByLabel("Amount in USDC").fill("10");
+    await claim.getByLabel("Reason").fill("Arrived broken.");
+    await claim.getByLabel("Reason").blur();
+    await claim.getByText("Exact bytes to sign").click();
+    const digest = await claim.locator("h4:has-text('Digest') + p").textContent();
+    await claim.getByRole("button", { name: "Sign and claim" }).click();
+    await accepted(page, "claim");
+
+    const { submissions } = await (
+      await fetch(purchase.wallet_url, { headers: { Accept: "application/json" } })
+    ).json();
+    const signature = submissions.find(({ action }: { action: string }) => action === "claim").signature;
+    const filed = present(
+      await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
+        params: stage.write(purchase.id),
+        body: { requested_amount: "10000000", reason: "Arrived broken.", signature },
+      }),
+    );
+    expect(filed.claim_hash).toBe(digest);
+  });
+});
+
+describe("for everybody", () => {
+  test("axe finds nothing, in light and dark, and a phone's width is enough", async () => {
+    const merchant = await stage.createMerchant();
+    const purchase = await stage.paidPurchase(await stage.enrolledMerchant());
+    const page = await browser.open(phone);
+    for (const url of [merchant.wallet_url, purchase.wallet_url]) {
+      await page.goto(url);
+      await page.getByRole("button", { name: "Test keys" }).click();
+      await page.getByText("keys that everybody knows").waitFor();
+      for (const summary of await page.locator("summary").all()) await summary.click();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await contrastFaults(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+      await page.emulateMedia({ colorScheme: "light" });
+    }
+  });
+
+  test("a purchase that is not there and a service that does not answer are said in words", async () => {
+    const page = await browser.open({ expectedErrors: /404|ERR_FAILED/ });
+    const url = `${stage.base}/wallet/${stage.program}/purchase/pur_aaaaaaaaaaaaaaaaaaaa`;
+    const said = page.getByRole("alert");
+    await page.goto(url);
+    await expect.poll(async () => await said.textContent()).toContain("pur_aaaaaaaaaaaaaaaaaaaa");
+    await page.route("**/capabilities", async (route) => await route.abort());
+    await page.reload();
+    await expect.poll(async () => await said.textContent()).toContain("Is the sandbox running?");
+    await page.unroute("**/capabilities");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(async () => await said.textContent()).toContain("pur_aaaaaaaaaaaaaaaaaaaa");
+  });
 });

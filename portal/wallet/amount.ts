@@ -1,0 +1,42 @@
+/** A token as amounts are shown in it. */
+export interface Token {
+  symbol: string;
+  decimals: number;
+}
+
+/**
+ * An amount in base units as people read it, with two decimals or as many as it needs.
+ *
+ * @example formatAmount("1025000000", { symbol: "USDC", decimals: 6 }) // "1,025.00 USDC"
+ */
+export function formatAmount(baseUnits: string, { symbol, decimals }: Token): string {
+  const digits = baseUnits.padStart(decimals + 1, "0");
+  const whole = digits.slice(0, -decimals).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  const fraction = digits.slice(-decimals).replace(/0+$/, "").padEnd(2, "0");
+  return `${whole}.${fraction} ${symbol}`;
+}
+
+/** An amount in base units as it is typed: without separators and without needless zeros. */
+export function writeAmount(baseUnits: string, { decimals }: Token): string {
+  const digits = baseUnits.padStart(decimals + 1, "0");
+  const fraction = digits.slice(-decimals).replace(/0+$/, "");
+  return fraction === "" ? digits.slice(0, -decimals) : `${digits.slice(0, -decimals)}.${fraction}`;
+}
+
+/**
+ * Reads a typed amount.
+ *
+ * @returns base units, or what is wrong with the text.
+ * @example parseAmount("2.5", usdc) // { baseUnits: "2500000" }
+ */
+export function parseAmount(
+  text: string,
+  { symbol, decimals }: Token,
+): { baseUnits: string } | { error: string } {
+  const parts = /^(\d+)(?:\.(\d+))?$/.exec(text.trim());
+  if (parts === null) return { error: `Write an amount of ${symbol} in digits, as in 12.50.` };
+  const [, whole = "", fraction = ""] = parts;
+  if (fraction.length > decimals) return { error: `${symbol} has ${decimals} decimals; write no more.` };
+  const baseUnits = `${whole}${fraction.padEnd(decimals, "0")}`.replace(/^0+/, "");
+  return baseUnits === "" ? { error: "The amount must be more than zero." } : { baseUnits };
+}

@@ -1,0 +1,34 @@
+import type { ActionName, Hex } from "./wallet-api.ts";
+
+/** An action that was begun and is not accepted yet, as it outlives a reload or a closed tab. */
+export interface Attempt {
+  action: ActionName;
+  /** The Idempotency-Key of its submission: the same however often it is sent. */
+  key: string;
+  /** What was signed or sent, so that it is not mistaken for something that changed meanwhile. */
+  subject: string;
+  amount?: string;
+  reason?: string;
+  signature?: Hex;
+  /** Set while the wallet is asked to send: if the page closes then, nobody here knows whether it did. */
+  sending?: boolean;
+  transaction_hash?: Hex;
+}
+
+const prefix = `attempt ${location.pathname} `;
+
+/** Keeps an attempt in this browser. */
+export function keepAttempt(attempt: Attempt): void {
+  localStorage.setItem(prefix + attempt.action, JSON.stringify(attempt));
+}
+
+/** Forgets an attempt. */
+export function forgetAttempt(action: ActionName): void {
+  localStorage.removeItem(prefix + action);
+}
+
+/** The attempt that was begun here at an action, or null. */
+export function findAttempt(action: ActionName): Attempt | null {
+  const kept = localStorage.getItem(prefix + action);
+  return kept === null ? null : JSON.parse(kept);
+}

@@ -1,0 +1,146 @@
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { obstacleTo } from "./connection.ts";
+import type { ActionState, PageState } from "./page-state.ts";
+import { viewCalldata, viewSignature } from "./view-bytes.ts";
+import { viewCall } from "./view-fields.ts";
+import { viewProgress } from "./view-progress.ts";
+import type { Action, Wallet } from "./wallet-api.ts";
+import { words } from "./words.ts";
+
+/** What a person can do on the page. */
+export interface Deeds {
+  connect(walletId: string): void;
+  switchChain(): void;
+  wish(name: Action["name"], wish: { amount?: string; reason?: string }): void;
+  perform(name: Action["name"]): void;
+  enterHash(name: Action["name"], hash: string): void;
+  reload(): void;
+}
+
+/** Shows an action: what it does, what is signed and sent, and its button; or why it is not to be done now. */
+export function viewAction(action: Action, state: PageState, deeds: Deeds) {
+  const { name } = action;
+  const { title, meaning } = words[name];
+  const own = state.actions[name];
+  const submitted = state.wallet?.submissions.find((submission) => submission.action === name);
+  return html`<section class="panel" aria-labelledby=${name} id="action-${name}">
+    <div class="row">
+      <h2 id=${name}>${title}</h2>
+      ${viewBadge(action, own, submitted)}
+    </div>
+    <p class="quiet">${meaning}</p>
+    ${submitted === undefined ? nothing : viewSubmission(submitted)}
+    ${viewOffer(action, state, deeds, submitted !== undefined)}
+    <div aria-live="polite">${own.progress === null ? nothing : viewProgress(own.progress)}</div>
+    ${own.uncertain ? viewUncertain(name, deeds) : nothing}
+  </section>`;
+}
+
+/** Actions that are done once; once the service has accepted one, doing it again is out of the way. */
+const once: ReadonlySet<Action["name"]> = new Set(["enroll", "register", "claim"]);
+
+function viewOffer(action: Action, state: PageState, deeds: Deeds, submitted: boolean) {
+  const { name, allowed, why_not } = action;
+  const own = state.actions[name];
+  if (!allowed) return html`<p>Not now: ${why_not ?? "the service does not say why."}</p>`;
+  const offer = html`${viewWish(action, own, state, deeds)} ${viewAllowed(action, own, state, deeds)}`;
+  return submitted && once.has(name) && !own.busy
+    ? html`<details><summary>Look at it, or do it again</summary><div class="bytes">${offer}</div></details>`
+    : offer;
+}
+
+function viewBadge(action: Action, { busy }: ActionState, submitted: object | undefined) {
+  if (busy) return html`<span class="badge accent">under way</span>`;
+  if (submitted !== undefined) return html`<span class="badge good">submitted</span>`;
+  return action.allowed
+    ? html`<span class="badge accent">can be done now</span>`
+    : html`<span class="badge">not now</span>`;
+}
+
+function viewSubmission({ transaction_hash, submitted_at }: Wallet["submissions"][number]) {
+  return html`<p class="small">
+    The service has accepted this at <time>${submitted_at}</time>${
+      transaction_hash === null ? nothing : html`: <code>${transaction_hash}</code>`
+    }. The program's own system goes on from here.
+  </p>`;
+}
+
+/** The amount of an approval, a payment or a claim, and the reason of a claim. */
+function viewWish(
+  { name }: Action,
+  { wish, mistake, busy }: ActionState,
+  { symbol }: PageState,
+  deeds: Deeds,
+) {
+  if (name !== "approve" && name !== "pay" && name !== "claim") return nothing;
+  const inputOf = (event: Event) => (event.target instanceof HTMLInputElement ? event.target.value : "");
+  return html`<div class="wish">
+    <div class="field">
+      <label for="${name}-amount">Amount in ${symbol}</label>
+      <input id="${name}-amount" inputmode="decimal" autocomplete="off" .value=${wish.amount ?? ""} ?disabled=${busy}
+        aria-invalid=${mistake === null ? "false" : "true"} aria-describedby="${name}-mistake"
+        @change=${(event: Event) => deeds.wish(name, { amount: inputOf(event) })}>
+    </div>
+    ${
+      name === "claim"
+        ? html`<div class="field">
+          <label for="claim-reason">Reason</label>
+          <input id="claim-reason" maxlength="2000" autocomplete="off" .value=${wish.reason ?? ""} ?disabled=${busy}
+            @change=${(event: Event) => deeds.wish(name, { reason: inputOf(event) })}>
+        </div>`
+        : nothing
+    }
+    <p id="${name}-mistake" class="error" role="alert">${mistake}</p>
+  </div>`;
+}
+
+function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: Deeds) {
+  const { transaction, sign, name } = action;
+  const { capabilities, connection } = state;
+  if (capabilities === null || transaction === undefined || own.mistake !== null) return nothing;
+  if (name === "claim" && !own.wish.reason)
+    return html`<p>Say why; the reason is part of what is signed, which is shown then.</p>`;
+  const { contracts, chain } = capabilities;
+  const obstacle = connection === null ? null : obstacleTo(action, connection, chain);
+  return html`${
+    sign === undefined
+      ? html`<h3>To send</h3>`
+      : html`<h3>First: sign</h3>${viewSignature(sign, contracts)}<h3>Then: send</h3>`
+  }
+    ${viewCall(transaction, contracts)} ${viewCalldata(transaction)}
+    ${
+      obstacle === null
+        ? nothing
+        : html`<div class="notice warn"><p>${obstacle.text}</p>
+          ${
+            obstacle.remedy === "switch_chain"
+              ? html`<p><button type="button" @click=${() => deeds.switchChain()}>Switch the wallet's chain</button></p>`
+              : nothing
+          }</div>`
+    }
+    <div class="row">
+      <button type="button" class="primary" ?disabled=${own.busy || own.planning || connection === null || obstacle !== null}
+        aria-describedby="${name}-with" @click=${() => deeds.perform(name)}>${words[name].button}</button>
+      <span id="${name}-with" class="small quiet">${
+        connection === null ? "Choose a wallet above first." : `with ${connection.wallet.name}`
+      }</span>
+    </div>`;
+}
+
+/** After a page was closed while the wallet was asked to send. */
+function viewUncertain(name: Action["name"], deeds: Deeds) {
+  const send = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!(event.target instanceof HTMLFormElement)) return;
+    deeds.enterHash(name, String(new FormData(event.target).get("hash")));
+  };
+  return html`<div class="notice warn">
+    <p>This page was closed while the wallet was asked to send. Look into the wallet: if it did send, enter the transaction's hash here; if not,
+      start again.</p>
+    <form class="row" @submit=${send}>
+      <label for="${name}-hash">Transaction hash</label>
+      <input id="${name}-hash" name="hash" required pattern="0x[0-9a-f]{64}" autocomplete="off">
+      <button type="submit">Submit this hash</button>
+    </form>
+  </div>`;
+}

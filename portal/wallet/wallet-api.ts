@@ -1,0 +1,64 @@
+import type { components } from "../../sandbox/client/api.generated.ts";
+
+type Schemas = components["schemas"];
+
+/** The wallet route as it answers programs. */
+export type Wallet = Schemas["Wallet"];
+
+/** One action: what to sign or send, or why not now. */
+export type Action = Wallet["actions"][number];
+
+/** What a wallet can do. */
+export type ActionName = Action["name"];
+
+/** Bytes in hexadecimal, as hashes and signatures are written. */
+export type Hex = Schemas["Hash"];
+
+/** What a refusal says (RFC 9457). */
+export type Problem = Schemas["Problem"];
+
+/** What the service is: its chain, its contracts. */
+export type Capabilities = Schemas["Capabilities"];
+
+/** What is submitted: a transaction, a signature or both, and what they were about. */
+export type Submission = Schemas["SubmitMerchantWalletAction"] | Schemas["SubmitPurchaseWalletAction"];
+
+/** How the service answers a submission. */
+export type SubmissionAnswer =
+  | { kind: "accepted"; result: Schemas["WalletSubmissionResult"] }
+  | { kind: "refused"; problem: Problem; retryAfterMs: number };
+
+/** The service's refusal of a read, in its own words. */
+export class RefusedError extends Error {
+  override name = "RefusedError";
+}
+
+/** Reads what there is to do, for an amount and a reason if they are given. */
+export async function readWallet(wish: { amount?: string; reason?: string } = {}): Promise<Wallet> {
+  const query = new URLSearchParams(Object.entries(wish)).toString();
+  return await readJson(query === "" ? location.pathname : `${location.pathname}?${query}`);
+}
+
+/** Reads what the service is. */
+export async function readCapabilities(): Promise<Capabilities> {
+  return await readJson("/v1/routing/capabilities");
+}
+
+async function readJson<T>(path: string): Promise<T> {
+  const response = await fetch(path, { headers: { Accept: "application/json" } });
+  if (response.ok) return await response.json();
+  const { detail }: Problem = await response.json();
+  throw new RefusedError(detail);
+}
+
+/** Hands the service what the wallet did. The same key and body may be sent again, however often. */
+export async function submit(key: string, submission: Submission): Promise<SubmissionAnswer> {
+  const response = await fetch(location.pathname, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "Idempotency-Key": key, Accept: "application/json" },
+    body: JSON.stringify(submission),
+  });
+  if (response.ok) return { kind: "accepted", result: await response.json() };
+  const retryAfterMs = 1000 * Number(response.headers.get("Retry-After") ?? 1);
+  return { kind: "refused", problem: await response.json(), retryAfterMs };
+}
