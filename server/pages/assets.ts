@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire, stripTypeScriptTypes } from "node:module";
-import { pathToFileURL } from "node:url";
+import { dirname, join } from "node:path";
 import type { Answer } from "../http/answer.ts";
 import { once } from "../once.ts";
 import { assetHeaders } from "./security-headers.ts";
 
 const portal = new URL("../../portal/", import.meta.url);
-const { resolve } = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
 
 const contentTypes: { readonly [extension: string]: string } = {
   css: "text/css; charset=utf-8",
@@ -17,22 +17,18 @@ const contentTypes: { readonly [extension: string]: string } = {
 };
 
 /** The files of packages that pages load, by their path below vendor/. Node resolves lit-html to its build for servers, beside the browser's. */
-const vendorFiles: { readonly [path: string]: () => URL } = {
+const vendorFiles: { readonly [path: string]: () => string } = {
   "vendor/lit-html/lit-html.js": () => litHtml("lit-html.js"),
   "vendor/lit-html/directive.js": () => litHtml("directive.js"),
   "vendor/lit-html/directive-helpers.js": () => litHtml("directive-helpers.js"),
   "vendor/lit-html/directives/live.js": () => litHtml("directives/live.js"),
   "vendor/lit-html/directives/repeat.js": () => litHtml("directives/repeat.js"),
-  "vendor/swagger-ui/swagger-ui.css": () => fileOf("swagger-ui-dist/swagger-ui.css"),
-  "vendor/swagger-ui/swagger-ui-bundle.js": () => fileOf("swagger-ui-dist/swagger-ui-bundle.js"),
+  "vendor/swagger-ui/swagger-ui.css": () => require.resolve("swagger-ui-dist/swagger-ui.css"),
+  "vendor/swagger-ui/swagger-ui-bundle.js": () => require.resolve("swagger-ui-dist/swagger-ui-bundle.js"),
 };
 
-function litHtml(file: string): URL {
-  return new URL(`../${file}`, fileOf("lit-html"));
-}
-
-function fileOf(specifier: string): URL {
-  return pathToFileURL(resolve(specifier));
+function litHtml(file: string): string {
+  return join(dirname(require.resolve("lit-html")), "..", file);
 }
 
 /** Browser modules without their types, by the SHA-256 of their source. */
