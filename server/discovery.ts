@@ -23,7 +23,7 @@ export function discoveryResources(services: Services, operations: readonly Oper
 }
 
 function describeIndex({ settings }: Services, operations: readonly Operation[]) {
-  const { api, docs } = settings.urls;
+  const { api, docs, control } = settings.urls;
   return {
     service: "routing-sandbox",
     hosts: {
@@ -42,6 +42,7 @@ function describeIndex({ settings }: Services, operations: readonly Operation[])
         content_type: contentType,
       })),
       { method: "GET", url: `${docs}/errors`, description: "Every error code with its page." },
+      { method: "GET", url: `${control}/`, description: "The explorer: what is going on, for people." },
     ],
     operations: operations.map((operation) => ({
       number: operation.number,

@@ -113,6 +113,7 @@ function welcome(
     ["API", urls.api],
     ["Documentation", `${urls.docs}/portal/docs.md`],
     ["Chain RPC", `${urls.rpc} (chain ${chain.chain_id})`],
+    ["Explorer", `${urls.control}/`],
     ["Control", urls.control],
     ["Token (USDC)", contracts.token],
     ["Registrar", contracts.registrar],

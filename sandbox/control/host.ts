@@ -81,6 +81,7 @@ export function createControlHost(sandbox: {
       mode: description.mode,
       pid: description.pid,
       urls: description.urls,
+      explorer: `${description.urls.control}/`,
       chain: { ...description.chain, block_number: Number(block.number), block_hash: block.hash },
       now: await clock.now(),
       faults: relayer.faults(),

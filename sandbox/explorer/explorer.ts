@@ -1,4 +1,5 @@
 import { type Request, type Response, Router } from "express";
+import { pageRoutes } from "../../server/pages/page-routes.ts";
 import type { Services } from "../../server/services.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Chain } from "../genesis/start-chain.ts";
@@ -31,6 +32,8 @@ export function openExplorer(parts: {
   const { feed, refusals } = watch;
   const stream = new EventStream(feed, heartbeatMs);
   const routes = Router();
+  const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
+  routes.use(pageRoutes({ pages: { "/": page }, folders: ["style", "vendor", "explorer"] }, read.services));
   routes.get("/stream", (request: Request, response: Response) => stream.open(request, response));
   routes.use(
     "/explorer",

@@ -1,0 +1,37 @@
+/** A refusal of the control API, in its own words. */
+class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, detail: string) {
+    super(detail);
+    this.status = status;
+  }
+}
+
+/** The sandbox could not be reached. */
+export class Unreachable extends Error {}
+
+/**
+ * Asks the control API, which this page came from.
+ *
+ * @throws Refused with the API's sentence; Unreachable when nothing answers.
+ */
+export async function ask<T>(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<T> {
+  const response = await fetch(path, {
+    method,
+    headers: body === undefined ? {} : { "Content-Type": "application/json" },
+    body: body === undefined ? null : JSON.stringify(body),
+  }).catch(() => {
+    throw new Unreachable("The sandbox does not answer.");
+  });
+  const answer = await response.json().catch(() => null);
+  if (response.ok) return answer;
+  throw new Refused(response.status, answer?.detail ?? `The sandbox answered ${response.status}.`);
+}
+
+/** Reads one of the explorer's resources. */
+export function read<T>(path: string, query: { [name: string]: string | null | undefined } = {}): Promise<T> {
+  const given = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []));
+  const search = new URLSearchParams(given).toString();
+  return ask("GET", `/explorer${path}${search && `?${search}`}`);
+}

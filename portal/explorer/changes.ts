@@ -1,0 +1,52 @@
+import type { ShownChange } from "../../sandbox/explorer/shown.ts";
+
+/** Whether the page hears of changes. */
+export type Connection = "connecting" | "live" | "gone";
+
+/** How long a stream that the browser has given up is left alone, in milliseconds. */
+const pauseMs = 1_000;
+
+/**
+ * Follows the stream of changes for as long as the page is looked at. Whoever was away, or missed too much, is told that everything may have
+ * changed.
+ */
+export function followChanges(listener: {
+  changed: (change: ShownChange) => void;
+  connected: (connection: Connection) => void;
+}): void {
+  let source: EventSource | null = null;
+  let seen = "";
+  let wasGone = false;
+
+  function open(): void {
+    source?.close();
+    const opened = new EventSource(seen === "" ? "/stream" : `/stream?last_event_id=${seen}`);
+    source = opened;
+    opened.addEventListener("ready", ({ lastEventId }) => {
+      seen = lastEventId || seen;
+      listener.connected("live");
+      if (wasGone) listener.changed({ topics: ["everything"], purchases: null });
+      wasGone = false;
+    });
+    opened.addEventListener("change", ({ data, lastEventId }) => {
+      seen = lastEventId;
+      wasGone = false;
+      listener.connected("live");
+      listener.changed(JSON.parse(data));
+    });
+    opened.addEventListener("error", () => {
+      wasGone = true;
+      listener.connected("gone");
+      // The browser tries again by itself, unless it was answered by something else than a stream.
+      if (opened.readyState === EventSource.CLOSED && opened === source)
+        setTimeout(() => opened === source && open(), pauseMs);
+    });
+  }
+
+  // A browser has few connections to one host: pages that nobody looks at leave them to the others.
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") open();
+    else source?.close();
+  });
+  open();
+}

@@ -1,0 +1,76 @@
+/** What formats need to know of the sandbox. */
+export interface Measure {
+  symbol: string;
+  decimals: number;
+  /** Sandbox time in milliseconds. */
+  now: number;
+}
+
+/** An amount of base units with the token's decimals: at least two, no more than it has. */
+export function formatAmount(units: string, { decimals, symbol }: Measure): string {
+  return `${formatUnits(units, decimals, 2)} ${symbol}`;
+}
+
+/** A whole number of base units as a decimal number. */
+export function formatUnits(units: string, decimals: number, least: number): string {
+  const negative = units.startsWith("-");
+  const digits = units.replace("-", "").padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ",");
+  const fraction = digits
+    .slice(digits.length - decimals)
+    .replace(/0+$/, "")
+    .padEnd(least, "0");
+  return `${negative ? "-" : ""}${whole}${fraction && `.${fraction}`}`;
+}
+
+/** Wei as ether, with as many digits as say something. */
+export function formatWei(wei: string): string {
+  const text = formatUnits(wei, 18, 0);
+  const [whole = "0", fraction = ""] = text.split(".");
+  const shown = fraction.replace(/^(0*\d{0,4}).*$/, "$1").replace(/0+$/, "");
+  return `${whole}${shown && `.${shown}`} ETH`;
+}
+
+/** How far a share is of a whole, from 0 to 100. */
+export function percent(part: string, whole: string): number {
+  const total = BigInt(whole);
+  if (total <= 0n) return 0;
+  return Math.min(100, Math.max(0, Number((BigInt(part) * 10_000n) / total) / 100));
+}
+
+const absolute = new Intl.DateTimeFormat("en-GB", {
+  dateStyle: "medium",
+  timeStyle: "medium",
+  timeZone: "UTC",
+});
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
+const units = [
+  ["year", 31_536_000],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** A moment in words, in UTC. */
+export function formatTime(text: string): string {
+  return absolute.format(new Date(text));
+}
+
+/** How far a moment is from sandbox time. */
+export function formatDistance(text: string, now: number): string {
+  const seconds = Math.round((Date.parse(text) - now) / 1_000);
+  if (seconds === 0) return "now";
+  for (const [unit, size] of units)
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  return relative.format(seconds, "second");
+}
+
+/** A hash, an address or an id by its ends. */
+export function shorten(text: string): string {
+  return text.length <= 20 ? text : `${text.slice(0, 10)}…${text.slice(-6)}`;
+}
+
+/** A name from the code in words: `needs_attention` is "needs attention". */
+export function words(name: string): string {
+  return name.replaceAll("_", " ");
+}

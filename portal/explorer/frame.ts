@@ -1,0 +1,79 @@
+import type { ShownOverview } from "../../sandbox/explorer/shown.ts";
+import { html, nothing, type TemplateResult } from "../vendor/lit-html/lit-html.js";
+import type { Connection } from "./changes.ts";
+import { formatTime } from "./format.ts";
+import { hrefTo, type Route } from "./route.ts";
+
+const links = [
+  ["", "Overview"],
+  ["purchases", "Purchases"],
+  ["operations", "Relayer"],
+  ["events", "Events"],
+  ["refusals", "Refused"],
+  ["blocks", "Blocks"],
+  ["merchants", "Merchants"],
+  ["controls", "Controls"],
+] as const;
+
+/** The top of every view: where one is, what time it is in the sandbox, and whether the page hears of changes. */
+export function frame(route: Route, overview: ShownOverview | null, connection: Connection): TemplateResult {
+  return html`<div class="bar">
+      <p class="brand"><a href=${hrefTo("")}>Routing sandbox</a></p>
+      <div class="row small">
+        ${
+          overview === null
+            ? nothing
+            : html`<span class="number" title="Newest block">block ${overview.block.number}</span>
+              <time datetime=${overview.now} title="Sandbox time, UTC">${formatTime(overview.now)}</time>`
+        }
+        ${state(connection)}
+        <span class="badge">test money only</span>
+      </div>
+    </div>
+    <div class="bar menu">
+      <nav aria-label="Explorer">
+        <ul>
+          ${links.map(
+            ([view, name]) =>
+              html`<li>
+                <a href=${hrefTo(view)} aria-current=${view === shownAs(route.view) ? "page" : nothing}>${name}</a>
+              </li>`,
+          )}
+        </ul>
+      </nav>
+      <form role="search" aria-label="Everything" class="row" @submit=${go}>
+        <input
+          type="search"
+          name="q"
+          aria-label="Find an id, hash, address or block"
+          placeholder="Find an id, hash, address, block"
+          autocomplete="off"
+          required
+        />
+        <button type="submit" class="small">Find</button>
+      </form>
+    </div>`;
+}
+
+/** Transactions and findings are no entry of the menu. */
+function shownAs(view: string): string {
+  return view === "transactions" ? "blocks" : view;
+}
+
+function state(connection: Connection) {
+  switch (connection) {
+    case "live":
+      return html`<span class="badge good">live</span>`;
+    case "gone":
+      return html`<span class="badge bad">disconnected</span>`;
+    default:
+      return html`<span class="badge">connecting</span>`;
+  }
+}
+
+function go(event: SubmitEvent): void {
+  event.preventDefault();
+  if (!(event.currentTarget instanceof HTMLFormElement)) return;
+  const wanted = String(new FormData(event.currentTarget).get("q")).trim();
+  if (wanted !== "") location.hash = hrefTo("search", "", { q: wanted });
+}

@@ -1,0 +1,216 @@
+import type { ShownChange, ShownOverview } from "../../sandbox/explorer/shown.ts";
+import { html, nothing, render, type TemplateResult } from "../vendor/lit-html/lit-html.js";
+import { read, Unreachable } from "./api.ts";
+import { type Connection, followChanges } from "./changes.ts";
+import { shorten } from "./format.ts";
+import { frame } from "./frame.ts";
+import { parseRoute, type Route } from "./route.ts";
+import type { Scene, View } from "./view.ts";
+import { blocks } from "./views/blocks.ts";
+import { controls } from "./views/controls.ts";
+import { events } from "./views/events.ts";
+import { merchants } from "./views/merchants.ts";
+import { operations } from "./views/operations.ts";
+import { overview as overviewView } from "./views/overview.ts";
+import { purchases } from "./views/purchases.ts";
+import { refusals } from "./views/refusals.ts";
+import { search } from "./views/search.ts";
+import { story } from "./views/story.ts";
+import { transactionView } from "./views/transaction.ts";
+
+const views: { readonly [name: string]: View } = {
+  "": overviewView,
+  purchases,
+  operations,
+  events,
+  refusals,
+  blocks,
+  merchants,
+  controls,
+  search,
+  transactions: transactionView,
+};
+
+/** How long the page waits between two readings while a lot changes, in milliseconds. */
+const restMs = 200;
+
+/** The page as it is: where, what was read, and what is known of the connection. */
+const page: {
+  route: Route;
+  overview: ShownOverview | null;
+  /** When the overview was read, by this machine's clock: a live sandbox's time goes on from there. */
+  readAt: number;
+  /** What the view's own load gave; undefined while it was not read. */
+  data: unknown;
+  problem: string | null;
+  connection: Connection;
+  /** What came of the last action. */
+  notice: { good: boolean; text: string } | null;
+} = {
+  route: parseRoute(location.hash),
+  overview: null,
+  readAt: 0,
+  data: undefined,
+  problem: null,
+  connection: "connecting",
+  notice: null,
+};
+
+function viewOf({ view, id }: Route): View | undefined {
+  return view === "purchases" && id !== "" ? story : views[view];
+}
+
+function element(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`The page has no element ${id}.`);
+  return found;
+}
+
+function draw(): void {
+  const { route, overview, connection } = page;
+  const view = viewOf(route);
+  document.title = `${view?.title(route) ?? "Not found"} · Routing sandbox`;
+  render(frame(route, overview, connection), element("top"));
+  const main = element("main");
+  main.setAttribute("aria-busy", String(page.data === undefined && page.problem === null));
+  render(html`${banner()} ${content(view)}`, main);
+}
+
+function banner(): TemplateResult | typeof nothing {
+  const { connection, notice } = page;
+  if (connection === "gone")
+    return html`<p class="notice warn disconnected">
+      The sandbox does not answer. What is shown is from before; it is read anew as soon as the sandbox is back.
+    </p>`;
+  if (notice === null) return nothing;
+  return html`<p class=${`notice ${notice.good ? "good" : "bad"}`}>${notice.text}</p>`;
+}
+
+function content(view: View | undefined): TemplateResult {
+  const { overview, data, problem, route } = page;
+  if (view === undefined)
+    return html`<h1 tabindex="-1">Nothing here</h1><p>There is no view ${route.view}. <a href="#/">To the overview</a></p>`;
+  if (problem !== null && page.connection !== "gone")
+    return html`<h1 tabindex="-1">${view.title(route)}</h1>
+      <div class="notice bad">
+        <p>${problem}</p>
+        <p><button type="button" @click=${() => refresh()}>Try again</button></p>
+      </div>`;
+  if (data === undefined || overview === null)
+    return html`<h1 tabindex="-1">${shorten(view.title(route))}</h1><p class="quiet">Reading …</p>`;
+  return view.draw(data, sceneOf(overview));
+}
+
+function sceneOf(overview: ShownOverview): Scene {
+  const { route } = page;
+  const passed = overview.mode === "live" ? Date.now() - page.readAt : 0;
+  const measure = { ...overview.token, now: Date.parse(overview.now) + passed };
+  return { route, overview, measure, redraw: draw, act };
+}
+
+async function act(said: string, action: () => Promise<unknown>): Promise<void> {
+  try {
+    await action();
+    page.notice = { good: true, text: said };
+  } catch (error) {
+    page.notice = { good: false, text: error instanceof Error ? error.message : "It failed." };
+  }
+  say(page.notice.text);
+  await refresh();
+}
+
+/** Says something to screen readers. */
+function say(text: string): void {
+  element("said").textContent = text;
+}
+
+let reading: Promise<void> | null = null;
+let again = false;
+
+/** Reads the view anew; what changes meanwhile makes one more reading together, a little later. */
+function refresh(): Promise<void> {
+  again = true;
+  reading ??= readUntilCurrent().finally(() => {
+    reading = null;
+  });
+  return reading;
+}
+
+async function readUntilCurrent(): Promise<void> {
+  while (again) {
+    again = false;
+    await readOnce();
+    if (again) await new Promise((resolve) => setTimeout(resolve, restMs));
+  }
+}
+
+async function readOnce(): Promise<void> {
+  const { route } = page;
+  const view = viewOf(route);
+  try {
+    const [overview, data] = await Promise.all([
+      read<ShownOverview>("/overview"),
+      view === undefined ? null : view.load(route),
+    ]);
+    Object.assign(page, { overview, readAt: Date.now() });
+    if (route === page.route) Object.assign(page, { data, problem: null });
+  } catch (error) {
+    if (error instanceof Unreachable) page.connection = "gone";
+    if (route === page.route) page.problem = error instanceof Error ? error.message : "It failed.";
+  }
+  draw();
+}
+
+/** Whether a change concerns what is shown. */
+function concerns({ topics, purchases: changed }: ShownChange): boolean {
+  if (topics.includes("everything")) return true;
+  const view = viewOf(page.route);
+  if (view === story && changed?.includes(page.route.id)) return true;
+  const shown = new Set(["blocks", "faults", ...(view?.topics ?? [])]);
+  return topics.some((topic) => shown.has(topic));
+}
+
+addEventListener("hashchange", async () => {
+  Object.assign(page, { route: parseRoute(location.hash), data: undefined, problem: null, notice: null });
+  draw();
+  await refresh();
+  // Whoever reads with a screen reader or the keyboard goes on at the new view.
+  document.querySelector<HTMLElement>("h1")?.focus();
+});
+
+document.addEventListener("click", async (event) => {
+  const { target } = event;
+  if (target instanceof Element && target.matches(".skip")) {
+    // The part behind the # is the view's.
+    event.preventDefault();
+    element("main").focus();
+    return;
+  }
+  const button = target instanceof Element ? target.closest<HTMLElement>("[data-copy]") : null;
+  if (button === null) return;
+  await navigator.clipboard.writeText(button.dataset["copy"] ?? "");
+  say("Copied.");
+  button.classList.add("done");
+  setTimeout(() => button.classList.remove("done"), 1_200);
+});
+
+// A live sandbox's time goes on although nothing happens.
+setInterval(() => {
+  if (page.overview?.mode === "live" && document.visibilityState === "visible") draw();
+}, 5_000);
+
+element("main").replaceChildren();
+draw();
+void refresh();
+followChanges({
+  changed: (change) => {
+    if (concerns(change)) void refresh();
+  },
+  connected: (connection) => {
+    if (connection === page.connection) return;
+    if (connection === "gone") say("The sandbox does not answer.");
+    else if (page.connection === "gone") say("The sandbox is back.");
+    page.connection = connection;
+    draw();
+  },
+});

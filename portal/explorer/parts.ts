@@ -1,0 +1,173 @@
+import type { ShownAccount, ShownCheck, ShownFigures } from "../../sandbox/explorer/shown.ts";
+import { html, nothing, svg, type TemplateResult } from "../vendor/lit-html/lit-html.js";
+import {
+  formatAmount,
+  formatDistance,
+  formatTime,
+  formatUnits,
+  type Measure,
+  percent,
+  shorten,
+  words,
+} from "./format.ts";
+import { hrefTo } from "./route.ts";
+
+/** What a template gives, or nothing. */
+export type Shown = TemplateResult | typeof nothing;
+
+const copyIcon = html`<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+  <path d="M5.5 5.5v-3h8v8h-3m-8-5h8v8h-8z" fill="none" stroke="currentColor" stroke-width="1.4" stroke-linejoin="round"></path>
+</svg>`;
+
+/** A hash, an address or an id by its ends, with a button that copies all of it. */
+export function copyable(text: string, what: string, href?: string): TemplateResult {
+  const short = html`<code title=${text}>${shorten(text)}</code>`;
+  return html`<span class="copyable"
+    >${href === undefined ? short : html`<a href=${href}>${short}</a>`}<button
+      type="button"
+      class="copy"
+      data-copy=${text}
+      aria-label=${`Copy ${what} ${shorten(text)}`}
+      title="Copy"
+    >${copyIcon}</button></span
+  >`;
+}
+
+/** A transaction's hash; it leads to its explanation. */
+export function transaction(hash: string | null): Shown {
+  return hash === null ? nothing : copyable(hash, "transaction hash", hrefTo("transactions", hash));
+}
+
+/** A purchase's id; it leads to its story. */
+export function purchaseLink(id: string): TemplateResult {
+  return copyable(id, "purchase id", hrefTo("purchases", id));
+}
+
+/** A block's number; it leads to the block. */
+export function blockLink(number: number | null): Shown {
+  if (number === null) return nothing;
+  return html`<a href=${hrefTo("blocks", "", { cursor: String(number) })}>block ${number}</a>`;
+}
+
+/** What an event or an operation is about. */
+export function subjectLink(id: string): TemplateResult {
+  if (id.startsWith("pur_")) return purchaseLink(id);
+  return id.startsWith("mer_") ? copyable(id, "merchant id", hrefTo("merchants")) : copyable(id, "id");
+}
+
+/** An account by its name and its address. */
+export function account({ name, address }: ShownAccount): TemplateResult {
+  return html`${name === null ? nothing : html`<span class="name">${name}</span> `}${copyable(
+    address,
+    "address",
+    hrefTo("purchases", "", { q: address }),
+  )}`;
+}
+
+/** A moment: how far it is from sandbox time, and when it was. */
+export function time(at: string, { now }: Measure): TemplateResult {
+  return html`<time datetime=${at} title=${`${formatTime(at)} UTC`}
+    >${formatDistance(at, now)}<span class="quiet at">${formatTime(at)}</span></time
+  >`;
+}
+
+const tones: { readonly [state: string]: string } = {
+  active: "accent",
+  enrolled: "good",
+  refunded: "good",
+  approved: "good",
+  confirmed: "good",
+  delivered: "good",
+  succeeded: "good",
+  claimed: "warn",
+  refund_due: "warn",
+  accepted: "warn",
+  signed: "warn",
+  broadcast: "warn",
+  mined: "accent",
+  replaced: "warn",
+  denied: "bad",
+  reverted: "bad",
+  failed: "bad",
+  exhausted: "bad",
+  needs_attention: "bad",
+};
+
+/** A state as a badge. */
+export function badge(state: string): TemplateResult {
+  return html`<span class=${`badge ${tones[state] ?? ""}`}>${words(state)}</span>`;
+}
+
+/** The payments of a purchase against its amount: approved, paid, reconciled and refunded, as a bar and in words. */
+export function payments(figures: ShownFigures, measure: Measure): TemplateResult {
+  const { amount, approved, paid, reconciled, refunded } = figures;
+  const share = (part: string) => percent(part, amount);
+  const bare = (units: string) => formatUnits(units, measure.decimals, 2);
+  const spoken = `${bare(paid)} of ${formatAmount(amount, measure)} paid, ${bare(reconciled)} reconciled, ${bare(refunded)} refunded, ${bare(approved)} more approved`;
+  return html`<div class="payments">
+    <svg viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label=${spoken}>
+      <rect class="track" width="100" height="8"></rect>
+      ${svg`<rect class="approved" width=${share(String(BigInt(paid) + BigInt(approved)))} height="8"></rect>
+        <rect class="paid" width=${share(paid)} height="8"></rect>
+        <rect class="reconciled" y="5" width=${share(reconciled)} height="3"></rect>
+        <rect class="refunded" x=${100 - share(refunded)} width=${share(refunded)} height="8"></rect>`}
+    </svg>
+    <p class="small">
+      <span class="amount"
+        ><strong>${bare(paid)}</strong> of ${formatAmount(amount, measure)} paid</span
+      >
+      ${refunded === "0" ? nothing : html`<span class="amount quiet">${bare(refunded)} refunded</span>`}
+      ${
+        paid === reconciled ? nothing : html`<span class="amount quiet">${bare(reconciled)} reconciled</span>`
+      }
+    </p>
+  </div>`;
+}
+
+/** A JSON value as a person reads it. */
+export function value(data: unknown): TemplateResult {
+  const text = typeof data === "string" ? data : (JSON.stringify(data, null, 1) ?? "nothing");
+  return html`<code class="value">${text}</code>`;
+}
+
+/** The checks of a binding: those that failed with both sides, the others by name. */
+export function checks(list: readonly ShownCheck[]): TemplateResult {
+  const failed = list.filter(({ ok }) => !ok);
+  const passed = list.filter(({ ok }) => ok);
+  return html`<div class="checks">
+    ${failed.map(
+      ({ name, expected, actual }) => html`<div class="check">
+        <p><span class="badge bad">✗ ${name}</span></p>
+        <dl class="sides">
+          <div><dt>expected</dt><dd>${value(expected)}</dd></div>
+          <div><dt>found</dt><dd>${value(actual)}</dd></div>
+        </dl>
+      </div>`,
+    )}
+    ${
+      passed.length === 0
+        ? nothing
+        : html`<p class="small quiet">✓ ${passed.map(({ name }) => name).join(", ")}</p>`
+    }
+  </div>`;
+}
+
+/** What is said where a list has nothing. */
+export function empty(sentence: string, more?: string): TemplateResult {
+  return html`<div class="panel empty"><p>${sentence}</p>${more ? html`<p class="quiet">${more}</p>` : nothing}</div>`;
+}
+
+/** The way to the pages before and after. */
+export function pager(view: string, query: URLSearchParams, next: string | null): Shown {
+  const kept = Object.fromEntries([...query].filter(([name]) => name !== "cursor"));
+  const begun = query.has("cursor");
+  if (!begun && next === null) return nothing;
+  return html`<nav class="row" aria-label="Pages">
+    ${begun ? html`<a class="button" href=${hrefTo(view, "", kept)}>Newest</a>` : nothing}
+    ${
+      next === null
+        ? nothing
+        : html`<a class="button" href=${hrefTo(view, "", { ...kept, cursor: next })}>Older</a>`
+    }
+  </nav>`;
+}

@@ -1,0 +1,34 @@
+import type { ShownOverview, ShownTopic } from "../../sandbox/explorer/shown.ts";
+import type { TemplateResult } from "../vendor/lit-html/lit-html.js";
+import type { Measure } from "./format.ts";
+import type { Route } from "./route.ts";
+
+/** What a view is drawn with, beside its data. */
+export interface Scene {
+  route: Route;
+  overview: ShownOverview;
+  measure: Measure;
+  /** Does something through the control API, says what came of it, and reads anew. */
+  act(said: string, action: () => Promise<unknown>): Promise<void>;
+  /** Draws again, after something that only the page knows has changed. */
+  redraw(): void;
+}
+
+/** One view of the explorer. */
+export interface View<Data = unknown> {
+  /** What the browser's tab and history call it. */
+  title(route: Route): string;
+  /** The changes after which it is read anew. */
+  topics: readonly ShownTopic[];
+  load(route: Route): Promise<Data>;
+  draw(data: Data, scene: Scene): TemplateResult;
+}
+
+/** Defines a view; what `draw` is given follows from `load`. */
+export function defineView<Data>(view: View<Data>): View {
+  return {
+    ...view,
+    // The data is always what this view's own load gave.
+    draw: (data, scene) => view.draw(data as Data, scene),
+  };
+}

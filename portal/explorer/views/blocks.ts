@@ -1,0 +1,52 @@
+import type { ShownBlock, ShownPage, ShownTransaction } from "../../../sandbox/explorer/shown.ts";
+import { repeat } from "../../vendor/lit-html/directives/repeat.js";
+import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
+import { read } from "../api.ts";
+import type { Measure } from "../format.ts";
+import { copyable, pager, purchaseLink, time, transaction } from "../parts.ts";
+import { defineView } from "../view.ts";
+
+/** Blocks, the newest first, with their transactions named by what they do. */
+export const blocks = defineView<ShownPage<ShownBlock>>({
+  title: () => "Blocks",
+  topics: ["blocks"],
+  load: ({ query }) => read("/blocks", { cursor: query.get("cursor") }),
+  draw: ({ data, next_cursor }, { route, measure }) => html`
+    <h1 tabindex="-1">Blocks</h1>
+    ${blockList(data, measure)} ${pager("blocks", route.query, next_cursor)}
+  `,
+});
+
+/** Blocks as a list. */
+export function blockList(list: readonly ShownBlock[], measure: Measure): TemplateResult {
+  return html`<ol class="rows panel">
+    ${repeat(
+      list,
+      ({ hash }) => hash,
+      (block) => html`<li class="block">
+        <p class="row">
+          <strong class="number">${block.number}</strong> ${copyable(block.hash, "block hash")}
+          <span class="small quiet">${time(block.at, measure)}</span>
+        </p>
+        ${
+          block.transactions.length === 0
+            ? html`<p class="small quiet">no transactions</p>`
+            : html`<ul class="plain">
+              ${block.transactions.map(transactionLine)}
+            </ul>`
+        }
+      </li>`,
+    )}
+  </ol>`;
+}
+
+function transactionLine({ hash, from, to, function: called, about, succeeded }: ShownTransaction) {
+  return html`<li class="row small">
+    <span
+      ><strong>${from.name ?? "somebody"}</strong> ${called === null ? "calls" : html`<code>${called}</code> at`}
+      ${to === null ? "a new contract" : (to.name ?? "another account")}</span
+    >
+    ${succeeded ? nothing : html`<span class="badge bad">reverted</span>`} ${transaction(hash)}
+    ${about.map(purchaseLink)}
+  </li>`;
+}

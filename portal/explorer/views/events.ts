@@ -1,0 +1,71 @@
+import type { ShownEvent, ShownPage } from "../../../sandbox/explorer/shown.ts";
+import { repeat } from "../../vendor/lit-html/directives/repeat.js";
+import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
+import { ask, read } from "../api.ts";
+import { badge, copyable, empty, pager, subjectLink, time } from "../parts.ts";
+import { defineView, type Scene } from "../view.ts";
+
+/** The outbox, the newest event first, with every attempt to deliver it. */
+export const events = defineView<ShownPage<ShownEvent>>({
+  title: () => "Events",
+  topics: ["events"],
+  load: ({ query }) => read("/events", Object.fromEntries(query)),
+  draw: ({ data, next_cursor }, scene) => html`
+    <h1 tabindex="-1">Events</h1>
+    ${
+      data.length === 0
+        ? empty("No event was written yet.", "Every change that the API makes writes one.")
+        : html`<ul class="rows panel">
+          ${repeat(
+            data,
+            ({ id }) => id,
+            (event) => html`<li>${eventCard(event, scene)}</li>`,
+          )}
+        </ul>`
+    }
+    ${pager("events", scene.route.query, next_cursor)}
+  `,
+});
+
+function eventCard(event: ShownEvent, scene: Scene): TemplateResult {
+  const { id, type, sequence, delivery, subject, attempts, receipt_id, arrivals } = event;
+  return html`<article class="entry" aria-label=${`${type} ${sequence}`}>
+    <p class="row">
+      <strong>${type}</strong> ${badge(delivery)}
+      <span class="small quiet">number ${sequence}, ${time(event.created_at, scene.measure)}</span>
+    </p>
+    <p class="row small">${subjectLink(subject)} ${copyable(id, "event id")}</p>
+    ${
+      attempts.length === 0
+        ? nothing
+        : html`<ol class="plain attempts" aria-label="Delivery attempts">
+          ${attempts.map(
+            ({ number, at, ended, status_code, error, duration_ms }) => html`<li class="row small">
+              <span class=${`badge ${status_code !== null && status_code < 300 ? "good" : "bad"}`}
+                >${number}: ${status_code ?? (ended ? "no answer" : "no outcome yet")}</span
+              >
+              ${time(at, scene.measure)}
+              ${duration_ms === null ? nothing : html`<span class="quiet">${Math.round(duration_ms)} ms</span>`}
+              ${error === null ? nothing : html`<span class="error">${error}</span>`}
+            </li>`,
+          )}
+        </ol>`
+    }
+    ${receipt_id === null ? nothing : html`<p class="small row">Receipt ${copyable(receipt_id, "receipt id")}</p>`}
+    ${arrivals.map(({ number, verified, status }) => {
+      const resend = () =>
+        scene.act(`Delivery ${number} was sent once more.`, async () => {
+          await ask("POST", "/receiver/resend", { number });
+        });
+      return html`<p class="row small">
+        Arrived as delivery ${number}, ${verified ? "signature verified" : "signature not verified"}, answered
+        ${status ?? "nothing"}
+        <button type="button" class="small" @click=${resend}>Send delivery ${number} again</button>
+      </p>`;
+    })}
+    <details>
+      <summary>Body</summary>
+      <pre tabindex="0">${JSON.stringify(event.body, null, 2)}</pre>
+    </details>
+  </article>`;
+}

@@ -1,0 +1,95 @@
+import type { ShownOperation, ShownPage } from "../../../sandbox/explorer/shown.ts";
+import { repeat } from "../../vendor/lit-html/directives/repeat.js";
+import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
+import { ask, read } from "../api.ts";
+import { formatWei, words } from "../format.ts";
+import {
+  account,
+  badge,
+  blockLink,
+  copyable,
+  empty,
+  pager,
+  purchaseLink,
+  time,
+  transaction,
+} from "../parts.ts";
+import { defineView, type Scene } from "../view.ts";
+
+/** The relayer's operations, the newest first, with every transaction that was signed for each. */
+export const operations = defineView<ShownPage<ShownOperation>>({
+  title: () => "Relayer",
+  topics: ["operations"],
+  load: ({ query }) => read("/operations", Object.fromEntries(query)),
+  draw: ({ data, next_cursor }, scene) => html`
+    <h1 tabindex="-1">Relayer</h1>
+    ${
+      data.length === 0
+        ? empty(
+            "The relayer has done nothing yet.",
+            "It offers purchases that are activated, and collects refunds.",
+          )
+        : html`<ul class="stack plain">
+          ${repeat(
+            data,
+            ({ id }) => id,
+            (operation) => html`<li>${operationCard(operation, scene)}</li>`,
+          )}
+        </ul>`
+    }
+    ${pager("operations", scene.route.query, next_cursor)}
+  `,
+});
+
+/** One operation with every hash; one that needs a person has the button for it. */
+export function operationCard(operation: ShownOperation, scene: Scene): TemplateResult {
+  const { id, kind, status, status_reason, error, purchase_id, transactions, from, nonce } = operation;
+  const resume = () =>
+    scene.act("The operation goes on.", async () => await ask("POST", `/operations/${id}/resume`));
+  return html`<article class="panel" aria-label=${`${words(kind)} ${operation.sequence}`}>
+    <p class="row">
+      <strong>${words(kind)}</strong> ${badge(status)}
+      ${status_reason === null ? nothing : html`<span class="small">${words(status_reason)}</span>`}
+      <span class="small quiet">${time(operation.created_at, scene.measure)}</span>
+    </p>
+    ${error === null ? nothing : html`<p class="notice bad">${error}</p>`}
+    <ul class="plain hashes">
+      ${transactions.map(
+        ({ hash, purpose, outcome }) => html`<li class="row">
+          ${transaction(hash)} <span class="small">${purpose}</span> ${badge(outcome)}
+        </li>`,
+      )}
+      ${transactions.length === 0 ? html`<li class="quiet">Nothing is signed yet.</li>` : nothing}
+    </ul>
+    <dl class="facts small">
+      ${purchase_id === null ? nothing : html`<dt>Purchase</dt><dd>${purchaseLink(purchase_id)}</dd>`}
+      <dt>Operation</dt>
+      <dd>${copyable(id, "operation id")}</dd>
+      <dt>Signer</dt>
+      <dd>${account(from)}${nonce === null ? nothing : html`, nonce ${nonce}`}</dd>
+      ${
+        operation.block_number === null
+          ? nothing
+          : html`<dt>Mined in</dt>
+            <dd>
+              ${blockLink(operation.block_number)}, ${operation.confirmations}
+              ${operation.confirmations === 1 ? "confirmation" : "confirmations"}
+            </dd>`
+      }
+      <dt>Gas</dt>
+      <dd class="amount">
+        ${
+          operation.cost_wei === null
+            ? `${formatWei(operation.reserved_wei)} reserved`
+            : `${formatWei(operation.cost_wei)} spent`
+        }
+      </dd>
+      ${operation.reorg_count === 0 ? nothing : html`<dt>Reorged</dt><dd>${operation.reorg_count} times</dd>`}
+    </dl>
+    ${
+      status === "needs_attention"
+        ? html`<p><button type="button" class="primary" @click=${resume}>Resume</button></p>`
+        : nothing
+    }
+  </article>`;
+}

@@ -1,0 +1,142 @@
+import type {
+  ShownBlock,
+  ShownOverview,
+  ShownPage,
+  ShownPurchases,
+  ShownRefusal,
+} from "../../../sandbox/explorer/shown.ts";
+import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
+import { read } from "../api.ts";
+import { formatWei, percent, words } from "../format.ts";
+import { copyable, empty } from "../parts.ts";
+import { hrefTo } from "../route.ts";
+import { defineView } from "../view.ts";
+import { blockList } from "./blocks.ts";
+import { describeFault } from "./faults.ts";
+import { purchaseList } from "./purchases.ts";
+
+interface Glance {
+  purchases: ShownPurchases;
+  blocks: ShownPage<ShownBlock>;
+  refusals: ShownPage<ShownRefusal>;
+}
+
+/** How many of each the first view shows. */
+const few = 5;
+
+/** What is going on, at one glance. */
+export const overview = defineView<Glance>({
+  title: () => "Overview",
+  topics: ["purchases", "blocks", "operations", "faults", "refusals"],
+  async load() {
+    const [purchases, blocks, refusals] = await Promise.all([
+      read<ShownPurchases>("/purchases"),
+      read<ShownPage<ShownBlock>>("/blocks"),
+      read<ShownPage<ShownRefusal>>("/refusals"),
+    ]);
+    return { purchases, blocks, refusals };
+  },
+  draw: ({ purchases, blocks, refusals }, { overview: now, measure }) => html`
+    <h1 tabindex="-1">What is going on</h1>
+    ${attention(now, refusals.data[0])}
+    <div class="columns">
+      <section class="stack" aria-labelledby="newest">
+        <h2 id="newest">Newest purchases</h2>
+        ${
+          purchases.data.length === 0
+            ? empty("There are no purchases yet.", "Create one over the API, or run: npm run demo")
+            : purchaseList(purchases.data.slice(0, few), measure)
+        }
+        ${purchases.data.length > few ? html`<p><a href=${hrefTo("purchases")}>All purchases</a></p>` : nothing}
+      </section>
+      <div class="stack">
+        <section class="panel" aria-labelledby="chain">
+          <h2 id="chain">Chain and clock</h2>
+          <dl class="facts small">
+            <dt>Mode</dt>
+            <dd>${now.mode}, seed ${now.seed}</dd>
+            <dt>Epoch</dt>
+            <dd>${copyable(now.chain.epoch, "epoch")}</dd>
+            <dt>Chain</dt>
+            <dd>${now.chain.chain_id} at ${now.urls.rpc}</dd>
+            <dt>API</dt>
+            <dd>${now.urls.api}</dd>
+            <dt>Waiting</dt>
+            <dd>${waiting(now)}</dd>
+          </dl>
+        </section>
+        <section class="panel" aria-labelledby="gas">
+          <h2 id="gas">Gas budgets</h2>
+          ${now.programs.map(budget)}
+        </section>
+      </div>
+    </div>
+    <section class="stack" aria-labelledby="latest">
+      <h2 id="latest">Latest blocks</h2>
+      ${blockList(blocks.data.slice(0, few), measure)}
+    </section>
+  `,
+});
+
+/** What somebody should look at, if there is anything. */
+function attention(now: ShownOverview, refusal: ShownRefusal | undefined) {
+  const stranded = now.unsettled["needs_attention"] ?? 0;
+  return html`${
+    stranded === 0
+      ? nothing
+      : html`<p class="notice bad">
+        <a href=${hrefTo("operations", "", { status: "needs_attention" })}
+          >${stranded} ${stranded === 1 ? "operation needs" : "operations need"} a person</a
+        >
+      </p>`
+  }
+  ${
+    now.faults.length + now.delivery_faults.length === 0
+      ? nothing
+      : html`<div class="notice warn">
+        <p><a href=${hrefTo("controls")}>Faults are set</a></p>
+        <ul class="plain small">
+          ${now.faults.map((fault) => html`<li>${describeFault(fault)}</li>`)}
+          ${now.delivery_faults.length === 0 ? nothing : html`<li>Deliveries fail</li>`}
+        </ul>
+      </div>`
+  }
+  ${
+    refusal === undefined
+      ? nothing
+      : html`<p class="notice bad">
+        <span
+          ><a href=${hrefTo("refusals")}
+            >${now.refusals} ${now.refusals === 1 ? "transaction was" : "transactions were"} refused</a
+          >, the last one as ${refusal.step}: ${failed(refusal)}</span
+        >
+      </p>`
+  }`;
+}
+
+function failed({ checks }: ShownRefusal): string {
+  const names = checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  return names.join(", ");
+}
+
+function waiting({ unsettled, pending_transactions }: ShownOverview): string {
+  const parts = [
+    ...Object.entries(unsettled).map(([status, count]) => `${count} ${words(status)}`),
+    ...(pending_transactions === 0 ? [] : [`${pending_transactions} pending on chain`]),
+  ];
+  return parts.length === 0 ? "nothing" : parts.join(", ");
+}
+
+function budget({ id, gas_budget }: ShownOverview["programs"][number]): TemplateResult {
+  const { limit_wei, reserved_wei, spent_wei, available_wei } = gas_budget;
+  const used = percent(String(BigInt(spent_wei) + BigInt(reserved_wei)), limit_wei);
+  const told = `${formatWei(available_wei)} of ${formatWei(limit_wei)} left`;
+  return html`<div class="payments">
+    <p class="small row"><strong>${id}</strong> <span class="quiet amount">${told}</span></p>
+    <svg viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label=${`${id}: ${told}`}>
+      <rect class="track" width="100" height="8"></rect>
+      <rect class="spent" width=${used} height="8"></rect>
+    </svg>
+    <p class="small quiet">${formatWei(spent_wei)} spent, ${formatWei(reserved_wei)} reserved</p>
+  </div>`;
+}

@@ -1,0 +1,68 @@
+import type { Explanation } from "../../../sandbox/explain/explanation.ts";
+import type { ShownPage, ShownRefusal } from "../../../sandbox/explorer/shown.ts";
+import { repeat } from "../../vendor/lit-html/directives/repeat.js";
+import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
+import { ask, read } from "../api.ts";
+import { checks, empty, pager, subjectLink, time, transaction } from "../parts.ts";
+import { defineView, type Scene } from "../view.ts";
+import { explanation } from "./explanation.ts";
+
+/** The explanations that somebody asked for, by transaction hash; a text says why there is none. */
+const explained = new Map<string, Explanation | string>();
+
+/** The transactions that a step did not accept, the newest first. */
+export const refusals = defineView<ShownPage<ShownRefusal>>({
+  title: () => "Refused",
+  topics: ["refusals"],
+  load: ({ query }) => read("/refusals", Object.fromEntries(query)),
+  draw: ({ data, next_cursor }, scene) => html`
+    <h1 tabindex="-1">Refused</h1>
+    <p class="quiet">Transactions that a step did not accept. The last 500 are kept, until a restore or a restart.</p>
+    ${
+      data.length === 0
+        ? empty("Nothing was refused.")
+        : html`<ul class="stack plain">
+          ${repeat(
+            data,
+            ({ number }) => number,
+            (refusal) => html`<li>${refusalCard(refusal, scene)}</li>`,
+          )}
+        </ul>`
+    }
+    ${pager("refusals", scene.route.query, next_cursor)}
+  `,
+});
+
+/** One refusal: the checks with both sides, and the decoded call on demand. */
+function refusalCard(refusal: ShownRefusal, scene: Scene): TemplateResult {
+  const { number, at, step, subject, code, transaction_hash, times } = refusal;
+  const toggle = (event: Event) => {
+    if (!(event.currentTarget instanceof HTMLDetailsElement) || !event.currentTarget.open) return;
+    ask<Explanation>("GET", `/explain/${transaction_hash}`)
+      .then((found) => explained.set(transaction_hash, found))
+      .catch((error: Error) => explained.set(transaction_hash, error.message))
+      .finally(scene.redraw);
+  };
+  const found = explained.get(transaction_hash);
+  return html`<article class="panel" aria-label=${`Refusal ${number}`}>
+    <p class="row">
+      <strong>${step}</strong> <span class="badge bad">${code}</span>
+      ${times === 1 ? nothing : html`<span class="small">${times} times</span>`}
+      <span class="small quiet">${time(at, scene.measure)}</span>
+    </p>
+    <p class="row small">${subjectLink(subject)} ${transaction(transaction_hash)}</p>
+    ${checks(refusal.checks)}
+    <details @toggle=${toggle}>
+      <summary>Decoded difference</summary>
+      <div class="stack">
+        ${
+          found === undefined
+            ? html`<p class="quiet">Reading …</p>`
+            : typeof found === "string"
+              ? html`<p class="notice bad">${found}</p>`
+              : explanation({ ...found, checks: [] })
+        }
+      </div>
+    </details>
+  </article>`;
+}

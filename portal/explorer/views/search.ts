@@ -1,0 +1,52 @@
+import type { ShownFinding } from "../../../sandbox/explorer/shown.ts";
+import { html } from "../../vendor/lit-html/lit-html.js";
+import { read } from "../api.ts";
+import { shorten } from "../format.ts";
+import { badge, empty } from "../parts.ts";
+import { hrefTo } from "../route.ts";
+import { defineView } from "../view.ts";
+
+/** What an id, a hash, an address or a block number stands for. */
+export const search = defineView<{ data: ShownFinding[] }>({
+  title: ({ query }) => `Search ${query.get("q") ?? ""}`,
+  topics: [],
+  load: ({ query }) => read("/search", { q: query.get("q") }),
+  draw: ({ data }, { route }) => html`
+    <h1 tabindex="-1">Found</h1>
+    ${
+      data.length === 0
+        ? empty(
+            `Nothing here is called ${shorten(route.query.get("q") ?? "")}.`,
+            "Ids, hashes, addresses and block numbers are found by their whole text.",
+          )
+        : html`<ul class="rows panel">
+          ${data.map(
+            (finding) => html`<li class="row">
+              ${badge(finding.type)} <a href=${hrefOf(finding)}>${finding.title}</a>
+              <code title=${finding.id}>${shorten(finding.id)}</code>
+            </li>`,
+          )}
+        </ul>`
+    }
+  `,
+});
+
+/** Where a finding is shown. */
+function hrefOf({ type, id }: ShownFinding): string {
+  switch (type) {
+    case "purchase":
+      return hrefTo("purchases", id);
+    case "merchant":
+      return hrefTo("merchants");
+    case "operation":
+      return hrefTo("operations", "", { q: id });
+    case "event":
+      return hrefTo("events", "", { q: id });
+    case "block":
+      return hrefTo("blocks", "", { cursor: id });
+    case "transaction":
+      return hrefTo("transactions", id);
+    default:
+      return hrefTo("purchases", "", { q: id });
+  }
+}
