@@ -179,10 +179,19 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     Object.assign(description, now);
     if (dataDirectory !== undefined) await publish(dataDirectory, description);
   };
+  const snapshot = async (): Promise<Snapshot> => {
+    const { restore } = await snapshots.take();
+    return {
+      restore: async () => {
+        await restore();
+        await publishKeys();
+      },
+    };
+  };
   const explorer = openExplorer({ description, services, chain, receiver, watch });
   opened.defer(() => explorer.close());
   listeners.control.serve(
-    createControlHost({ ...everything, description, rotateKeys, explain, explorer, encoded }),
+    createControlHost({ ...everything, description, rotateKeys, explain, explorer, encoded, snapshot }),
   );
   if (dataDirectory !== undefined) opened.defer(await publish(dataDirectory, description));
   if (saved !== null) requireEqual(saved, await takeFingerprint(chain, store));
@@ -203,15 +212,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     client,
     receiver,
     rotateKeys,
-    snapshot: async () => {
-      const { restore } = await snapshots.take();
-      return {
-        restore: async () => {
-          await restore();
-          await publishKeys();
-        },
-      };
-    },
+    snapshot,
     explain,
     fingerprint: async () => await takeFingerprint(chain, store),
     save: async (file) => await writeSnapshot(file, await encoded()),

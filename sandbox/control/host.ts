@@ -21,7 +21,9 @@ import type { Chain } from "../genesis/start-chain.ts";
 import type { Admission } from "../http/admission.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import { SandboxError } from "../sandbox-error.ts";
+import type { Snapshot } from "../snapshot.ts";
 import { holdBack } from "./hold-back.ts";
+import { markRoutes } from "./mark-routes.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
 import { snapshotRoutes } from "./snapshot-routes.ts";
 
@@ -64,12 +66,14 @@ export function createControlHost(sandbox: {
   admission: Admission;
   /** The content of a snapshot file. */
   encoded: () => Promise<Uint8Array>;
+  snapshot: () => Promise<Snapshot>;
 }): Express {
   const { description, chain, relayer } = sandbox;
   const { clock, client } = chain;
   const app = express();
   app.disable("x-powered-by");
   app.use(snapshotRoutes(sandbox));
+  app.use(markRoutes(sandbox));
   app.use(holdBack(sandbox.admission));
   app.use(express.json({ limit: "32kb" }));
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../sandbox/demo/actors.ts";
 import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
@@ -184,6 +185,24 @@ test("a refusal again and again is one, and counted", async () => {
   const { data } = await read<ShownPage<ShownRefusal>>(`/refusals?q=${purchase.id}`);
   expect(data).toMatchObject([{ code: "transaction_not_found", times: 2, transaction_hash: hash }]);
   await mark.restore();
+});
+
+test("snapshots are taken and restored over the control API, and later ones end with it", async () => {
+  const { control } = sandbox.description.urls;
+  const post = async (path: string) => await fetch(`${control}${path}`, { method: "POST" });
+  const mark = z.object({ number: z.int(), now: z.int() });
+  const before = await sandbox.fingerprint();
+  const first = mark.parse(await (await post("/snapshots")).json());
+  await sandbox.clock.travel({ days: 1 });
+  const second = mark.parse(await (await post("/snapshots")).json());
+  expect(second.number).toBe(first.number + 1);
+  expect((await post(`/snapshots/${first.number}/restore`)).status).toBe(200);
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect((await post(`/snapshots/${second.number}/restore`)).status).toBe(404);
+  const now = await sandbox.clock.now();
+  expect(await (await fetch(`${control}/snapshots`)).json()).toEqual({
+    data: [{ number: first.number, now }],
+  });
 });
 
 test("operations have every transaction that was signed for them", async () => {

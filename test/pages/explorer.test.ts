@@ -213,6 +213,16 @@ describe("the controls", () => {
     await page.getByRole("spinbutton", { name: "Blocks" }).fill("3");
     await page.getByRole("button", { name: "Mine" }).click();
     await page.getByText(`at block ${block + 3n}.`).waitFor();
+    for (const [every, automine] of [
+      ["never", false],
+      ["transaction", true],
+    ] as const) {
+      await page.getByLabel("Blocks come").selectOption(every);
+      const answered = page.waitForResponse((response) => response.url().endsWith("/mining"));
+      await page.getByRole("button", { name: "Let it be so" }).click();
+      expect((await answered).status()).toBe(200);
+      expect(await sandbox.chain.client.getAutomine()).toBe(automine);
+    }
   });
 
   test("set and clear faults, at the points where they can act", async () => {
@@ -232,6 +242,17 @@ describe("the controls", () => {
     await page.getByRole("button", { name: "Clear the faults of deliveries" }).click();
     await page.getByRole("main").getByText("Deliveries arrive again.").waitFor();
     expect(sandbox.receiver.faults.list()).toEqual([]);
+  });
+
+  test("take a snapshot and go back to it", async () => {
+    const page = await open("#/controls");
+    const before = await sandbox.fingerprint();
+    await page.getByRole("button", { name: "Take a snapshot" }).click();
+    await page.getByRole("button", { name: "Go back to snapshot" }).waitFor();
+    await offered(await begin());
+    await page.getByRole("button", { name: "Go back to snapshot" }).click();
+    await page.getByRole("main").getByText("Everything is as it was at snapshot").waitFor();
+    expect(await sandbox.fingerprint()).toEqual(before);
   });
 
   test("rotate keys", async () => {

@@ -6,17 +6,30 @@ import { control, fieldOf, numberOf } from "./control.ts";
 import { deliveryFaults, relayerFaults } from "./faults.ts";
 
 const seconds: { readonly [unit: string]: number } = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 };
+const mining: { readonly [every: string]: string } = {
+  transaction: "with every transaction",
+  never: "only when told to",
+  1: "every second",
+  12: "every 12 seconds",
+};
 const keys = ["notifications", "receipts", "reviewer"];
 
+/** A snapshot that the control API has taken. */
+interface Mark {
+  number: number;
+  /** Unix seconds. */
+  now: number;
+}
+
 /** What can be done to the sandbox. */
-export const controls = defineView<null>({
+export const controls = defineView<{ data: Mark[] }>({
   title: () => "Controls",
   topics: [],
-  load: async () => null,
-  draw: (_, scene) => html`
+  load: () => ask("GET", "/snapshots"),
+  draw: ({ data }, scene) => html`
     <h1 tabindex="-1">Controls</h1>
     <div class="columns even">
-      <div class="stack">${clock(scene)} ${keyRing(scene)}</div>
+      <div class="stack">${clock(scene)} ${snapshots(data, scene)} ${keyRing(scene)}</div>
       <div class="stack">${relayerFaults(scene)} ${deliveryFaults(scene)}</div>
     </div>
   `,
@@ -50,6 +63,41 @@ function clock(scene: Scene) {
         <label for="blocks">Blocks</label>
         <input id="blocks" name="blocks" type="number" min="1" max="9999" value="1" required />
       </div>`,
+    })}
+    ${control(scene, {
+      label: "Let it be so",
+      done: "Blocks come as you said from now on.",
+      act: (form) => {
+        const every = fieldOf(form, "every");
+        return ask("POST", "/mining", { every: Number(every) || every });
+      },
+      fields: html`<div class="field">
+        <label for="every">Blocks come</label>
+        <select id="every" name="every">
+          ${Object.entries(mining).map(([every, told]) => html`<option value=${every}>${told}</option>`)}
+        </select>
+      </div>`,
+    })}
+  </section>`;
+}
+
+function snapshots(marks: readonly Mark[], scene: Scene) {
+  return html`<section class="panel" aria-labelledby="snapshots">
+    <h2 id="snapshots">Snapshots</h2>
+    <p class="quiet">Chain, records, relayer, clock and faults as one.</p>
+    ${marks.map(({ number, now }) =>
+      control(scene, {
+        label: `Go back to snapshot ${number}`,
+        done: `Everything is as it was at snapshot ${number}.`,
+        act: () => ask("POST", `/snapshots/${number}/restore`),
+        fields: html`<p>Snapshot ${number}, ${formatTime(new Date(now * 1_000).toISOString())}</p>`,
+      }),
+    )}
+    ${control(scene, {
+      label: "Take a snapshot",
+      done: "A snapshot was taken; it is kept while the sandbox runs.",
+      act: () => ask("POST", "/snapshots"),
+      fields: html`<p><a href="/snapshot" download="sandbox.snapshot">Save everything to a file</a></p>`,
     })}
   </section>`;
 }
