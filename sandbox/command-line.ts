@@ -5,6 +5,7 @@ import { explainCommand } from "./commands/explain.ts";
 import { faultCommand } from "./commands/fault.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { mineCommand } from "./commands/mine.ts";
+import { scenarioCommand } from "./commands/scenario.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
 import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
@@ -21,6 +22,7 @@ const program = new Command("routing-sandbox")
   .addCommand(mineCommand())
   .addCommand(faultCommand())
   .addCommand(snapshotCommand())
+  .addCommand(scenarioCommand())
   .addCommand(listenCommand())
   .addCommand(explainCommand())
   .addCommand(checkContractCommand())

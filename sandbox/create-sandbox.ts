@@ -49,6 +49,8 @@ import { restoreSaved, saveSandbox } from "./saved/save-sandbox.ts";
 import { completeOptions } from "./saved/saved-options.ts";
 import type { SavedSandbox } from "./saved/saved-sandbox.ts";
 import { encodeSnapshot, writeSnapshot } from "./saved/snapshot-file.ts";
+import { Recorder } from "./scenario/recorder.ts";
+import type { Scenario } from "./scenario/scenario.ts";
 import { type Snapshot, Snapshots } from "./snapshot.ts";
 import { wait } from "./wait.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
@@ -77,6 +79,19 @@ export interface Sandbox extends AsyncDisposable {
    * @throws SandboxError snapshot_refused when the file cannot be written.
    */
   save(file: string): Promise<void>;
+  /**
+   * Writes down what is done from now on: requests, transactions of wallets, time and blocks, and the control API. The sandbox must
+   * be fresh. What is called on this object beside (`relayer.fault()`, `receiver.failNext()`, `rotateKeys()`) is not seen.
+   *
+   * @throws SandboxError scenario_refused
+   */
+  record(title: string): Promise<void>;
+  /**
+   * Ends the recording and returns it, to be written with `writeScenario` and repeated with `playScenario`.
+   *
+   * @throws SandboxError scenario_refused when something was done that cannot be repeated.
+   */
+  stopRecording(): Promise<Scenario>;
   /** A wallet with any test key, beside those in {@link Sandbox.wallets}. */
   openWallet(privateKey: Hex): TestWallet;
   /** Says of any transaction whether it would be accepted and for what, and if not why. */
@@ -159,7 +174,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
   const isDelivery = ({ url }: { url?: string | undefined }) => url === receiveNotification.path;
   const explain = async (hash: Hex) => await explainTransaction(hash, services, chain.client);
-  listeners.api.serve(receiver.guard(admission.guard(api, isDelivery)));
+  const recorder = new Recorder({ settings, admission, chain, store, relayer, description });
+  listeners.api.serve(receiver.guard(recorder.guard(admission.guard(api, isDelivery))));
   listeners.docs.serve(createDocumentationHost(services, operations));
   const facade = new RpcFacade(chain.anvil.url, admission);
   opened.defer(() => facade.close());
@@ -191,7 +207,16 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const explorer = openExplorer({ description, services, chain, receiver, watch });
   opened.defer(() => explorer.close());
   listeners.control.serve(
-    createControlHost({ ...everything, description, rotateKeys, explain, explorer, encoded, snapshot }),
+    createControlHost({
+      ...everything,
+      recorder,
+      description,
+      rotateKeys,
+      explain,
+      explorer,
+      encoded,
+      snapshot,
+    }),
   );
   if (dataDirectory !== undefined) opened.defer(await publish(dataDirectory, description));
   if (saved !== null) requireEqual(saved, await takeFingerprint(chain, store));
@@ -213,6 +238,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     receiver,
     rotateKeys,
     snapshot,
+    record: async (title) => await recorder.start(title),
+    stopRecording: async () => await recorder.stop(),
     explain,
     fingerprint: async () => await takeFingerprint(chain, store),
     save: async (file) => await writeSnapshot(file, await encoded()),

@@ -21,10 +21,12 @@ import type { Chain } from "../genesis/start-chain.ts";
 import type { Admission } from "../http/admission.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import { SandboxError } from "../sandbox-error.ts";
+import type { Recorder } from "../scenario/recorder.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { holdBack } from "./hold-back.ts";
 import { markRoutes } from "./mark-routes.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
+import { scenarioRoutes } from "./scenario-routes.ts";
 import { snapshotRoutes } from "./snapshot-routes.ts";
 
 const travelBody = z
@@ -64,6 +66,7 @@ export function createControlHost(sandbox: {
   explain: (hash: Hex) => Promise<Explanation>;
   explorer: Explorer;
   admission: Admission;
+  recorder: Recorder;
   /** The content of a snapshot file. */
   encoded: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;
@@ -74,6 +77,8 @@ export function createControlHost(sandbox: {
   app.disable("x-powered-by");
   app.use(snapshotRoutes(sandbox));
   app.use(markRoutes(sandbox));
+  app.use(scenarioRoutes(sandbox));
+  app.use(sandbox.recorder.control());
   app.use(holdBack(sandbox.admission));
   app.use(express.json({ limit: "32kb" }));
 

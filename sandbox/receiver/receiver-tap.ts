@@ -63,7 +63,7 @@ export class ReceiverTap {
 }
 
 /** Keeps the bytes of a body as they come from the connection, whoever reads them later. */
-function collectBody(request: IncomingMessage): () => Buffer {
+export function collectBody(request: IncomingMessage): () => Buffer {
   const chunks: Buffer[] = [];
   let length = 0;
   const push = request.push.bind(request);

@@ -1,0 +1,44 @@
+import type { ServerResponse } from "node:http";
+
+/** A request and its answer, once it is about to be sent. */
+export interface Exchange {
+  status: number;
+  answer: string;
+}
+
+/**
+ * Waits for an answer, and holds it until what is done about it has ended, so that nothing that the client does next
+ * comes in between.
+ *
+ * @param about - is told null when the connection broke off before there was an answer.
+ */
+export function watchAnswer(
+  response: ServerResponse,
+  about: (exchange: Exchange | null) => Promise<void>,
+): void {
+  const chunks: Buffer[] = [];
+  const keep = (chunk: unknown) => {
+    if (typeof chunk === "string" || chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  };
+  const { write, end } = response;
+  let ended = false;
+  const hooks = {
+    write(...args: unknown[]) {
+      keep(args[0]);
+      return Reflect.apply(write, response, args);
+    },
+    end(...args: unknown[]) {
+      if (ended) return response;
+      ended = true;
+      keep(args[0]);
+      const answer = Buffer.concat(chunks).toString();
+      about({ status: response.statusCode, answer }).finally(() => Reflect.apply(end, response, args));
+      return response;
+    },
+  };
+  Object.assign(response, hooks);
+  response.once("close", () => {
+    if (!ended) about(null);
+    ended = true;
+  });
+}

@@ -1,0 +1,146 @@
+/** Records the scenarios that ship, in `scenarios/`: `node scripts/record-scenarios.ts`. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { signDecision } from "../protocol/decision.ts";
+import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
+import { castActors } from "../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../sandbox/demo/narrator.ts";
+import * as steps from "../sandbox/demo/purchase-steps.ts";
+import { Session } from "../sandbox/demo/session.ts";
+import { writeScenario } from "../sandbox/scenario/scenario-file.ts";
+import { capabilitiesSchema } from "../server/schemas/capabilities.ts";
+import { decisionSchema } from "../server/schemas/decision.ts";
+
+const usdc = 1_000_000n;
+
+interface Story {
+  file: string;
+  title: string;
+  tell: (sandbox: Sandbox) => Promise<void>;
+}
+
+const stories: readonly Story[] = [
+  {
+    file: "refund.yaml",
+    title: "A purchase by the registrar's offer: paid in two parts, claimed, refunded, notified",
+    async tell(sandbox) {
+      const session = await open(sandbox);
+      const merchant = await enrollMerchant(session);
+      const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
+      await steps.activate(session, purchase, "activate");
+      await steps.approve(session, session.actors.buyer, purchase, 25n * usdc);
+      await steps.pay(session, purchase, 10n * usdc);
+      await steps.pay(session, purchase, 15n * usdc);
+      await steps.reconcile(session, purchase, "reconcile");
+      const claim = await steps.claim(session, purchase, 20n * usdc);
+      const decision = await steps.decide(session, purchase, claim, 12n * usdc);
+      const refunded = await steps.refund(session, purchase, decision);
+      await steps.readPurchase(session, purchase);
+      await steps.notify(session, refunded.event_id);
+      await steps.receipts(session);
+    },
+  },
+  {
+    file: "lost-response.yaml",
+    title:
+      "The registrar's offer is sent, the node's answer is lost, and the same request goes on with the same transaction",
+    async tell(sandbox) {
+      const session = await open(sandbox);
+      const merchant = await enrollMerchant(session);
+      const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
+      await control(sandbox, "POST", "/faults", { point: "broadcast", action: "pause_mining" });
+      await control(sandbox, "POST", "/faults", { point: "broadcast", action: "lose_response" });
+      const path = `/purchases/${purchase.id}/activate`;
+      const body = { commitment_hash: purchase.commitment.hash };
+      await session.attempt({ method: "POST", path, intent: "activate", body });
+      await steps.transactions(session);
+      await control(sandbox, "DELETE", "/faults");
+      await steps.activate(session, purchase, "activate");
+      await steps.transactions(session);
+      await steps.readPurchase(session, purchase);
+    },
+  },
+  {
+    file: "direct.yaml",
+    title:
+      "The direct route: registered by the merchant, paid in part, the claim denied; and an offer that nobody pays expires",
+    async tell(sandbox) {
+      const session = await open(sandbox);
+      const merchant = await enrollMerchant(session);
+      const unpaid = await steps.createPurchase(session, merchant, "unpaid", "30000000");
+      await steps.activate(session, unpaid, "activate");
+      const purchase = await steps.createPurchase(session, merchant, "purchase", "40000000");
+      await steps.register(session, purchase, "registration");
+      await steps.approve(session, session.actors.buyer, purchase, 40n * usdc);
+      await steps.pay(session, purchase, 10n * usdc);
+      await steps.pay(session, purchase, 5n * usdc);
+      await steps.reconcile(session, purchase, "reconcile");
+      const claim = await steps.claim(session, purchase, 15n * usdc);
+      await deny(session, purchase, claim);
+      await steps.readPurchase(session, purchase);
+      await control(sandbox, "POST", "/clock", {
+        to: unpaid.deadlines.pay_deadline + 1,
+      });
+      const later = await open(sandbox);
+      await session.actors.buyer.pay(unpaid, 30n * usdc);
+      await session.actors.stranger.expire(unpaid);
+      await steps.readPurchase(later, unpaid);
+    },
+  },
+];
+
+async function open(sandbox: Sandbox): Promise<Session> {
+  return await Session.open(await castActors(sandbox.description), silentNarrator);
+}
+
+async function control(sandbox: Sandbox, method: string, path: string, body?: object): Promise<void> {
+  const response = await fetch(sandbox.description.urls.control + path, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+}
+
+async function deny(
+  session: Session,
+  purchase: steps.DemoPurchase,
+  claim: Awaited<ReturnType<typeof steps.claim>>,
+): Promise<void> {
+  const { reviewer, api, program } = session.actors;
+  const { now } = await api.call(capabilitiesSchema, "GET", "/v1/routing/capabilities");
+  const statement = {
+    award: "0",
+    chain_id: purchase.commitment.typed_data.domain.chainId,
+    claim_hash: claim.claim_hash,
+    claim_id: claim.id,
+    commitment_hash: purchase.commitment.hash,
+    decided_at: now,
+    outcome: "denied",
+    program,
+    purchase: purchase.id,
+    reviewer_key_id: reviewer.keyId,
+  } as const;
+  const { award, claim_id, outcome, decided_at, reviewer_key_id } = statement;
+  const approval = signDecision(reviewer.privateKey, statement);
+  await session.call({
+    title: "Denied",
+    method: "POST",
+    path: `/purchases/${purchase.id}/decisions`,
+    intent: "decision",
+    body: { claim_id, outcome, award, decided_at, reviewer_key_id, approval },
+    answer: decisionSchema,
+    tell: ({ id }) => id,
+  });
+}
+
+await mkdir("scenarios", { recursive: true });
+for (const { file, title, tell } of stories) {
+  await using sandbox = await createSandbox({ seed: "scenarios" });
+  await sandbox.record(title);
+  await tell(sandbox);
+  const scenario = await sandbox.stopRecording();
+  await writeFile(`scenarios/${file}`, writeScenario(scenario));
+  console.log(`${file}: ${scenario.steps.length} steps`);
+}
