@@ -139,8 +139,10 @@ function refresh(): Promise<void> {
 async function readUntilCurrent(): Promise<void> {
   while (again) {
     again = false;
+    const { route } = page;
     await readOnce();
-    if (again) await new Promise((resolve) => setTimeout(resolve, restMs));
+    // Whoever goes to another view does not wait.
+    if (again && route === page.route) await new Promise((resolve) => setTimeout(resolve, restMs));
   }
 }
 

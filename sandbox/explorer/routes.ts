@@ -24,6 +24,10 @@ const searchQuery = z.strictObject({ q: z.string().trim().min(1).max(200) });
 /** The routes that the explorer reads; each answers with a type of `shown.ts` and changes nothing. */
 export function explorerRoutes(sources: Sources): Router {
   const router = Router();
+  router.use((_request, response, next) => {
+    response.set("Cache-Control", "no-store");
+    next();
+  });
   router.get("/overview", async (_request, response) => {
     response.json(await readOverview(sources));
   });

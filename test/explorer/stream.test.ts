@@ -111,6 +111,15 @@ test("tells a burst as one change, and does not name more than fifty purchases",
   expect((await stream.change("purchases")).purchases).toBeNull();
 });
 
+test("serves sixty-four clients, asks a further one to come later, and takes it when one has left", async () => {
+  const url = await serve(new ChangeFeed(), 60_000);
+  const streams = await Promise.all(Array.from({ length: 64 }, async () => await open(url)));
+  const refused = await fetch(url);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+  streams[0]?.close();
+  await expect.poll(async () => (await open(url)).status, { timeout: 5_000 }).toBe(200);
+});
+
 test("beats while nothing happens", async () => {
   const stream = await open(await serve(new ChangeFeed(), 20));
   for (const _ of [1, 2]) expect(await stream.next(({ event }) => event === "comment")).not.toBeNull();
