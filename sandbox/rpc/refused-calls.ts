@@ -4,8 +4,10 @@ import type { Json } from "../../protocol/json.ts";
 const time = "Move the time of chain and API together: routing-sandbox travel, or sandbox.clock.travel().";
 const mining =
   "Choose when blocks are mined: routing-sandbox mine --every, or POST /mining of the control API.";
-const snapshots = "Take chain, store and clock back as one: sandbox.snapshot() and its restore().";
-const state = "Begin anew with npm start -- --fresh, or keep several sandboxes with --data-dir.";
+const snapshots =
+  "Take chain, store and clock back as one: sandbox.snapshot() and its restore(), or POST /snapshots of the control API.";
+const state =
+  "Begin anew with npm start -- --fresh, or go on from a whole sandbox: routing-sandbox snapshot load.";
 const identity =
   "The contracts and every signature are bound to this chain; start a sandbox of another --seed instead.";
 
