@@ -12,6 +12,8 @@ import {
 } from "./snapshot-file.ts";
 import { type Store, type StoreImage, StoreUnavailableError } from "./store.ts";
 
+import { upgradeChange } from "./upgrade-record.ts";
+
 /** How long the journal may become at least before it is folded into the snapshot, in bytes. */
 const smallestFold = 16 * 2 ** 20;
 
@@ -68,8 +70,14 @@ async function load(directory: string) {
   const files = filesOf(directory);
   const snapshot = await readSnapshot(files.snapshot);
   const end: JournalEnd = { bytes: 0, ended: true };
-  const loaded = await JournaledStore.load(snapshot, readJournal(files.journal, snapshot.upTo, end));
+  const entries = readJournal(files.journal, snapshot.upTo, end);
+  const current = snapshot.format === currentFormat ? entries : upgradeEntries(entries);
+  const loaded = await JournaledStore.load(snapshot, current);
   return { ...loaded, format: snapshot.format, end };
+}
+
+async function* upgradeEntries(entries: AsyncIterable<JournalEntry>): AsyncGenerator<JournalEntry> {
+  for await (const entry of entries) yield { ...entry, changes: entry.changes.map(upgradeChange) };
 }
 
 function filesOf(directory: string) {

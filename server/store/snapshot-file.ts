@@ -5,6 +5,7 @@ import { JSONFile } from "lowdb/node";
 import { damaged, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
 import { type CollectionName, collectionNames } from "./records.ts";
 import type { Stored, StoreImage } from "./store.ts";
+import { upgradeRecord } from "./upgrade-record.ts";
 
 /** Everything that a store held at one moment. */
 export interface StoreContents {
@@ -181,7 +182,12 @@ async function readFirstFormat(file: string): Promise<KeptContents> {
   });
   if (snapshot.data?.image.version !== 1) throw damaged(file, 1, "it is no snapshot of format 1");
   const { up_to, image } = snapshot.data;
-  return { format: 1, ...contentsOf(image, up_to) };
+  const { collections, ...rest } = contentsOf(image, up_to);
+  const lists = [...collections].map(([name, records]) => {
+    const upgraded = records.map((stored) => ({ ...stored, value: upgradeRecord(name, stored.value) }));
+    return [name, upgraded] as const;
+  });
+  return { format: 1, ...rest, collections: new Map(lists) };
 }
 
 /** The contents of an image. */

@@ -11,6 +11,7 @@ import { openDirectoryStore } from "../../server/store/directory.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { expectBooksToBalance, expectOneRecordEach } from "./books.ts";
 import { sendUntilDone, start } from "./crash-series.ts";
+import { randomNumbers } from "./random-numbers.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 
 const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
@@ -106,15 +107,4 @@ async function killWhileItStarts(folder: string, delayMs: number): Promise<void>
   await after(delayMs);
   child.kill("SIGKILL");
   await exited;
-}
-
-/** Numbers from 0 to 1 (mulberry32): equal seeds give equal numbers. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

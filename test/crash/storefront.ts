@@ -96,7 +96,7 @@ export class Storefront {
 export async function send(
   { urls }: Pick<SandboxDescription, "urls">,
   credential: string,
-  { path, key, body }: RelayedRequest,
+  { path, key, body }: Pick<RelayedRequest, "path" | "key" | "body">,
 ): Promise<ExactAnswer> {
   const response = await fetch(new URL(path, urls.api), {
     method: "POST",

@@ -129,11 +129,13 @@ describe("the format of a directory", () => {
       "0x03": { revision: 1, value: { step: "offer", subject: "pur_3" } },
     });
     expect(image.collections.key_generations).toEqual({});
+    const subjects = Object.values(image.collections.events ?? {}).map(({ value }) => value.subject);
+    expect(subjects).toEqual(["mer_1", "mer_2", "pur_1"]);
     for (const name of ["store.json", "store.journal"])
       expect(await readFile(join(folder, `${name}.format-1`))).toEqual(
         await readFile(new URL(`format-1/${name}`, import.meta.url)),
       );
-    expect(await readFile(join(folder, "store.json"), "utf8")).toContain('{"format":2,"up_to":4,');
+    expect(await readFile(join(folder, "store.json"), "utf8")).toContain('{"format":2,"up_to":6,');
     expect(await readDirectory(folder)).toEqual(image);
   });
 

@@ -1,0 +1,184 @@
+import { type CollectionName, indexedFields, orderings } from "../records.ts";
+import { type Change, StoreConflictError } from "../store.ts";
+import type { Database, Query } from "./database.ts";
+import { encode } from "./reader.ts";
+
+/** A commit that waits to be written. */
+export interface PendingCommit {
+  counters: readonly string[];
+  build: (numbers: readonly number[]) => readonly Change[];
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** A record as a group leaves it; null for one that is not there. */
+type Record = { revision: number; value: unknown } | null;
+
+/** What a group has seen and changed so far. */
+class Group {
+  readonly counters = new Map<string, number>();
+  readonly records = new Map<string, { collection: CollectionName; key: string; record: Record }>();
+  /** Those that were taken away and may have come back: they get a new place in the order of insertion. */
+  readonly removed = new Set<string>();
+  readonly changed = new Set<string>();
+}
+
+/**
+ * Writes commits in one transaction, while nobody else writes: so that nothing that was read changes, nothing deadlocks, and the order
+ * of insertion is that of commits.
+ *
+ * A commit with a conflict writes nothing and does not keep the others from being written.
+ *
+ * @returns what is to be told to each of them once the transaction is durable.
+ */
+export async function writeGroup(
+  commits: readonly PendingCommit[],
+  query: Query,
+  database: Database,
+): Promise<(() => void)[]> {
+  const { schema } = database;
+  await query(`SELECT pg_advisory_xact_lock(${database.lock("commit")})`);
+  const group = new Group();
+  const told: (() => void)[] = [];
+  for (const commit of commits) {
+    const numbers = await readCounters(commit.counters, group, query, schema);
+    try {
+      const changes = commit.build(numbers);
+      await readRecords(changes, group, query, schema);
+      apply(changes, group);
+      commit.counters.forEach((counter, index) => {
+        group.counters.set(counter, numbers[index] ?? 0);
+      });
+      told.push(commit.resolve);
+    } catch (error) {
+      if (!(error instanceof StoreConflictError)) throw error;
+      told.push(() => commit.reject(error));
+    }
+  }
+  await write(group, query, schema);
+  if (group.changed.size > 0) await query(`NOTIFY ${database.channel}`);
+  return told;
+}
+
+async function readCounters(
+  names: readonly string[],
+  { counters }: Group,
+  query: Query,
+  schema: string,
+): Promise<number[]> {
+  const missing = names.filter((name) => !counters.has(name));
+  if (missing.length > 0) {
+    const rows = await query(`SELECT name, value FROM ${schema}.counters WHERE name = ANY($1)`, [missing]);
+    for (const name of missing) {
+      const row = rows.find((one) => one["name"] === name);
+      counters.set(name, Number(row?.["value"] ?? 0));
+    }
+  }
+  return names.map((name) => (counters.get(name) ?? 0) + 1);
+}
+
+async function readRecords(
+  changes: readonly Change[],
+  { records }: Group,
+  query: Query,
+  schema: string,
+): Promise<void> {
+  const missing = changes.filter((change) => !records.has(nameOf(change)));
+  if (missing.length === 0) return;
+  const rows = await query(
+    `SELECT collection, key, revision FROM ${schema}.records
+     WHERE (collection, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+    [missing.map(({ collection }) => collection), missing.map(({ key }) => encode(key))],
+  );
+  for (const { collection, key } of missing) {
+    const row = rows.find((one) => one["collection"] === collection && one["key"] === encode(key));
+    const record = row === undefined ? null : { revision: Number(row["revision"]), value: undefined };
+    records.set(nameOf({ collection, key }), { collection, key, record });
+  }
+}
+
+/** @throws StoreConflictError before anything is changed. */
+function apply(changes: readonly Change[], { records, removed, changed }: Group): void {
+  for (const change of changes) {
+    const { record } = records.get(nameOf(change)) ?? { record: null };
+    const fits =
+      (change.kind !== "insert" || record === null) &&
+      (change.kind !== "update" || record?.revision === change.revision);
+    if (!fits) throw new StoreConflictError(change.collection, change.key);
+  }
+  for (const change of changes) {
+    const { collection, key } = change;
+    const name = nameOf(change);
+    const before = records.get(name)?.record ?? null;
+    const record =
+      change.kind === "delete" ? null : { revision: (before?.revision ?? 0) + 1, value: change.value };
+    if (record === null) removed.add(name);
+    changed.add(name);
+    records.set(name, { collection, key, record });
+  }
+}
+
+async function write(
+  { counters, records, removed, changed }: Group,
+  query: Query,
+  schema: string,
+): Promise<void> {
+  if (counters.size > 0)
+    await query(
+      `INSERT INTO ${schema}.counters SELECT * FROM unnest($1::text[], $2::bigint[])
+       ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value`,
+      [[...counters.keys()], [...counters.values()]],
+    );
+  const gone = [...removed].flatMap((name) => records.get(name) ?? []);
+  if (gone.length > 0)
+    await query(
+      `DELETE FROM ${schema}.records WHERE (collection, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+      [gone.map(({ collection }) => collection), gone.map(({ key }) => encode(key))],
+    );
+  const left = [...changed].flatMap((name) => {
+    const { collection, key, record } = records.get(name) ?? { record: null };
+    return record === null || collection === undefined ? [] : [{ collection, key, ...record }];
+  });
+  if (left.length > 0) await insertRecords(left, query, schema);
+}
+
+/** Writes records, new ones in this order after all others. */
+export async function insertRecords(
+  records: readonly { collection: CollectionName; key: string; revision: number; value: unknown }[],
+  query: Query,
+  schema: string,
+): Promise<void> {
+  await query(
+    `INSERT INTO ${schema}.records (collection, key, revision, position, fields, value)
+     SELECT collection, key, revision, last.position + row, fields, value
+     FROM (SELECT coalesce(max(position), 0) AS position FROM ${schema}.records) AS last,
+       unnest($1::text[], $2::text[], $3::integer[], $4::jsonb[], $5::text[])
+         WITH ORDINALITY AS new (collection, key, revision, fields, value, row)
+     ON CONFLICT (collection, key) DO UPDATE
+     SET revision = EXCLUDED.revision, fields = EXCLUDED.fields, value = EXCLUDED.value`,
+    [
+      records.map(({ collection }) => collection),
+      records.map(({ key }) => encode(key)),
+      records.map(({ revision }) => revision),
+      records.map(({ collection, value }) => JSON.stringify(fieldsOf(collection, value))),
+      records.map(({ value }) => JSON.stringify(value)),
+    ],
+  );
+}
+
+/** The fields that a record is found by; a number that is null is left out, so that it is in no order. */
+function fieldsOf(collection: CollectionName, value: unknown): { [field: string]: string } {
+  const orders = Object.values(orderings).filter((ordering) => ordering.collection === collection);
+  const names = [...indexedFields[collection], ...orders.flatMap(({ within, by }) => [...within, by])];
+  const fields: { [field: string]: string } = {};
+  for (const name of new Set<string>(names)) {
+    const field: unknown = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+    const absent = field === undefined || (field === null && orders.some(({ by }) => by === name));
+    if (!absent) fields[name] = encode(field);
+  }
+  return fields;
+}
+
+function nameOf({ collection, key }: { collection: CollectionName; key: string }): string {
+  return `${collection}\n${key}`;
+}

@@ -1,0 +1,45 @@
+import type { Change } from "../store.ts";
+import { type PendingCommit, writeGroup } from "./commit-group.ts";
+import type { Database, Query } from "./database.ts";
+
+/** Runs a transaction, one at a time and in the order in which they are asked for. */
+export type Transact = <T>(step: (query: Query) => Promise<T>) => Promise<T>;
+
+/** Gathers the commits that come while a transaction is under way and writes them together in the next one. */
+export class CommitQueue {
+  readonly #transact: Transact;
+  readonly #database: Database;
+  #waiting: PendingCommit[] = [];
+
+  constructor(transact: Transact, database: Database) {
+    this.#transact = transact;
+    this.#database = database;
+  }
+
+  /** Writes changes, all or none; it has its place in the order when this returns. */
+  commit(
+    counters: readonly string[],
+    build: (numbers: readonly number[]) => readonly Change[],
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ counters, build, resolve, reject });
+      if (this.#waiting.length === 1) void this.#write();
+    });
+  }
+
+  async #write(): Promise<void> {
+    let group: PendingCommit[] = [];
+    try {
+      const told = await this.#transact(async (query) => {
+        group = this.#waiting;
+        this.#waiting = [];
+        return await writeGroup(group, query, this.#database);
+      });
+      for (const tell of told) tell();
+    } catch (error) {
+      // Also those that came before a connection was found.
+      const refused = group.length > 0 ? group : this.#waiting.splice(0);
+      for (const { reject } of refused) reject(error);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import { Client, type ClientConfig, escapeIdentifier, Pool } from "pg";
+import { StoreUnavailableError } from "../store.ts";
+
+/** Runs one statement and answers its rows. */
+export type Query = (text: string, values?: unknown[]) => Promise<{ [column: string]: unknown }[]>;
+
+/** What advisory locks of a sandbox stand for. */
+export const locks = { commit: 1, leader: 2, owner: 3, members: 4, schema: 5 } as const;
+
+/** A URL that names no database; it is not shown, because it may hold a password. */
+export class DatabaseUrlError extends Error {
+  override name = "DatabaseUrlError";
+}
+
+/** How long a connection or a statement may take, in milliseconds; longer is as good as never. */
+const patienceMs = 10_000;
+
+/** A PostgreSQL database with one schema for each sandbox in it. */
+export class Database {
+  /** Where it is, without user and password. */
+  readonly name: string;
+  /** The schema, quoted. */
+  readonly schema: string;
+  /** The channel that commits are announced on, quoted. */
+  readonly channel: string;
+  readonly #config: ClientConfig;
+  readonly #pool: Pool;
+  /** Keeps the locks of one schema apart from those of another. */
+  readonly #lockClass: number;
+
+  /**
+   * @param url - `postgres://user:password@host:port/database?schema=name`; the schema is `routing_sandbox` by default.
+   * @throws DatabaseUrlError
+   */
+  constructor(url: string) {
+    const { config, schema } = parse(url);
+    this.#config = {
+      ...config,
+      keepAlive: true,
+      connectionTimeoutMillis: patienceMs,
+      application_name: "routing-sandbox",
+    };
+    this.name = `${config.database ?? ""} at ${config.host ?? ""}:${config.port ?? 5432}, schema ${schema}`;
+    this.schema = escapeIdentifier(schema);
+    const digest = createHash("sha256").update(schema).digest();
+    this.channel = escapeIdentifier(`routing_sandbox_${digest.toString("hex", 0, 8)}`);
+    this.#lockClass = digest.readInt32BE(0);
+    this.#pool = new Pool({ ...this.#config, max: 8, query_timeout: patienceMs });
+    // A connection that breaks off while nobody uses it is replaced when it is needed.
+    this.#pool.on("error", () => {});
+  }
+
+  /** The two numbers of an advisory lock, as SQL. */
+  lock(name: keyof typeof locks): string {
+    return `${this.#lockClass}, ${locks[name]}`;
+  }
+
+  /** Runs one statement on any connection. */
+  readonly query: Query = async (text, values = []) =>
+    await reaching(async () => (await this.#pool.query(text, values)).rows);
+
+  /** Runs a transaction on a connection of its own. */
+  async transaction<T>(step: (query: Query) => Promise<T>, begin = "BEGIN"): Promise<T> {
+    const client = await reaching(async () => await this.#pool.connect());
+    let failure: Error | undefined;
+    // Without a listener, a connection that breaks off in the middle would end the process.
+    const broken = () => {};
+    client.on("error", broken);
+    const query: Query = async (text, values = []) =>
+      await reaching(async () => (await client.query(text, values)).rows);
+    try {
+      await query(begin);
+      const result = await step(query);
+      await query("COMMIT");
+      return result;
+    } catch (error) {
+      failure = error instanceof StoreUnavailableError ? error : undefined;
+      if (failure === undefined) await query("ROLLBACK");
+      throw error;
+    } finally {
+      client.off("error", broken);
+      // Whatever state it is in, the next one gets another.
+      client.release(failure);
+    }
+  }
+
+  /** Opens a connection that the caller keeps. */
+  async connect(): Promise<Client> {
+    const client = new Client(this.#config);
+    client.on("error", () => {});
+    await reaching(async () => await client.connect());
+    return client;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** Has whatever the database or the way to it refuses told as one error. */
+export async function reaching<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (cause) {
+    throw new StoreUnavailableError("The database refused or did not answer.", { cause });
+  }
+}
+
+function parse(text: string): { config: ClientConfig; schema: string } {
+  const url = URL.parse(text);
+  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
+    throw new DatabaseUrlError(
+      "--store must be a URL as in postgres://user:password@localhost:5432/database?schema=my_sandbox.",
+    );
+  const query = url.searchParams;
+  const schema = query.get("schema") ?? "routing_sandbox";
+  if (schema === "" || schema.includes("\0") || Buffer.byteLength(schema) > 63)
+    throw new DatabaseUrlError("The schema in --store must have 1 to 63 bytes.");
+  const unknown = [...query.keys()].filter((name) => name !== "schema" && name !== "host");
+  if (unknown.length > 0)
+    throw new DatabaseUrlError(
+      `--store takes schema and host after the question mark, not ${unknown.join(", ")}.`,
+    );
+  const config: ClientConfig = {
+    // A path to a folder is that of a Unix socket.
+    host: query.get("host") ?? (decodeURIComponent(url.hostname) || "localhost"),
+    port: url.port === "" ? 5432 : Number(url.port),
+    database: decodeURIComponent(url.pathname.slice(1)) || "postgres",
+    ...(url.username === "" ? {} : { user: decodeURIComponent(url.username) }),
+    ...(url.password === "" ? {} : { password: decodeURIComponent(url.password) }),
+  };
+  return { config, schema };
+}

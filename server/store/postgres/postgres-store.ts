@@ -1,0 +1,168 @@
+import { Mutex } from "async-mutex";
+import type { OrderedPage } from "../ordered-index.ts";
+import {
+  type CollectionName,
+  type Collections,
+  collectionNames,
+  type Ordered,
+  type OrderingName,
+} from "../records.ts";
+import type { Change, Filter, Store, Stored, StoreImage } from "../store.ts";
+import { insertRecords } from "./commit-group.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import type { Database, Query } from "./database.ts";
+import { Reader } from "./reader.ts";
+import { prepareTables } from "./tables.ts";
+
+/** How many records go into the database with one statement when all are replaced. */
+const portion = 1_000;
+
+/**
+ * A store in PostgreSQL, which several processes may have open at the same time.
+ *
+ * Every read asks the database, so that each process sees what any other has committed.
+ *
+ * @example const store = await PostgresStore.open(new Database("postgres://localhost/sandbox?schema=checkout"))
+ */
+export class PostgresStore implements Store {
+  readonly database: Database;
+  readonly #reader: Reader;
+  readonly #commits: CommitQueue;
+
+  private constructor(database: Database) {
+    this.database = database;
+    this.#reader = new Reader(database.query, database.schema);
+    const turn = new Mutex();
+    this.#commits = new CommitQueue(
+      async (step) => await turn.runExclusive(async () => await database.transaction(step)),
+      database,
+    );
+  }
+
+  /** Opens a store and makes its tables. @throws StoreUnavailableError, StoreDamagedError */
+  static async open(database: Database): Promise<PostgresStore> {
+    await prepareTables(database);
+    return new PostgresStore(database);
+  }
+
+  async get<C extends CollectionName>(
+    collection: C,
+    key: string,
+  ): Promise<Stored<Collections[C]> | undefined> {
+    return await this.#reader.get(collection, key);
+  }
+
+  async list<C extends CollectionName>(
+    collection: C,
+    filter: Filter<C>,
+    page?: { after?: string | undefined; limit?: number; reverse?: boolean },
+  ): Promise<Stored<Collections[C]>[]> {
+    return await this.#reader.list(collection, filter, page);
+  }
+
+  async ordered<O extends OrderingName>(
+    ordering: O,
+    within: readonly string[],
+    page?: OrderedPage,
+  ): Promise<Stored<Ordered<O>>[]> {
+    return await this.#reader.ordered(ordering, within, page);
+  }
+
+  async next(counter: string): Promise<number> {
+    const { query, schema } = this.database;
+    const [row] = await query(
+      `INSERT INTO ${schema}.counters AS taken VALUES ($1, 1)
+       ON CONFLICT (name) DO UPDATE SET value = taken.value + 1 RETURNING value`,
+      [counter],
+    );
+    return Number(row?.["value"]);
+  }
+
+  async commit(
+    counters: readonly string[],
+    build: (numbers: readonly number[]) => readonly Change[],
+  ): Promise<void> {
+    await this.#commits.commit(counters, build);
+  }
+
+  async export(): Promise<StoreImage> {
+    const { database } = this;
+    return await database.transaction(
+      async (query) => await readImage(query, database.schema),
+      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    );
+  }
+
+  async import(image: StoreImage): Promise<void> {
+    const { database } = this;
+    await database.transaction(async (query) => {
+      await query(`SELECT pg_advisory_xact_lock(${database.lock("commit")})`);
+      await clear(query, database.schema);
+      const counters = Object.entries(image.counters);
+      await query(`INSERT INTO ${database.schema}.counters SELECT * FROM unnest($1::text[], $2::bigint[])`, [
+        counters.map(([name]) => name),
+        counters.map(([, value]) => value),
+      ]);
+      for (const collection of collectionNames) {
+        const records = Object.entries(image.collections[collection] ?? {});
+        for (let from = 0; from < records.length; from += portion) {
+          const some = records.slice(from, from + portion);
+          await insertRecords(
+            some.map(([key, { revision, value }]) => ({ collection, key, revision, value })),
+            query,
+            database.schema,
+          );
+        }
+      }
+      await query(`NOTIFY ${database.channel}`);
+    });
+  }
+
+  /** What is written down about the sandbox as a whole, such as which chain it is on. */
+  async about(name: string): Promise<string | null> {
+    const { query, schema } = this.database;
+    const [row] = await query(`SELECT value FROM ${schema}.about WHERE name = $1`, [name]);
+    return row === undefined ? null : String(row["value"]);
+  }
+
+  async writeAbout(name: string, value: string): Promise<void> {
+    const { query, schema } = this.database;
+    await query(
+      `INSERT INTO ${schema}.about VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value`,
+      [name, value],
+    );
+  }
+
+  /** Forgets everything but the tables themselves. */
+  async clear(): Promise<void> {
+    const { database } = this;
+    await database.transaction(async (query) => {
+      await query(`SELECT pg_advisory_xact_lock(${database.lock("commit")})`);
+      await clear(query, database.schema);
+      await query(`DELETE FROM ${database.schema}.about WHERE name <> 'format'`);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.database.close();
+  }
+}
+
+async function clear(query: Query, schema: string): Promise<void> {
+  await query(`DELETE FROM ${schema}.records`);
+  await query(`DELETE FROM ${schema}.counters`);
+}
+
+async function readImage(query: Query, schema: string): Promise<StoreImage> {
+  const counters: StoreImage["counters"] = {};
+  for (const row of await query(`SELECT name, value FROM ${schema}.counters ORDER BY name`))
+    counters[String(row["name"])] = Number(row["value"]);
+  const collections: StoreImage["collections"] = {};
+  const reader = new Reader(query, schema);
+  for (const name of collectionNames) {
+    const records = await reader.list(name, {});
+    const entries = records.map(({ key, revision, value }) => [key, { revision, value }] as const);
+    Object.assign(collections, { [name]: Object.fromEntries(entries) });
+  }
+  return { version: 1, counters, collections };
+}

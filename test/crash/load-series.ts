@@ -1,0 +1,168 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+import { activationSchema, purchaseSchema } from "../../server/schemas/purchase.ts";
+import { readDirectory } from "../../server/store/directory.ts";
+import type { StoreImage } from "../../server/store/store.ts";
+import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
+import { expectBooksToBalance } from "./books.ts";
+import { mineBySeconds } from "./control.ts";
+import { type Mining, start } from "./crash-series.ts";
+import { randomNumbers } from "./random-numbers.ts";
+import { type ExactAnswer, type RelayedRequest, send } from "./storefront.ts";
+
+/** How many clients write at the same time. */
+const clients = 6;
+
+/** How many kills there are before chain and books are compared. */
+const batch = 10;
+
+/** A request that a client sent, and what it was answered before the kill. */
+interface SentRequest {
+  request: Pick<RelayedRequest, "path" | "key" | "body">;
+  answer: ExactAnswer | null;
+}
+
+/**
+ * Kills a real sandbox at random moments while clients create purchases, activate them and have their events delivered, and expects every
+ * acknowledged write to be there, none to be half there, and every repeated request to be done once.
+ *
+ * @param seed - makes the moments; what a machine has done by then differs all the same.
+ */
+export function killUnderLoad(mining: Mining, runs: number, seed: number): void {
+  const random = randomNumbers(seed);
+  let folder: string;
+  let sandbox: StartedSandbox;
+  let merchant: string;
+  let credential: string;
+  let sentAtAll = 0;
+  let unanswered = 0;
+  const offers: RelayedRequest[] = [];
+
+  const restart = async () => {
+    sandbox = await start(folder);
+    if (mining === "interval") await mineBySeconds(sandbox.description);
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "routing-sandbox-load-"));
+    sandbox = await start(folder);
+    const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+    ({ id: merchant } = await enrollMerchant(session));
+    ({ credential } = session);
+    if (mining === "interval") await mineBySeconds(sandbox.description);
+  }, 60_000);
+
+  afterAll(async () => {
+    process.stdout.write(
+      `${runs} kills under load: ${unanswered} of ${sentAtAll} requests were unanswered\n`,
+    );
+    await sandbox.end("SIGTERM");
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test.each(Array.from({ length: Math.ceil(runs / batch) }, (_, round) => round))(
+    `seed ${seed}, round %i: kills at random moments under load`,
+    async (round) => {
+      for (let run = 0; run < Math.min(batch, runs); run += 1) {
+        const sent: SentRequest[] = [];
+        const name = (client: number) => `load-${seed}-${round}-${run}-${client}`;
+        const writing = Array.from(
+          { length: clients },
+          async (_, client) => await write(name(client), sent).catch(() => undefined),
+        );
+        await after(random() * 500);
+        await sandbox.end("SIGKILL");
+        await Promise.all(writing);
+        expectNothingHalf(await readDirectory(join(folder, "store")), sent);
+        await restart();
+        for (const { request, answer } of sent) await expectDoneOnce(request, answer);
+        sentAtAll += sent.length;
+        unanswered += sent.filter(({ answer }) => answer === null).length;
+      }
+      await expectBooksToBalance(sandbox.description, credential, offers);
+    },
+    120_000,
+  );
+
+  /** Writes until the sandbox is killed. */
+  async function write(client: string, sent: SentRequest[]): Promise<void> {
+    const { accounts, wallets } = sandbox.description;
+    const program = `/v1/routing/programs/${accounts[0]?.program}`;
+    const request = async (path: string, key: string, body: RelayedRequest["body"]) => {
+      const one: SentRequest = { request: { path: `${program}${path}`, key, body }, answer: null };
+      sent.push(one);
+      one.answer = await send(sandbox.description, credential, one.request);
+      return one.answer;
+    };
+    for (let count = 1; ; count += 1) {
+      const created = await request("/purchases", `${client}-create-${count}`, {
+        merchant_id: merchant,
+        buyer: wallets["buyer"]?.address ?? "",
+        beneficiary: wallets["beneficiary"]?.address ?? "",
+        amount: "1000",
+        terms: { client, count },
+      });
+      const { id, commitment, event_id } = purchaseSchema.parse(JSON.parse(created.text));
+      await request("/notifications", `${client}-deliver-${count}`, { event_id });
+      await request(`/purchases/${id}/activate`, `${client}-activate-${count}`, {
+        commitment_hash: commitment.hash,
+      });
+    }
+  }
+
+  /** Repeats a request until it is done; what was acknowledged before the kill is answered with the same bytes. */
+  async function expectDoneOnce(request: SentRequest["request"], before: ExactAnswer | null): Promise<void> {
+    let answer = await send(sandbox.description, credential, request);
+    while (answer.status === 202) answer = await send(sandbox.description, credential, request);
+    expect([200, 201]).toContain(answer.status);
+    if (before !== null && before.status !== 202) expect(answer).toEqual({ ...before, replayed: true });
+    expect(await send(sandbox.description, credential, request)).toEqual({ ...answer, replayed: true });
+    if (!request.path.endsWith("/activate")) return;
+    const { purchase } = activationSchema.parse(JSON.parse(answer.text));
+    const { id, commitment } = purchase;
+    offers.push({ ...request, kind: "offer", success: 200, purchase: id, commitment: commitment.hash });
+  }
+}
+
+/** What a kill left is whole: each record with its event and its stored answer, each event with its record. */
+function expectNothingHalf(image: StoreImage, sent: readonly SentRequest[]): void {
+  const { collections } = image;
+  const values = <T>(records: { [key: string]: { value: T } } = {}) =>
+    Object.values(records).map(({ value }) => value);
+  const events = values(collections.events);
+  for (const program of new Set(events.map((event) => event.program))) {
+    const sequences = events.filter((event) => event.program === program).map(({ sequence }) => sequence);
+    expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+    expect(image.counters[`outbox/${program}`]).toBe(sequences.length);
+  }
+  const subjects = (type: string) =>
+    events.flatMap((event) => (event.type === type ? [event.subject] : [])).toSorted();
+  const purchases = values(collections.purchases);
+  expect(subjects("purchase.created")).toEqual(purchases.map(({ id }) => id).toSorted());
+  const active = purchases.flatMap(({ id, status }) => (status === "active" ? [id] : [])).toSorted();
+  expect(subjects("purchase.activated")).toEqual(active);
+  const uses = values(collections.used_transactions).flatMap(({ step, subject }) =>
+    step === "offer" ? [subject] : [],
+  );
+  expect(uses.toSorted()).toEqual(active);
+  for (const { event_id, status } of values(collections.notifications))
+    expect(collections.events?.[event_id]?.value.delivery).toBe(
+      status === "pending" ? "undelivered" : status,
+    );
+  const answers = new Map(
+    Object.entries(collections.idempotency ?? {}).map(([key, { value }]) => [
+      key.split("\n").at(-1),
+      value.response,
+    ]),
+  );
+  for (const { request, answer } of sent)
+    if (answer !== null && answer.status !== 202)
+      expect(answers.get(request.key)).toEqual({ status: answer.status, body: answer.text });
+}

@@ -1,0 +1,3 @@
+import { killUnderLoad } from "./load-series.ts";
+
+killUnderLoad("automine", 3, 1);
