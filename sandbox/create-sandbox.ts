@@ -152,7 +152,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     signal: closing.signal,
   });
   const requests = new RequestCounter();
-  if (saved !== null) await restoreSaved(saved, { store, relayer, requests, receiver });
+  if (saved !== null) await restoreSaved(saved, { chain, store, relayer, requests, receiver });
   const ports = { chain: reader, store, relayer, requests, keyRing, refused: watch.refused, ...outlet };
   const services = connect({ settings, chain, urls, receiverUrl, keys, ports });
   const admission = new Admission();

@@ -1,7 +1,8 @@
 import { BlockNotFoundError, type Hex } from "viem";
-import type { FaultState, Relayer } from "../relayer/relayer.ts";
+import type { FaultState, MiningMode, Relayer } from "../relayer/relayer.ts";
 import type { Store, StoreImage } from "../server/store/store.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
+import { readMining, restoreMining } from "./clock/mining.ts";
 import type { Chain } from "./genesis/start-chain.ts";
 import type { Admission } from "./http/admission.ts";
 import type { ReceiverState, SandboxReceiver } from "./receiver/receiver.ts";
@@ -26,6 +27,7 @@ interface Moment {
   block: { number: bigint; hash: Hex; timestamp: bigint };
   baseFee: bigint;
   offset: number;
+  mining: MiningMode;
   store: StoreImage;
   faults: FaultState;
   receiver: ReceiverState;
@@ -59,9 +61,10 @@ export class Snapshots {
     return await admission.alone(async () => {
       await relayer.drain();
       const { client, clock } = chain;
-      const [latest, pending, chainId] = await Promise.all([
+      const [latest, pending, mining, chainId] = await Promise.all([
         client.getBlock({ blockTag: "latest" }),
         client.getBlock({ blockTag: "pending" }),
+        readMining(client),
         client.snapshot(),
       ]);
       this.#taken += 1;
@@ -71,6 +74,7 @@ export class Snapshots {
         block: latest,
         baseFee: pending.baseFeePerGas ?? 0n,
         offset: clock.offset(),
+        mining,
         store: await store.export(),
         faults: relayer.snapshotFaults(),
         receiver: receiver.snapshot(),
@@ -98,14 +102,17 @@ export class Snapshots {
       ]);
       if (!reverted)
         throw new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");
-      const [chainId] = await Promise.all([
+      await relayer.restoreFaults(moment.faults);
+      const [chainId, mining] = await Promise.all([
         client.snapshot(),
+        readMining(client),
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),
         clock.pin(moment.offset, Number(moment.block.timestamp)),
       ]);
       moment.chainId = chainId;
+      if (mining.automine !== moment.mining.automine || mining.interval !== moment.mining.interval)
+        await restoreMining(client, moment.mining);
       await store.import(moment.store);
-      await relayer.restoreFaults(moment.faults);
       requests.count = moment.requests;
       access.forget();
       receiver.restore(moment.receiver);

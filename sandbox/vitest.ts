@@ -1,26 +1,35 @@
 import { test as base } from "vitest";
-import { createSandbox } from "./create-sandbox.ts";
+import { type Loans, openLoans } from "./loans/open-loans.ts";
 import type { SandboxOptions } from "./options.ts";
 
+/** What a sandbox of tests can be told. */
+export interface SandboxTestOptions extends SandboxOptions {
+  /**
+   * `worker` (default): one sandbox a worker, back at its first moment before each test, which takes milliseconds. `test`: a new one
+   * for each test, which is what `test.concurrent` needs.
+   */
+  scope?: "worker" | "test";
+}
+
 /**
- * A vitest `test` with a `sandbox`: one sandbox a worker, back at its first moment before each test.
+ * A vitest `test` with a `sandbox`, as new in each test; what an earlier test left under way reaches no later one.
  *
  * @example
  * const test = sandboxTest({ seed: "checkout" });
  * test("pays", async ({ sandbox }) => { … });
  */
-export function sandboxTest(options: SandboxOptions = {}) {
+export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions = {}) {
   return (
     base
       // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from this pattern, here nothing
-      .extend("freshSandbox", { scope: "worker" }, async ({}, { onCleanup }) => {
-        const sandbox = await createSandbox(options);
-        const start = await sandbox.snapshot();
-        onCleanup(async () => await sandbox.close());
-        return { sandbox, start };
+      .extend("sandboxLoans", { scope: "worker" }, async ({}, { onCleanup }): Promise<Loans> => {
+        const loans = openLoans(options, scope);
+        onCleanup(async () => await loans.close());
+        return loans;
       })
-      .extend("sandbox", async ({ freshSandbox: { sandbox, start } }) => {
-        await start.restore();
+      .extend("sandbox", async ({ sandboxLoans }, { onCleanup }) => {
+        const { sandbox, end } = await sandboxLoans.lend();
+        onCleanup(end);
         return sandbox;
       })
   );

@@ -7,6 +7,8 @@ type AnvilMethods = [
   /** Goes back to a snapshot, which this uses up; false when there is none with this id. */
   { Method: "evm_revert"; Parameters: [id: Hex]; ReturnType: boolean },
   { Method: "anvil_dropAllTransactions"; Parameters?: undefined; ReturnType: null },
+  /** Seconds between blocks, or null. */
+  { Method: "anvil_getIntervalMining"; Parameters?: undefined; ReturnType: number | null },
   /** The chain's state, with that of each block if asked for: JSON, compressed with gzip. */
   { Method: "anvil_dumpState"; Parameters: [preserveHistoricalStates: boolean]; ReturnType: Hex },
 ];

@@ -2,6 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { hexToBytes } from "viem";
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { Store } from "../../server/store/store.ts";
+import { readMining, restoreMining } from "../clock/mining.ts";
 import { takeFingerprint } from "../fingerprint.ts";
 import type { Chain } from "../genesis/start-chain.ts";
 import type { Admission } from "../http/admission.ts";
@@ -42,6 +43,7 @@ export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
       chain: { deployment, accounts },
       base_fee: pending.baseFeePerGas ?? 0n,
       offset: clock.offset(),
+      mining: await readMining(client),
       store: await store.export(),
       faults: relayer.snapshotFaults(),
       receiver: receiver.snapshot(),
@@ -59,8 +61,9 @@ export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
  */
 export async function restoreSaved(
   saved: SavedSandbox,
-  { store, relayer, requests, receiver }: Pick<SavedParts, "store" | "relayer" | "requests" | "receiver">,
+  { chain, store, relayer, requests, receiver }: Omit<SavedParts, "settings" | "admission">,
 ): Promise<void> {
+  await restoreMining(chain.client, saved.mining);
   await store.import(saved.store);
   await relayer.restoreFaults(saved.faults);
   requests.count = saved.requests;

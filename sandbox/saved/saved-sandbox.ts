@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FaultState } from "../../relayer/relayer.ts";
+import type { FaultState, MiningMode } from "../../relayer/relayer.ts";
 import type { StoreImage } from "../../server/store/store.ts";
 import { keptSettings } from "../data-directory/settings-file.ts";
 import type { Fingerprint } from "../fingerprint.ts";
@@ -23,6 +23,7 @@ export const savedSandbox = z.object({
   base_fee: wei,
   /** Seconds by which travel moved a live clock ahead of the wall clock. */
   offset: z.int(),
+  mining: z.custom<MiningMode>(isObject),
   store: z.custom<StoreImage>(isObject),
   faults: z.custom<FaultState>(isObject),
   receiver: z.custom<ReceiverState>(isObject),

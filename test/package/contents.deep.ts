@@ -30,6 +30,7 @@ test("the package has what runs and what people read, and nothing else", async (
     "dist/server",
     "docs",
     "package.json",
+    "scenarios",
   ]);
   expect((await files()).filter((file) => /(?<!\.d)\.ts$|\.sol$|build-info|\.test\./.test(file))).toEqual([]);
   expect((await stat(tarball)).size).toBeLessThan(1_000_000);

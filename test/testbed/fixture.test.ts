@@ -1,15 +1,26 @@
 import { expect } from "vitest";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { openLoans } from "../../sandbox/loans/open-loans.ts";
 import { sandboxTest } from "../../sandbox/vitest.ts";
 
 const test = sandboxTest({ seed: "fixture" });
 const path = "/v1/routing/programs/{program}/merchants";
 const params = { path: { program: "prg_demo" }, header: { "Idempotency-Key": "merchant-1" } };
 
-test("the fixture gives a test a sandbox with a client and wallets that act", async ({ sandbox }) => {
-  const { client, wallets } = sandbox;
+/** What the tests had, each in its turn. */
+const had: Sandbox[] = [];
+
+async function createMerchant({ client, wallets }: Sandbox) {
   const body = { wallet: wallets.merchant.address, name: "Corner Books", funding_cap: "500000000" };
   const { data: merchant } = await client.POST(path, { params, body });
   if (merchant === undefined) throw new Error("The merchant was not created.");
+  return merchant;
+}
+
+test("the fixture gives a test a sandbox with a client and wallets that act", async ({ sandbox }) => {
+  had.push(sandbox);
+  const { client, wallets } = sandbox;
+  const merchant = await createMerchant(sandbox);
   const enrolled = await wallets.merchant.enroll(merchant);
   const { data } = await client.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
     params: { path: { program: "prg_demo", id: merchant.id }, header: { "Idempotency-Key": "enrollment-1" } },
@@ -19,6 +30,66 @@ test("the fixture gives a test a sandbox with a client and wallets that act", as
 });
 
 test("and takes it back to its first moment before the next one", async ({ sandbox }) => {
+  expect(sandbox.description.urls).toEqual(had.at(-1)?.description.urls);
   expect(await sandbox.store.list("merchants", {})).toEqual([]);
   expect(await sandbox.store.list("idempotency", {})).toEqual([]);
 });
+
+test("a test that is over gets no more of it", async ({ sandbox }) => {
+  const [earlier] = had;
+  if (earlier === undefined) throw new Error("The first test had a sandbox.");
+  const late = "The test that had this sandbox is over";
+  await expect(createMerchant(earlier)).rejects.toThrow(late);
+  expect(() => earlier.wallets.buyer.faucet(1n)).toThrow(late);
+  expect(() => earlier.chain.client.mine({ blocks: 1 })).toThrow(late);
+  expect(() => earlier.snapshot()).toThrow(late);
+  expect(await sandbox.store.list("merchants", {})).toEqual([]);
+});
+
+test.fails("a test may fail with requests, faults and waiting transactions left", async ({ sandbox }) => {
+  had.push(sandbox);
+  await sandbox.chain.client.setAutomine(false);
+  sandbox.relayer.fault({ point: "broadcast", action: "drop", count: null });
+  const { stranger } = sandbox.wallets;
+  await stranger.submit({ to: stranger.address, data: "0x" });
+  const url = `${sandbox.description.urls.api}/v1/routing/capabilities`;
+  for (let number = 0; number < 20; number += 1) void fetch(url).catch(() => undefined);
+  throw new Error("An integrator's test failed.");
+});
+
+test("which the next one does not notice", async ({ sandbox }) => {
+  expect(sandbox.relayer.faults()).toEqual([]);
+  const { receipt } = await sandbox.wallets.stranger.faucet(1n);
+  expect(receipt).toMatchObject({ status: "success", transactionIndex: 0 });
+});
+
+test("a test may end its sandbox", async ({ sandbox }) => {
+  had.push(sandbox);
+  await sandbox.close();
+  await expect(fetch(sandbox.description.urls.api)).rejects.toThrow();
+});
+
+test("and the next one has another", async ({ sandbox }) => {
+  expect(sandbox.description.urls).not.toEqual(had.at(-1)?.description.urls);
+  expect((await createMerchant(sandbox)).status).toBe("pending");
+});
+
+test("two tests of one worker cannot have it at once, and are told what to do", async () => {
+  const loans = openLoans({}, "worker");
+  const first = await loans.lend();
+  await expect(loans.lend()).rejects.toThrow('sandboxTest({ scope: "test" })');
+  await first.end();
+  const second = await loans.lend();
+  expect(second.sandbox.description.urls).toEqual(first.sandbox.description.urls);
+  await loans.close();
+});
+
+const apart = sandboxTest({ scope: "test", seed: "apart" });
+
+apart.concurrent.for(["first", "second", "third"])(
+  "tests that run at once each have their own: the %s",
+  async (_name, { sandbox, expect: expectHere }) => {
+    expectHere((await createMerchant(sandbox)).status).toBe("pending");
+    expectHere(await sandbox.store.list("merchants", {})).toHaveLength(1);
+  },
+);
