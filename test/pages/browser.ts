@@ -1,27 +1,11 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { RunOptions } from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { findChromium } from "../../scripts/find-chromium.ts";
+import { launchChromium } from "../../scripts/launch-chromium.ts";
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** What is known to keep Chromium quiet and running on a closed network, also as root. */
-const flags = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-dev-shm-usage",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
-];
 
 /** A Chromium for the tests of one file. */
 export interface TestBrowser extends AsyncDisposable {
@@ -49,18 +33,10 @@ export interface PageOptions extends BrowserContextOptions {
  * const page = await browser.open({ colorScheme: "dark" });
  */
 export async function openBrowser(origins: readonly string[]): Promise<TestBrowser> {
-  const executablePath = findChromium(process.env);
-  if (executablePath === undefined)
-    throw new Error("There is no Chromium; run npm run setup:tests, or let CHROMIUM_PATH name one.");
-  const home = await mkdtemp(join(tmpdir(), "routing-sandbox-chromium-"));
-  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
-  const browser = await chromium.launch({ executablePath, args: flags, env });
+  const chromium = await launchChromium();
   return {
-    open: async (options) => await openPage(browser, origins, options),
-    async [Symbol.asyncDispose]() {
-      await browser.close();
-      await rm(home, { recursive: true, force: true });
-    },
+    open: async (options) => await openPage(chromium.browser, origins, options),
+    [Symbol.asyncDispose]: async () => await chromium[Symbol.asyncDispose](),
   };
 }
 

@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { findChromium } from "./find-chromium.ts";
+
+/** What is known to keep Chromium quiet and running on a closed network, also as root. */
+const flags = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+];
+
+/** A running Chromium. */
+export interface LaunchedChromium extends AsyncDisposable {
+  browser: Browser;
+}
+
+/**
+ * Starts the installed Chromium with a profile and a home of its own, which are gone afterwards.
+ *
+ * @throws Error when there is none; the message says what to do.
+ */
+export async function launchChromium(): Promise<LaunchedChromium> {
+  const executablePath = findChromium(process.env);
+  if (executablePath === undefined)
+    throw new Error("There is no Chromium; run npm run setup:tests, or let CHROMIUM_PATH name one.");
+  const home = await mkdtemp(join(tmpdir(), "routing-sandbox-chromium-"));
+  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
+  const browser = await chromium.launch({ executablePath, args: flags, env });
+  return {
+    browser,
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

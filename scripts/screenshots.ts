@@ -1,0 +1,95 @@
+/**
+ * Writes docs/screenshots/*.png: the pages of a sandbox that is the same in every run, each at a moment worth seeing.
+ *
+ * Usage: npm run screenshots
+ */
+import { mkdir, stat } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
+import { silentNarrator } from "../sandbox/demo/narrator.ts";
+import { runDemo } from "../sandbox/demo/run-demo.ts";
+import { launchChromium } from "./launch-chromium.ts";
+
+const folder = fileURLToPath(new URL("../docs/screenshots", import.meta.url));
+const desk: BrowserContextOptions = { viewport: { width: 900, height: 720 } };
+const phone: BrowserContextOptions = { viewport: { width: 390, height: 780 }, colorScheme: "dark" };
+
+interface Shot {
+  name: string;
+  url: string;
+  on: BrowserContextOptions;
+  /** Brings the page to the moment. */
+  prepare: (page: Page) => Promise<void>;
+}
+
+async function planShots(sandbox: Sandbox): Promise<Shot[]> {
+  const { client, wallets, description } = sandbox;
+  const program = description.accounts[0]?.program ?? "";
+  const header = (name: string) => ({ "Idempotency-Key": `screenshot-${name}` });
+  const { data: merchant } = await client.POST("/v1/routing/programs/{program}/merchants", {
+    params: { path: { program }, header: header("merchant") },
+    body: { wallet: wallets.other_merchant.address, name: "Night Market", funding_cap: "500000000" },
+  });
+  const { data: merchants } = await client.GET("/v1/routing/programs/{program}/transactions", {
+    params: { path: { program } },
+  });
+  const sold = merchants?.data.find(({ kind }) => kind === "offer")?.subject.id ?? "";
+  const { data: before } = await client.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    params: { path: { program, id: sold } },
+  });
+  const { data: purchase } = await client.POST("/v1/routing/programs/{program}/purchases", {
+    params: { path: { program }, header: header("purchase") },
+    body: {
+      merchant_id: before?.merchant_id ?? "",
+      buyer: wallets.buyer.address,
+      amount: "48500000",
+      terms: { sku: "course-7" },
+    },
+  });
+  if (merchant === undefined || purchase === undefined)
+    throw new Error("The sandbox refused the merchant or the purchase.");
+  await client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+    params: { path: { program, id: purchase.id }, header: header("activate") },
+    body: { commitment_hash: purchase.commitment.hash },
+  });
+  const withTestKeys = async (page: Page) => {
+    await page.getByRole("button", { name: "Test keys" }).click();
+    await page.getByText("keys that everybody knows").waitFor();
+  };
+  return [
+    { name: "wallet-merchant", url: merchant.wallet_url, on: desk, prepare: withTestKeys },
+    {
+      name: "wallet-purchase",
+      url: purchase.wallet_url,
+      on: phone,
+      prepare: async (page) => {
+        await withTestKeys(page);
+        await page.getByRole("button", { name: "Approve" }).click();
+        const pay = page.locator("#action-pay");
+        await pay.getByRole("button", { name: "Pay" }).waitFor();
+        await pay.evaluate((section) => section.scrollIntoView());
+      },
+    },
+    {
+      name: "reference",
+      url: `${description.urls.api}/reference/`,
+      on: desk,
+      prepare: async (page) => await page.locator(".opblock").first().waitFor(),
+    },
+  ];
+}
+
+await mkdir(folder, { recursive: true });
+await using sandbox = await createSandbox({ seed: "screenshots", mode: "deterministic" });
+await runDemo(sandbox.description, silentNarrator);
+await using chromium = await launchChromium();
+for (const { name, url, on, prepare } of await planShots(sandbox)) {
+  const page = await chromium.browser.newPage({ reducedMotion: "reduce", ...on });
+  await page.goto(url);
+  await prepare(page);
+  const path = `${folder}/${name}.png`;
+  await page.screenshot({ path, animations: "disabled", caret: "hide" });
+  await page.close();
+  console.log(`docs/screenshots/${name}.png, ${Math.ceil((await stat(path)).size / 1024)} KB`);
+}
