@@ -23,6 +23,11 @@ interface Shot {
   prepare: (page: Page) => Promise<void>;
 }
 
+async function untilLive(page: Page): Promise<void> {
+  await page.getByText("live", { exact: true }).waitFor();
+  await page.locator('main[aria-busy="false"]').waitFor();
+}
+
 async function planShots(sandbox: Sandbox): Promise<Shot[]> {
   const { client, wallets, description } = sandbox;
   const program = description.accounts[0]?.program ?? "";
@@ -31,10 +36,10 @@ async function planShots(sandbox: Sandbox): Promise<Shot[]> {
     params: { path: { program }, header: header("merchant") },
     body: { wallet: wallets.other_merchant.address, name: "Night Market", funding_cap: "500000000" },
   });
-  const { data: merchants } = await client.GET("/v1/routing/programs/{program}/transactions", {
+  const { data: relayed } = await client.GET("/v1/routing/programs/{program}/transactions", {
     params: { path: { program } },
   });
-  const sold = merchants?.data.find(({ kind }) => kind === "offer")?.subject.id ?? "";
+  const sold = relayed?.data.find(({ kind }) => kind === "offer")?.subject.id ?? "";
   const { data: before } = await client.GET("/v1/routing/programs/{program}/purchases/{id}", {
     params: { path: { program, id: sold } },
   });
@@ -73,9 +78,20 @@ async function planShots(sandbox: Sandbox): Promise<Shot[]> {
     },
     {
       name: "reference",
-      url: `${description.urls.api}/reference/`,
+      url: `${description.urls.api}/reference/#/Merchants/createMerchant`,
       on: desk,
-      prepare: async (page) => await page.locator(".opblock").first().waitFor(),
+      prepare: async (page) => {
+        const block = page.locator('[id$="-createMerchant"]');
+        await block.getByText("funding_cap").first().waitFor();
+        await block.evaluate((section) => section.scrollIntoView());
+      },
+    },
+    { name: "explorer", url: description.urls.control, on: desk, prepare: untilLive },
+    {
+      name: "explorer-story",
+      url: `${description.urls.control}/#/purchases/${sold}`,
+      on: { ...desk, colorScheme: "dark" },
+      prepare: untilLive,
     },
   ];
 }
@@ -86,6 +102,10 @@ await runDemo(sandbox.description, silentNarrator);
 await using chromium = await launchChromium();
 for (const { name, url, on, prepare } of await planShots(sandbox)) {
   const page = await chromium.browser.newPage({ reducedMotion: "reduce", ...on });
+  // The one thing on these pages that chance decides.
+  await page.addInitScript(() => {
+    crypto.randomUUID = () => "9f1c2b1e-6a0f-4a51-9d3e-0f6a2f1c7b10";
+  });
   await page.goto(url);
   await prepare(page);
   const path = `${folder}/${name}.png`;

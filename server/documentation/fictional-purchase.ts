@@ -69,6 +69,9 @@ const fictionalPurchaseSchema = z
       "An unsigned purchase commitment (EIP-712) of a purchase that does not exist, to build and test against.",
   });
 
+/** The wallet of the merchant that does not exist. */
+export const fictionalMerchant = getAddress("0x00000000000000000000000000000000000000b1");
+
 /** The fictional commitment; its digest is a test vector. */
 export function fictionalPurchase(docsUrl: string) {
   const terms = { sku: "course-42", title: "A course that nobody sells" };
@@ -76,7 +79,7 @@ export function fictionalPurchase(docsUrl: string) {
   const commitment = {
     program: hashId("prg_fiction"),
     purchaseRef: hashId("pur_fiction"),
-    merchant: getAddress("0x00000000000000000000000000000000000000b1"),
+    merchant: fictionalMerchant,
     buyer: getAddress("0x00000000000000000000000000000000000000b2"),
     beneficiary: getAddress("0x00000000000000000000000000000000000000b3"),
     token: getAddress("0x00000000000000000000000000000000000000c1"),

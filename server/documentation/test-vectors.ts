@@ -1,11 +1,14 @@
 import { getPublicKey } from "@noble/ed25519";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
+import { hashMessage } from "viem";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { hashClaim, hashReason } from "../../protocol/claim.ts";
 import { type Decision, decisionBytes, hashDecision, signDecision } from "../../protocol/decision.ts";
 import { registrarDomain } from "../../protocol/domain.ts";
-import { fictionalPurchase } from "./fictional-purchase.ts";
+import { enrollmentMessage } from "../../protocol/enrollment.ts";
+import { hashId } from "../../protocol/id.ts";
+import { fictionalMerchant, fictionalPurchase } from "./fictional-purchase.ts";
 
 const reviewerSeed = new Uint8Array(32).fill(7);
 
@@ -32,7 +35,17 @@ export function testVectors(docsUrl: string): { [name: string]: string } {
     purchase: "pur_abcdefghij234567abcd",
     reviewer_key_id: "reviewer",
   };
+  const enrollment = enrollmentMessage({
+    program: "prg_fiction",
+    merchant: "mer_abcdefghij234567abcd",
+    wallet: fictionalMerchant,
+    chainId: domain.chainId,
+    registrar: domain.verifyingContract,
+    authorization: hashId("a fictional funding authorization"),
+  });
   return {
+    vector_enrollment_message: enrollment,
+    vector_enrollment_digest: hashMessage(enrollment),
     vector_terms: canonicalJson(purchase.terms),
     vector_terms_hash: String(message["termsHash"]),
     vector_program_hash: String(message["program"]),

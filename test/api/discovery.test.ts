@@ -1,5 +1,7 @@
+import { createHash, createPublicKey, verify } from "node:crypto";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
+import { hashMessage, TypedDataEncoder } from "ethers";
 import { calculateJwkThumbprint } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hashJson } from "../../protocol/canonical-json.ts";
@@ -27,6 +29,8 @@ async function read(url: string, method = "GET") {
   return { status: response.status, headers: Object.fromEntries(response.headers), text };
 }
 
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
 // As the specification lists them.
 const specified = [
   ["/portal/docs.md", "text/markdown"],
@@ -53,11 +57,13 @@ describe("the documentation host", () => {
     expect(text).toBe("");
   });
 
-  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("refuses %s", async (method) => {
-    const answer = await read(`${docs}/portal/docs.md`, method);
-    expect(answer.status).toBe(405);
-    expect(answer.headers["allow"]).toBe("GET, HEAD");
-    expect(problem(answer).code).toBe("method_not_allowed");
+  test.each(specified)("refuses every method but GET and HEAD at %s", async (path) => {
+    for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      const answer = await read(docs + path, method);
+      expect(answer.status, method).toBe(405);
+      expect(answer.headers["allow"]).toBe("GET, HEAD");
+      expect(problem(answer).code).toBe("method_not_allowed");
+    }
   });
 
   test.each(["/", "/portal", "/portal/", "/portal/docs.md/", "/portal/%zz", "/errors/nothing"])(
@@ -86,6 +92,49 @@ describe("the documentation host", () => {
     expect(example).toMatchObject({ fictional: true, signature: null });
     expect(example.typed_data.message.termsHash).toBe(hashJson(example.terms));
     expect(validate({ ...example, signature: "0x00" })).toBe(false);
+  });
+
+  test("gives test vectors that another implementation computes, too", async () => {
+    const { text } = await read(`${docs}/portal/docs.md`);
+    const example = JSON.parse((await read(`${docs}/portal/examples/purchase.json`)).text);
+    const { domain, types, message } = example.typed_data;
+    const block = (heading: string) =>
+      new RegExp(`### ${heading}: a test vector\\n[^#]*?\\n\`\`\`(?:json)?\\n([^\`]*?)\\n\`\`\``).exec(
+        text,
+      )?.[1] ?? "";
+
+    expect(example.commitment_hash).toBe(TypedDataEncoder.hash(domain, types, message));
+    expect(text).toContain(`\n${example.commitment_hash}\n`);
+    expect(text).toContain(`(\`termsHash\`) \`0x${sha256(block("Commitment"))}\``);
+
+    expect(text).toContain(`EIP-191 digest is \`${hashMessage(block("Enrollment"))}\``);
+
+    const claim = /`Claim\((.*?)\)`/.exec(text)?.[1] ?? "";
+    const fields = claim
+      .split(",")
+      .map((field) => ({ type: field.split(" ")[0] ?? "", name: field.split(" ")[1] ?? "" }));
+    const claimHash = TypedDataEncoder.hash(domain, { Claim: fields }, JSON.parse(block("Claim")));
+    expect(text).toContain(`(the claim hash) \`${claimHash}\``);
+
+    const signed = block("Decision");
+    expect(signed).toContain(`"claim_hash":"${claimHash}"`);
+    expect(text).toContain(`is \`0x${sha256(signed)}\`. With the private key`);
+    const x = /whose public key is `([^`]+)`/.exec(text)?.[1] ?? "";
+    const approval = /the approval is\n\n```\n(\S+)\n/.exec(text)?.[1] ?? "";
+    const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    expect(verify(null, Buffer.from(signed), key, Buffer.from(approval, "base64url"))).toBe(true);
+  });
+
+  test("has an llms.txt by the convention: a title, a summary, and sections that list links", async () => {
+    const { text } = await read(`${docs}/portal/llms.txt`);
+    const [title, summary, details, ...sections] = text.trim().split("\n\n");
+    expect(title).toMatch(/^# \S.*$/);
+    expect(summary).toMatch(/^> \S.*$/);
+    expect(details).toMatch(/^[^#>-]/);
+    const headings = sections.filter((_, at) => at % 2 === 0);
+    expect(headings).toEqual(["## Guide", "## Machine-readable", "## Optional"]);
+    for (const list of sections.filter((_, at) => at % 2 === 1))
+      for (const line of list.split("\n")) expect(line).toMatch(/^- \[[^\]]+\]\(http[^)]+\): \S/);
   });
 
   test("has a page for every error code, and a list of all", async () => {
