@@ -28,6 +28,8 @@ test(
     const page = await browser.open({ viewport: { width: 390, height: 844 } });
     await page.goto(`${stage.sandbox.description.urls.docs}/reference/`);
     expect(page.url()).toBe(`${stage.base}/reference/`);
+    const other = page.getByRole("link", { name: "Documentation host 0.2.0" });
+    expect(await other.getAttribute("href")).toBe("/reference/?of=documentation");
     await page.getByRole("button", { name: "Authorize", exact: true }).click();
     const form = page.locator(".auth-container", { hasText: "credential (http" });
     await form.getByRole("textbox").fill(stage.credential);
@@ -55,8 +57,7 @@ test(
   patience,
   async () => {
     const page = await browser.open();
-    await page.goto(`${stage.base}/reference/`);
-    await page.getByRole("link", { name: "Documentation host 0.2.0" }).click();
+    await page.goto(`${stage.base}/reference/?of=documentation`);
     const block = page.locator('[id$="-previewCapabilities"]');
     await block.locator(".opblock-summary-control").click();
     await block.getByRole("button", { name: "Try it out" }).click();
