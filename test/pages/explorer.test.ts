@@ -219,7 +219,7 @@ describe("the controls", () => {
     ] as const) {
       await page.getByLabel("Blocks come").selectOption(every);
       const answered = page.waitForResponse((response) => response.url().endsWith("/mining"));
-      await page.getByRole("button", { name: "Let it be so" }).click();
+      await page.getByRole("button", { name: "Set mining" }).click();
       expect((await answered).status()).toBe(200);
       expect(await sandbox.chain.client.getAutomine()).toBe(automine);
     }

@@ -6,12 +6,12 @@ import { control, fieldOf, numberOf } from "./control.ts";
 import { deliveryFaults, relayerFaults } from "./faults.ts";
 
 const seconds: { readonly [unit: string]: number } = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 };
-const mining: { readonly [every: string]: string } = {
-  transaction: "with every transaction",
-  never: "only when told to",
-  1: "every second",
-  12: "every 12 seconds",
-};
+const mining = [
+  ["transaction", "with every transaction"],
+  ["never", "only when told to"],
+  ["1", "every second"],
+  ["12", "every 12 seconds"],
+] as const;
 const keys = ["notifications", "receipts", "reviewer"];
 
 /** A snapshot that the control API has taken. */
@@ -65,7 +65,7 @@ function clock(scene: Scene) {
       </div>`,
     })}
     ${control(scene, {
-      label: "Let it be so",
+      label: "Set mining",
       done: "Blocks come as you said from now on.",
       act: (form) => {
         const every = fieldOf(form, "every");
@@ -74,7 +74,7 @@ function clock(scene: Scene) {
       fields: html`<div class="field">
         <label for="every">Blocks come</label>
         <select id="every" name="every">
-          ${Object.entries(mining).map(([every, told]) => html`<option value=${every}>${told}</option>`)}
+          ${mining.map(([every, told]) => html`<option value=${every}>${told}</option>`)}
         </select>
       </div>`,
     })}

@@ -103,7 +103,7 @@ const words: { readonly [kind: string]: string } = { offer: "offer", collect_ref
 
 /** The steps of an operation of the relayer, and each transaction that did not make it. */
 function relayedMoments(operation: ShownOperation): StagedMoment[] {
-  const { id, kind, status, hash, from, transactions } = operation;
+  const { id, kind, hash, from, transactions } = operation;
   const what = words[kind] ?? kind;
   const [relayed, confirmed]: Stage[] =
     kind === "offer"
@@ -124,7 +124,7 @@ function relayedMoments(operation: ShownOperation): StagedMoment[] {
             title,
             actor: from.name ?? from.address,
             transaction_hash,
-            details: { operation: id, status },
+            details: { operation: id },
           }),
         ];
   const lost = transactions.filter(({ outcome }) => outcome === "replaced");
