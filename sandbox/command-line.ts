@@ -3,6 +3,7 @@ import { checkContractCommand } from "./commands/check-contract.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { faultCommand } from "./commands/fault.ts";
+import { joinCommand } from "./commands/join.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { mineCommand } from "./commands/mine.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
@@ -16,6 +17,7 @@ const program = new Command("routing-sandbox")
   .version("0.1.0")
   .showHelpAfterError("Run with --help to see what there is.")
   .addCommand(startCommand())
+  .addCommand(joinCommand())
   .addCommand(demoCommand())
   .addCommand(statusCommand())
   .addCommand(travelCommand())

@@ -51,7 +51,8 @@ import type { SavedSandbox } from "./saved/saved-sandbox.ts";
 import { encodeSnapshot, writeSnapshot } from "./saved/snapshot-file.ts";
 import { Recorder } from "./scenario/recorder.ts";
 import type { Scenario } from "./scenario/scenario.ts";
-import { type Snapshot, Snapshots } from "./snapshot.ts";
+import { SharedStore } from "./shared/shared-store.ts";
+import { type Snapshot, type SnapshotParts, Snapshots } from "./snapshot.ts";
 import { wait } from "./wait.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
 
@@ -113,6 +114,8 @@ export interface Sandbox extends AsyncDisposable {
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { options: completed, saved } = await completeOptions(options);
   const settings = settle(completed);
+  if (saved !== null && settings.store !== undefined)
+    throw new RangeError("A saved sandbox goes on in a directory; leave out --store or --from.");
   const { receiverUrl: named } = settings;
   const foreign = named === undefined ? null : await pinReceiver(named, settings.resolveHost);
   // What was opened last is closed first, also when the start fails half way.
@@ -122,26 +125,32 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     opened.defer(await lockDataDirectory(dataDirectory));
     await unpublish(dataDirectory);
     const { seed, mode, programs } = settings;
-    await keepSettings(dataDirectory, { version: 1, seed, mode, programs: [...programs] }, settings.fresh);
+    const kept = { seed, mode, programs: [...programs], in_database: settings.store !== undefined };
+    await keepSettings(dataDirectory, { version: 1, ...kept }, settings.fresh);
   }
   const chain = await settings.adaptChain(opened.use(await openChain(settings, saved)));
   const watch = new Watch();
-  const store = watch.store(await openStore(settings));
-  opened.defer(async () => await store.close());
+  const shared = await openShared(settings, chain);
+  if (shared !== null) opened.use(shared);
+  const store = watch.store(shared?.store ?? (await openStore(settings)));
+  if (shared === null) opened.defer(async () => await store.close());
   const keys = deriveKeys(settings.seed, chain.accounts, settings.programs);
   const reader = openReader(chain);
-  const relayer = watch.relayer(openRelayer({ settings, chain, store, signers: keys.registrars }));
+  const journal = shared?.seat.journal ?? store;
+  const own = watch.relayer(openRelayer({ settings, chain, store: journal, signers: keys.registrars }));
+  const relayer = shared?.leading(own) ?? own;
   // Closed after the listeners: what their last requests began is brought to its end.
   opened.defer(async () => await relayer.drain());
   const listeners = await openListeners(settings, opened);
-  if (saved === null) await relayer.recover();
   const urls = urlsOf(listeners);
-  const own = `${urls.api}${receiveNotification.path}`;
-  const pinned = foreign ?? (await pinReceiver(own));
+  if (shared !== null) await shared.stand(urls.api, relayer, watch.elsewhere);
+  else if (saved === null) await relayer.recover();
+  const ownReceiver = `${urls.api}${receiveNotification.path}`;
+  const pinned = foreign ?? (await pinReceiver(ownReceiver));
   const receiverUrl = pinned.url.href;
   const programs = keys.accounts.map(({ program }) => program);
   const keyRing = new KeyRing(settings.seed, programs, store);
-  const receiver = new SandboxReceiver({ url: receiverUrl, own, keys: keyRing });
+  const receiver = new SandboxReceiver({ url: receiverUrl, own: ownReceiver, keys: keyRing });
   const closing = new AbortController();
   opened.defer(() => closing.abort());
   const outlet = openOutlet({
@@ -153,7 +162,9 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   });
   const requests = new RequestCounter();
   if (saved !== null) await restoreSaved(saved, { chain, store, relayer, requests, receiver });
-  const ports = { chain: reader, store, relayer, requests, keyRing, refused: watch.refused, ...outlet };
+  const handOver = shared?.handOver(urls.api) ?? (async () => null);
+  const { refused } = watch;
+  const ports = { chain: reader, store, relayer, requests, keyRing, refused, handOver, ...outlet };
   const services = connect({ settings, chain, urls, receiverUrl, keys, ports });
   const admission = new Admission();
   opened.defer(
@@ -163,7 +174,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const access = lazyAccess(urls.api, account?.key ?? "");
   const client = createApiClient(urls.api);
   client.use(access.middleware);
-  const snapshots = new Snapshots({ admission, chain, store, relayer, requests, access, receiver });
+  const alone: SnapshotParts["alone"] = (step) => shared?.alone(step) ?? step();
+  const snapshots = new Snapshots({ admission, chain, store, relayer, requests, access, receiver, alone });
   const describeKeys = async () => await describeRotating(keyRing, keys.accounts, receiverUrl);
   const { seed, mode } = settings;
   const description = describe({ seed, mode, urls, chain, keys, rotating: await describeKeys() });
@@ -218,6 +230,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
       snapshot,
     }),
   );
+  await shared?.publish({ settings, chain, urls, receiverUrl });
   if (dataDirectory !== undefined) opened.defer(await publish(dataDirectory, description));
   if (saved !== null) requireEqual(saved, await takeFingerprint(chain, store));
   const parts = opened.move();
@@ -260,6 +273,18 @@ async function openChain(settings: SandboxSettings, saved: SavedSandbox | null):
     ...(mode === "live" ? { random: toHex(randomBytes(32)) } : {}),
     ...(dataDirectory === undefined ? {} : { folder: join(dataDirectory, "chain") }),
   });
+}
+
+async function openShared({ store, fresh, log }: SandboxSettings, chain: Chain): Promise<SharedStore | null> {
+  if (store === undefined) return null;
+  const shared = await SharedStore.open(store, "owner", log);
+  try {
+    await shared.adopt(chain, fresh);
+    return shared;
+  } catch (error) {
+    await shared[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 async function openStore({ dataDirectory }: SandboxSettings): Promise<Store> {
@@ -310,7 +335,7 @@ function connect(parts: {
   keys: SandboxKeys;
   ports: Pick<
     Services,
-    "chain" | "store" | "relayer" | "requests" | "keyRing" | "deliver" | "pause" | "refused"
+    "chain" | "store" | "relayer" | "requests" | "keyRing" | "deliver" | "pause" | "refused" | "handOver"
   >;
 }): Services {
   const { settings, chain, urls, receiverUrl, keys, ports } = parts;

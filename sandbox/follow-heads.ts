@@ -18,8 +18,10 @@ export async function followHeads(parts: {
   log: Log;
   /** Is told of every new head before it is looked at. */
   announce: () => void;
+  /** Is told when the node is gone. */
+  ended?: () => void;
 }): Promise<() => Promise<void>> {
-  const { url, relayer, admission, log, announce } = parts;
+  const { url, relayer, admission, log, announce, ended } = parts;
   let newHead = false;
   let looking: Promise<void> | null = null;
   const look = async () => {
@@ -41,6 +43,7 @@ export async function followHeads(parts: {
     announce();
     looking ??= look();
   });
+  if (ended !== undefined) socket.addEventListener("close", ended);
   const failed = once(socket, "error").then(() => {
     throw new Error(`${socket.url} takes no connection.`);
   });

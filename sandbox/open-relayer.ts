@@ -2,8 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createPublicClient, type EIP1193RequestFn, http, type LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../relayer/relayer.ts";
 import { nodeChain } from "../server/chain/node-chain.ts";
-import { relayerJournal } from "../server/store/relayer-journal.ts";
-import type { Store } from "../server/store/store.ts";
+import { type JournalStore, relayerJournal } from "../server/store/relayer-journal.ts";
 import type { Chain } from "./genesis/start-chain.ts";
 import { killProcess } from "./kill-process.ts";
 import type { SandboxSettings } from "./options.ts";
@@ -17,9 +16,9 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 
 /** Makes the relayer of a sandbox, on its store and its chain. */
 export function openRelayer(parts: {
-  settings: SandboxSettings;
-  chain: Chain;
-  store: Store;
+  settings: Pick<SandboxSettings, "confirmations" | "gasBudgetWei" | "patienceMs">;
+  chain: { anvil: { url: string }; deployment: Chain["deployment"]; clock: Pick<Chain["clock"], "now"> };
+  store: JournalStore;
   /** The wallets that it signs with. */
   signers: readonly LocalAccount[];
 }): Relayer {

@@ -28,6 +28,8 @@ export interface SandboxOptions {
   deliveryTimeoutMs?: number;
   /** Where the sandbox is kept across runs; without it nothing is written. */
   dataDirectory?: string;
+  /** URL of a PostgreSQL database that keeps the records instead, so that other processes can join; the chain stays in the directory. */
+  store?: string;
   /** Forget what the data directory holds. */
   fresh?: boolean;
   /** A snapshot file to go on from; it brings its seed, mode, programs, confirmations and gas budget. */
@@ -62,6 +64,7 @@ export interface SandboxSettings {
   resolveHost: Resolve;
   deliveryTimeoutMs: number;
   dataDirectory: string | undefined;
+  store: string | undefined;
   fresh: boolean;
   patienceMs: number;
   rateLimit: RateLimit | undefined;
@@ -88,6 +91,7 @@ export function settle(options: SandboxOptions): SandboxSettings {
     resolveHost: options.resolveHost ?? resolveHost,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 5_000,
     dataDirectory: options.dataDirectory === undefined ? undefined : resolve(options.dataDirectory),
+    store: options.store,
     fresh: options.fresh ?? false,
     patienceMs,
     rateLimit: options.rateLimit,

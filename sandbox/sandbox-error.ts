@@ -6,6 +6,10 @@ export type SandboxErrorCode =
   | "data_directory_in_use"
   /** The data directory was made with other settings. */
   | "data_directory_mismatch"
+  /** The database holds another sandbox, or none, or another process has the place that was asked for. */
+  | "database_mismatch"
+  /** Other processes use the sandbox too. */
+  | "sandbox_shared"
   /** A snapshot that an older one's restore, or a reorg, has ended. */
   | "stale_snapshot"
   /** The receiver's URL is not one that notifications can go to. */

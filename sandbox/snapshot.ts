@@ -35,7 +35,7 @@ interface Moment {
 }
 
 /** Everything that a snapshot holds or has to hold still. */
-interface SnapshotParts {
+export interface SnapshotParts {
   admission: Admission;
   chain: Chain;
   store: Store;
@@ -43,6 +43,8 @@ interface SnapshotParts {
   requests: RequestCounter;
   access: LazyAccess;
   receiver: SandboxReceiver;
+  /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
+  alone: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
 /** Takes and restores snapshots of everything that a sandbox holds. */
@@ -57,8 +59,8 @@ export class Snapshots {
 
   /** Takes a snapshot once everything under way has ended; requests that come meanwhile wait. */
   async take(): Promise<Snapshot> {
-    const { admission, chain, store, relayer, requests, receiver } = this.#parts;
-    return await admission.alone(async () => {
+    const { admission, chain, store, relayer, requests, receiver, alone } = this.#parts;
+    const take = async () => {
       await relayer.drain();
       const { client, clock } = chain;
       const [latest, pending, mining, chainId] = await Promise.all([
@@ -82,12 +84,13 @@ export class Snapshots {
       };
       this.#valid.add(moment);
       return { restore: async () => await this.#restore(moment) };
-    });
+    };
+    return await admission.alone(async () => await alone(take));
   }
 
   async #restore(moment: Moment): Promise<void> {
-    const { admission, chain, store, relayer, requests, access, receiver } = this.#parts;
-    await admission.alone(async () => {
+    const { admission, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
+    const restore = async () => {
       if (!this.#valid.has(moment))
         throw new SandboxError(
           "stale_snapshot",
@@ -117,7 +120,8 @@ export class Snapshots {
       access.forget();
       receiver.restore(moment.receiver);
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
-    });
+    };
+    await admission.alone(async () => await alone(restore));
   }
 
   /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */

@@ -4,6 +4,7 @@ import type { Relayer } from "../relayer/relayer.ts";
 import type { Chain } from "./chain/chain.ts";
 import type { Deployment } from "./deployment.ts";
 import type { ErrorCode } from "./errors/catalogue.ts";
+import type { Answer } from "./http/answer.ts";
 import type { RateLimit } from "./http/limit-rate.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Store } from "./store/store.ts";
@@ -87,6 +88,15 @@ export interface Refusal {
   checks: readonly BindingCheck[];
 }
 
+/** A request as it is passed to another process of the same sandbox. */
+export interface HandedRequest {
+  method: string;
+  /** With the query. */
+  path: string;
+  headers: { [name: string]: string };
+  body: Buffer;
+}
+
 /** Everything that an operation is handed; the service has no other way to the outside. */
 export interface Services {
   settings: Settings;
@@ -106,6 +116,12 @@ export interface Services {
   /** Resolves after so many milliseconds of real time, or at once when it is stopped. */
   wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
   log: Log;
+  /**
+   * Has a request with an effect answered by the process that leads, when that is another one.
+   *
+   * @returns null when this process is to answer. @throws StoreUnavailableError when none leads.
+   */
+  handOver: (request: HandedRequest) => Promise<Answer | null>;
   /** Is told of every transaction that a step did not accept. */
   refused: (refusal: Refusal) => void;
 }

@@ -10,7 +10,7 @@ import type { SandboxClock } from "./clock.ts";
  * @example const pause = letTimePass(chain.clock, signal); await pause(500)
  */
 export function letTimePass(
-  clock: SandboxClock,
+  clock: Pick<SandboxClock, "mode" | "travel">,
   signal: AbortSignal,
 ): (milliseconds: number) => Promise<void> {
   const moves = new Mutex();

@@ -15,6 +15,7 @@ interface StartFlags {
   rpcPort: number;
   controlPort: number;
   dataDir: string;
+  store?: string;
   fresh?: boolean;
   confirmations?: number;
   gasBudget?: bigint;
@@ -31,6 +32,7 @@ export function startCommand(): Command {
     .option("--data-dir <folder>", "where the sandbox is kept", ".sandbox")
     .option("--fresh", "forget what the data directory holds")
     .option("--from <file>", "go on from what snapshot save has written")
+    .addOption(storeOption())
     .option("--seed <text>", "makes ids and keys; equal seeds give equal sandboxes (default: sandbox)")
     .addOption(
       new Option(
@@ -57,6 +59,14 @@ export function startCommand(): Command {
     .action(async (flags: StartFlags) => await start(flags));
 }
 
+/** The database that processes share; from the environment, so that no list of processes shows a password. */
+export function storeOption(): Option {
+  return new Option(
+    "--store <url>",
+    "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
+  ).env("ROUTING_SANDBOX_STORE");
+}
+
 async function start(flags: StartFlags): Promise<void> {
   const began = performance.now();
   if (!flags.json) process.stdout.write("Starting chain, relayer, API and documentation …\n");
@@ -65,9 +75,9 @@ async function start(flags: StartFlags): Promise<void> {
     pino.destination(2),
   );
   const { seed, mode = await modeFor(flags), program: programs, from } = flags;
-  const { confirmations, gasBudget: gasBudgetWei, receiverUrl } = flags;
+  const { confirmations, gasBudget: gasBudgetWei, receiverUrl, store } = flags;
   const sandbox = await createSandbox({
-    ...definedOnly({ seed, mode, programs, from, confirmations, gasBudgetWei, receiverUrl }),
+    ...definedOnly({ seed, mode, programs, from, confirmations, gasBudgetWei, receiverUrl, store }),
     ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
     dataDirectory: flags.dataDir,
     fresh: flags.fresh ?? false,
@@ -134,7 +144,8 @@ function welcome(
   ].join("\n");
 }
 
-function wholeNumber(text: string): number {
+/** A command line's number. */
+export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
 }

@@ -11,6 +11,8 @@ export const keptSettings = z.object({
   seed: z.string(),
   mode: z.enum(["deterministic", "live"]),
   programs: z.array(programSchema).default([...defaultPrograms]),
+  /** Whether the records are in a database, and only the chain is here. */
+  in_database: z.boolean().default(false),
 });
 
 /** What {@link keptSettings} describes. */
@@ -54,7 +56,8 @@ export async function keepSettings(directory: string, wanted: KeptSettings, fres
     await writeFile(join(directory, "settings.json"), JSON.stringify(wanted), { mode: 0o600 });
 }
 
-function describe({ seed, mode, programs }: KeptSettings): string {
+function describe({ seed, mode, programs, in_database }: KeptSettings): string {
   const named = programs.map(({ id, name, account }) => `${id} (${name}, ${account})`);
-  return `seed "${seed}" in mode ${mode} with ${named.join(", ")}`;
+  const place = in_database ? " and its records in a database (--store)" : "";
+  return `seed "${seed}" in mode ${mode} with ${named.join(", ")}${place}`;
 }

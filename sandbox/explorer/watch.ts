@@ -45,6 +45,9 @@ export class Watch {
   /** What is told of a transaction that a step did not accept. */
   readonly refused = (refusal: Refusal): void => this.refusals.record(refusal);
 
+  /** What is told when a database says that somebody has committed something. */
+  readonly elsewhere = (): void => this.feed.note("everything");
+
   /** What is told of a new head of the chain. */
   readonly head = (): void => this.feed.note("blocks");
 }

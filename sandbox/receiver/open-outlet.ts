@@ -13,7 +13,7 @@ import type { DeliveryFaults } from "./delivery-fault.ts";
 export function openOutlet(parts: {
   receiver: PinnedReceiver;
   timeoutMs: number;
-  clock: SandboxClock;
+  clock: Pick<SandboxClock, "mode" | "travel">;
   faults: DeliveryFaults;
   signal: AbortSignal;
 }): Pick<Services, "deliver" | "pause"> {

@@ -17,7 +17,7 @@ function isObject(value: unknown): boolean {
 
 /** What a snapshot file holds beside the chain's state; test keys only. The checksum vouches for what has its type from here. */
 export const savedSandbox = z.object({
-  settings: keptSettings.extend({ confirmations: z.int(), gas_budget_wei: wei }),
+  settings: keptSettings.omit({ in_database: true }).extend({ confirmations: z.int(), gas_budget_wei: wei }),
   chain: chainRecord,
   /** Of the block after the latest one, in wei. */
   base_fee: wei,

@@ -4,7 +4,7 @@ import { cpus, release, totalmem, type } from "node:os";
 import { Command } from "commander";
 import { type Benchmark, measure, median } from "./benchmark.ts";
 
-const NOT_BENCHMARKS = ["run.ts", "benchmark.ts", "process-group.ts", "rpc-node.ts"];
+const NOT_BENCHMARKS = ["run.ts", "benchmark.ts", "process-group.ts", "rpc-node.ts", "opened-store.ts"];
 
 const names = (await readdir(new URL(".", import.meta.url)))
   .filter((file) => file.endsWith(".ts") && !NOT_BENCHMARKS.includes(file))

@@ -151,6 +151,15 @@ async function answerOperation(
   const parsed = operation.body ? parseJson(rawBody) : undefined;
   const body = operation.body ? validate(operation.body, parsed, "") : undefined;
   const query = validate(operation.query ?? noQuery, { ...request.query }, "/query");
+  if (operation.effect) {
+    const elsewhere = await services.handOver({
+      method: request.method,
+      path: request.originalUrl,
+      headers: handedHeaders(request),
+      body: rawBody,
+    });
+    if (elsewhere !== null) return elsewhere;
+  }
   const context: OperationContext = {
     services,
     operations,
@@ -223,6 +232,12 @@ function nameOf(caller: Caller): string {
 /** The path as the table writes it, with the parameters in place: equal however it was percent-encoded. */
 function concretePath(path: string, params: { readonly [name: string]: string }): string {
   return path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => params[name] ?? "");
+}
+
+/** What the process that leads has to know of a request that another one took. */
+function handedHeaders({ headers }: Request): { [name: string]: string } {
+  const names = ["authorization", "content-type", "idempotency-key"];
+  return Object.fromEntries(names.map((name) => [name, String(headers[name] ?? "")]));
 }
 
 function onlyValue(values: readonly string[] | undefined): string | undefined {

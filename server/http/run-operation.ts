@@ -2,6 +2,7 @@ import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
 import { Problem } from "../errors/problem.ts";
 import { eventId, freezeEvent, outboxCounter } from "../outbox/freeze-event.ts";
 import type { Services } from "../services.ts";
+import type { IdempotencyRecord } from "../store/records.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
 import { type Answer, jsonAnswer } from "./answer.ts";
 import { type IdempotencyClaim, inFlight, keyReused } from "./idempotency.ts";
@@ -9,6 +10,11 @@ import type { Operation, OperationContext } from "./operation.ts";
 
 /** How often a handler starts over when another request changed what it had read. */
 const conflictRetries = 8;
+
+/** A key with the revision of its record in the store; 0 while there is none. */
+interface HeldKey extends IdempotencyClaim {
+  revision: number;
+}
 
 /** Runs operations: each effect once per idempotency key, each write in one commit. */
 export class OperationRunner {
@@ -57,13 +63,30 @@ export class OperationRunner {
     return ended;
   }
 
+  /** Starts over when another process took or finished the key meanwhile. */
   async #claimAndRun(
     operation: Operation,
     context: OperationContext,
     claim: IdempotencyClaim,
   ): Promise<Answer> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.#claimOnce(operation, context, claim);
+      } catch (error) {
+        const taken = error instanceof StoreConflictError && error.collection === "idempotency";
+        if (!taken || tries >= conflictRetries) throw error;
+      }
+    }
+  }
+
+  async #claimOnce(
+    operation: Operation,
+    context: OperationContext,
+    claim: IdempotencyClaim,
+  ): Promise<Answer> {
     const { store } = this.#services;
-    const before = (await store.get("idempotency", claim.key))?.value;
+    const found = await store.get("idempotency", claim.key);
+    const before = found?.value;
     if (before !== undefined && before.fingerprint !== claim.fingerprint) throw keyReused();
     if (before?.response)
       return {
@@ -71,26 +94,26 @@ export class OperationRunner {
         body: before.response.body,
         headers: { "Content-Type": "application/json; charset=utf-8", "Idempotent-Replayed": "true" },
       };
-    let begun = before !== undefined;
+    const held: HeldKey = { ...claim, revision: found?.revision ?? 0 };
     const resumable: OperationContext = {
       ...context,
       resumes: before?.subject ?? null,
       beginEffect: async (subject) => {
-        if (begun) return;
+        if (held.revision > 0) return;
         const value = {
           fingerprint: claim.fingerprint,
           state: "in_progress",
           subject,
           response: null,
         } as const;
-        await store.commit([], () => [{ kind: "put", collection: "idempotency", key: claim.key, value }]);
-        begun = true;
+        await store.commit([], () => [keep(held, value)]);
+        held.revision = 1;
       },
     };
     try {
-      return await this.#attempt(operation, resumable, claim);
+      return await this.#attempt(operation, resumable, held);
     } catch (error) {
-      if (begun && freesKey(error))
+      if (held.revision > 0 && freesKey(error))
         await store.commit([], () => [{ kind: "delete", collection: "idempotency", key: claim.key }]);
       throw error;
     }
@@ -100,17 +123,14 @@ export class OperationRunner {
    * Runs the handler and commits what it decided, one request at a time for each object; starts over when what it read has
    * changed meanwhile all the same.
    */
-  async #attempt(
-    operation: Operation,
-    context: OperationContext,
-    claim: IdempotencyClaim | null,
-  ): Promise<Answer> {
+  async #attempt(operation: Operation, context: OperationContext, held: HeldKey | null): Promise<Answer> {
     const attempt = async () => {
       for (let tries = 0; ; tries += 1) {
         try {
-          return await this.#handleAndCommit(operation, context, claim);
+          return await this.#handleAndCommit(operation, context, held);
         } catch (error) {
-          if (!(error instanceof StoreConflictError) || tries >= conflictRetries) throw error;
+          const changed = error instanceof StoreConflictError && error.collection !== "idempotency";
+          if (!changed || tries >= conflictRetries) throw error;
         }
       }
     };
@@ -121,7 +141,7 @@ export class OperationRunner {
   async #handleAndCommit(
     operation: Operation,
     context: OperationContext,
-    claim: IdempotencyClaim | null,
+    held: HeldKey | null,
   ): Promise<Answer> {
     const { store, settings, clock } = this.#services;
     const outcome = await operation.handle(context);
@@ -142,23 +162,26 @@ export class OperationRunner {
           key: id,
           value: freezeEvent({ id, program, sequence, event, now }),
         });
-      if (claim && outcome.final !== false)
-        all.push({
-          kind: "put",
-          collection: "idempotency",
-          key: claim.key,
-          value: {
-            fingerprint: claim.fingerprint,
+      if (held && outcome.final !== false)
+        all.push(
+          keep(held, {
+            fingerprint: held.fingerprint,
             state: "done",
             subject: context.resumes,
             response: { status: outcome.status, body: answer.body },
-          },
-        });
+          }),
+        );
       return all;
     });
     if (answer === undefined) throw new Error("A commit that resolved must have been built.");
     return answer;
   }
+}
+
+/** The record of a key, which no other process may have made or changed meanwhile. */
+function keep({ key, revision }: HeldKey, value: IdempotencyRecord): Change {
+  const record = { collection: "idempotency", key, value } as const;
+  return revision === 0 ? { kind: "insert", ...record } : { kind: "update", revision, ...record };
 }
 
 /** A refusal without effect frees the key; what may have had an effect keeps it, so that a repeat resumes it. */

@@ -1,12 +1,15 @@
 import type { Journal } from "../../relayer/journal.ts";
 import type { Store } from "./store.ts";
 
+/** What the journal needs of a store. */
+export type JournalStore = Pick<Store, "get" | "list" | "ordered" | "commit">;
+
 /**
  * Keeps the relayer's journal in the one store of the sandbox.
  *
  * @example createRelayer({ journal: relayerJournal(store), … })
  */
-export function relayerJournal(store: Store): Journal {
+export function relayerJournal(store: JournalStore): Journal {
   return {
     async read(operationId) {
       return (await store.get("operations", operationId))?.value;

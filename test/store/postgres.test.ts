@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  hasPostgres,
+  inPostgres,
+  type PostgresServer,
+  password,
+  startPostgres,
+} from "../../scripts/postgres-server.ts";
 import { Database, DatabaseUrlError } from "../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../server/store/postgres/postgres-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import { testStore } from "./contract.ts";
-import { hasPostgres, inPostgres, type PostgresServer, password, startPostgres } from "./postgres-server.ts";
 
 describe.skipIf(!hasPostgres)(inPostgres, () => {
   let server: PostgresServer;

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
-import { findPostgres } from "../../scripts/find-postgres.ts";
+import { findPostgres } from "./find-postgres.ts";
 
 const run = promisify(execFile);
 
 /** The server's programs, and the user to run them as: the server refuses root. */
 const programs = findPostgres(process.env);
-const user = process.getuid?.() === 0 ? unprivilegedUser() : {};
+const user: { uid?: number; gid?: number } | null = process.getuid?.() === 0 ? unprivilegedUser() : {};
 
 /** Whether a server can be started here. */
 export const hasPostgres = programs !== undefined && user !== null;
@@ -36,11 +36,15 @@ export interface PostgresServer {
 /** The password in the URLs; the socket asks for none. */
 export const password = "hunter2-must-stay-secret";
 
-/** Starts a server; its data are gone when it is closed, so that it need not sync them. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts a server in a temporary folder, for tests and benchmarks.
+ *
+ * @param fsync - whether it syncs what it commits; tests, whose data are gone when it is closed, need not wait for that.
+ */
+export async function startPostgres({ fsync = false } = {}): Promise<PostgresServer> {
   if (programs === undefined || user === null) throw new Error("PostgreSQL is not installed.");
   const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-postgres-"));
-  if (user.uid !== undefined) await chown(folder, user.uid, user.gid);
+  if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
   const data = join(folder, "data");
   const options = { ...user, cwd: folder, env: { PATH: process.env["PATH"], LC_ALL: "C" } };
   await run(
@@ -49,7 +53,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     options,
   );
   let server: ChildProcess | null = null;
-  const settings = { listen_addresses: "", unix_socket_directories: folder, fsync: "off" };
+  const settings = { listen_addresses: "", unix_socket_directories: folder, fsync: fsync ? "on" : "off" };
   const start = async () => {
     const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     server = spawn(join(programs, "postgres"), ["-D", data, ...flags], {

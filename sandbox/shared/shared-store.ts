@@ -1,0 +1,157 @@
+import { z } from "zod";
+import type { Relayer } from "../../relayer/relayer.ts";
+import type { Services } from "../../server/services.ts";
+import { Database } from "../../server/store/postgres/database.ts";
+import { PostgresStore } from "../../server/store/postgres/postgres-store.ts";
+import { Seat, type SeatRole, SeatTakenError } from "../../server/store/postgres/seat.ts";
+import type { SandboxUrls } from "../description.ts";
+import { accounts, deployment } from "../genesis/deployment.ts";
+import type { Chain } from "../genesis/start-chain.ts";
+import type { Log, SandboxSettings } from "../options.ts";
+import { programSchema } from "../programs.ts";
+import { SandboxError } from "../sandbox-error.ts";
+import { wait } from "../wait.ts";
+import { handOverTo } from "./hand-over.ts";
+
+/** What the first process of a shared sandbox writes down for those that join it. */
+const sharedSandbox = z.object({
+  version: z.literal(1),
+  seed: z.string(),
+  mode: z.enum(["deterministic", "live"]),
+  programs: z.array(programSchema),
+  confirmations: z.int(),
+  gas_budget_wei: z.string(),
+  receiver_url: z.string(),
+  /** Where Anvil itself answers, which only the sandbox's own processes are told. */
+  anvil_url: z.string(),
+  urls: z.object({ api: z.string(), docs: z.string(), rpc: z.string(), control: z.string() }),
+  deployment,
+  accounts,
+});
+
+/** What {@link sharedSandbox} describes. */
+export type SharedSandbox = z.infer<typeof sharedSandbox>;
+
+/** A store in a database, and this process's place among those that share it. */
+export class SharedStore implements AsyncDisposable {
+  readonly store: PostgresStore;
+  readonly seat: Seat;
+  readonly #log: Log;
+
+  private constructor(store: PostgresStore, seat: Seat, log: Log) {
+    this.store = store;
+    this.seat = seat;
+    this.#log = log;
+  }
+
+  /** Opens the database and takes a seat. @throws StoreUnavailableError, DatabaseUrlError, SeatTakenError */
+  static async open(url: string, role: SeatRole, log: Log): Promise<SharedStore> {
+    const store = await PostgresStore.open(new Database(url));
+    try {
+      return new SharedStore(store, await Seat.take(store, role), log);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Makes sure that the database holds what belongs to a chain.
+   *
+   * @throws SandboxError database_mismatch
+   */
+  async adopt(chain: { deployment: { epoch: string }; resumed: boolean }, fresh: boolean): Promise<void> {
+    if (fresh) await this.store.clear();
+    const kept = await this.store.about("epoch");
+    const { epoch } = chain.deployment;
+    if (kept === null && !chain.resumed) await this.store.writeAbout("epoch", epoch);
+    // A chain that begins anew can have the epoch of one that is gone: what the database holds of that one is not on it.
+    else if (kept !== epoch || !chain.resumed)
+      throw new SandboxError(
+        "database_mismatch",
+        `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Use the data directory that belongs to it, choose another schema, or start with --fresh to forget both.`,
+      );
+  }
+
+  /** Writes down what those that join have to know. */
+  async publish(sandbox: {
+    settings: Pick<SandboxSettings, "seed" | "mode" | "programs" | "confirmations" | "gasBudgetWei">;
+    chain: Chain;
+    urls: SandboxUrls;
+    receiverUrl: string;
+  }): Promise<void> {
+    const { settings, chain, urls, receiverUrl } = sandbox;
+    const described: SharedSandbox = {
+      version: 1,
+      seed: settings.seed,
+      mode: settings.mode,
+      programs: [...settings.programs],
+      confirmations: settings.confirmations,
+      gas_budget_wei: settings.gasBudgetWei.toString(),
+      receiver_url: receiverUrl,
+      anvil_url: chain.anvil.url,
+      urls,
+      deployment: chain.deployment,
+      accounts: chain.accounts,
+    };
+    await this.store.writeAbout("sandbox", JSON.stringify(z.encode(sharedSandbox, described)));
+  }
+
+  /** What the first process wrote down. @throws SandboxError database_mismatch when there was none. */
+  async read(): Promise<SharedSandbox> {
+    const text = await this.store.about("sandbox");
+    if (text === null)
+      throw new SandboxError(
+        "database_mismatch",
+        `No sandbox runs on the database (${this.store.database.name}); start one there with routing-sandbox start --store.`,
+      );
+    return z.decode(sharedSandbox, JSON.parse(text));
+  }
+
+  /** Has this process lead whenever nobody else does; resolves when one does. */
+  async stand(apiUrl: string, relayer: Relayer, changed: () => void): Promise<void> {
+    let started = false;
+    const gained = async () => {
+      try {
+        await relayer.recover();
+      } catch (error) {
+        // A start fails; later the next head of the chain has it looked at again.
+        if (!started) throw error;
+        this.#log.error({ causes: String(error) }, "taking up the relayer's journal");
+      }
+    };
+    const lost = async () => await relayer.drain();
+    await this.seat.stand(apiUrl, { gained, lost, changed, wait });
+    started = true;
+  }
+
+  /** A relayer that looks at the chain only while this process leads. */
+  leading(relayer: Relayer): Relayer {
+    const whileLeading = (look: () => Promise<void>) => async () => {
+      if (this.seat.leads()) await look();
+    };
+    return {
+      ...relayer,
+      follow: whileLeading(async () => await relayer.follow()),
+      observe: whileLeading(async () => await relayer.observe()),
+    };
+  }
+
+  /** Hands requests with an effect to whoever leads. */
+  handOver(ownUrl: string): Services["handOver"] {
+    return handOverTo(this.seat, async () => await this.store.about("leader"), ownUrl);
+  }
+
+  /** Runs a step while no other process is in. @throws SandboxError sandbox_shared */
+  async alone<T>(step: () => Promise<T>): Promise<T> {
+    return await this.seat.alone(step).catch((error: unknown) => {
+      if (!(error instanceof SeatTakenError)) throw error;
+      throw new SandboxError("sandbox_shared", error.message, { cause: error });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.seat.close();
+    await this.store.close();
+  }
+}

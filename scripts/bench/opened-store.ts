@@ -1,0 +1,19 @@
+/** Opens a store's directory in a process of its own and prints how long that took and what it holds in memory. */
+import { openDirectoryStore } from "../../server/store/directory.ts";
+
+/** What {@link file://./store.ts} reads. */
+export interface OpenedStore {
+  milliseconds: number;
+  /** Resident memory after a collection, in bytes. */
+  memory: number;
+}
+
+const [folder = ""] = process.argv.slice(2);
+const began = performance.now();
+const store = await openDirectoryStore(folder);
+await store.get("purchases", "pur_1");
+const milliseconds = performance.now() - began;
+globalThis.gc?.();
+const opened: OpenedStore = { milliseconds, memory: process.memoryUsage().rss };
+process.stdout.write(JSON.stringify(opened));
+await store.close();

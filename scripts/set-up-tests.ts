@@ -1,0 +1,42 @@
+// What tests need beyond the packages: Chromium for the pages, PostgreSQL's server for the store that processes share. What is
+// installed is used; on Debian and Ubuntu what is missing is installed with apt-get. `npm start` never comes here.
+import { spawnSync } from "node:child_process";
+import { findChromium } from "./find-chromium.ts";
+import { findPostgres } from "./find-postgres.ts";
+
+const byHand = "install Chromium or Chrome, or let CHROMIUM_PATH name it, and run the command again";
+
+function setUpTests(): void {
+  const missing = [
+    ...(findChromium(process.env) === undefined ? ["chromium"] : []),
+    ...(findPostgres(process.env) === undefined ? ["postgresql"] : []),
+  ];
+  if (missing.length === 0) return;
+  const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
+  const canInstall = process.platform === "linux" && runs([...asRoot, "apt-get", "--version"]);
+  if (canInstall) {
+    process.stderr.write(`[set-up] installing ${missing.join(" and ")} for the tests (apt-get)\n`);
+    const apt = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
+    if (runs([...apt, "update"])) runs([...apt, "install", "--yes", "--no-install-recommends", ...missing]);
+  }
+  if (findPostgres(process.env) === undefined)
+    process.stderr.write(
+      "[set-up] without PostgreSQL's server (apt-get install postgresql) its tests are skipped\n",
+    );
+  if (findChromium(process.env) === undefined)
+    throw new Error(`The page tests need Chromium, which could not be installed here; ${byHand}.`);
+}
+
+/** Whether a command runs and succeeds; what it says is shown only when it does not. */
+function runs([program = "", ...args]: string[]): boolean {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", timeout: 600_000 });
+  if (status !== 0 && stderr) process.stderr.write(`${stdout}${stderr}`);
+  return status === 0;
+}
+
+try {
+  setUpTests();
+} catch (error) {
+  process.stderr.write(`set-up: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

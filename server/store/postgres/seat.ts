@@ -1,0 +1,205 @@
+import { Mutex } from "async-mutex";
+import type { Client } from "pg";
+import type { JournalStore } from "../relayer-journal.ts";
+import { StoreUnavailableError } from "../store.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import { type Query, reaching } from "./database.ts";
+import type { PostgresStore } from "./postgres-store.ts";
+import { Reader } from "./reader.ts";
+
+/** `owner`: the one process that has chain, clock and control. `member`: one that only answers the API. */
+export type SeatRole = "owner" | "member";
+
+/** Another process holds the lock that this one needs. */
+export class SeatTakenError extends Error {
+  override name = "SeatTakenError";
+}
+
+/** What a seat tells the process that holds it. */
+export interface SeatListener {
+  /** This process leads from now on; awaited before {@link Seat.leads} says so. */
+  gained: () => Promise<void>;
+  /** It does not lead any more, and will not again before this has resolved. */
+  lost: () => Promise<void>;
+  /** Somebody, perhaps this process, has committed something. */
+  changed: () => void;
+  /** Resolves after so many milliseconds of real time. */
+  wait: (milliseconds: number) => Promise<void>;
+}
+
+/** How long to wait between two looks at a lock that somebody else holds, in milliseconds. */
+const lookEveryMs = 50;
+
+/**
+ * A process's place in a sandbox that several share: one connection that holds its advisory locks for as long as it lives.
+ *
+ * One of the processes leads: the relayer's journal is written by it alone and over this very connection, so that the end of the
+ * connection ends both at once and no nonce is ever claimed by two.
+ */
+export class Seat {
+  readonly #store: PostgresStore;
+  readonly #role: SeatRole;
+  #client: Client;
+  #ended: Promise<void>;
+  #lease: { reader: Reader; commits: CommitQueue } | null = null;
+  #leads = false;
+  #closing = false;
+  #sitting: Promise<void> | null = null;
+
+  private constructor(store: PostgresStore, role: SeatRole, client: Client) {
+    this.#store = store;
+    this.#role = role;
+    this.#client = client;
+    this.#ended = endOf(client);
+  }
+
+  /** Takes a seat. @throws SeatTakenError when there is an owner already; StoreUnavailableError. */
+  static async take(store: PostgresStore, role: SeatRole): Promise<Seat> {
+    const client = await store.database.connect();
+    const seat = new Seat(store, role, client);
+    if (await seat.#sit(client)) return seat;
+    await client.end();
+    throw new SeatTakenError(
+      "Another sandbox runs on this database and schema; stop it, choose another schema, or join it with routing-sandbox join.",
+    );
+  }
+
+  /** Whether this process leads, with the journal taken up from whoever led before. */
+  leads(): boolean {
+    return this.#leads;
+  }
+
+  /** The journal's store: reads see every write that was called before them; writes are refused unless this process leads. */
+  readonly journal: JournalStore = {
+    get: (...parts) => (this.#lease?.reader ?? this.#store).get(...parts),
+    list: (...parts) => (this.#lease?.reader ?? this.#store).list(...parts),
+    ordered: (...parts) => (this.#lease?.reader ?? this.#store).ordered(...parts),
+    commit: async (...parts) => {
+      if (this.#lease === null) throw new StoreUnavailableError("Another process leads the relayer.");
+      await this.#lease.commits.commit(...parts);
+    },
+  };
+
+  /**
+   * Tries to lead from now on, again and again, until it is closed.
+   *
+   * @param name - is written down while this process leads, for {@link PostgresStore.about} `leader`.
+   * @returns when it leads, or somebody else does.
+   */
+  async stand(name: string, listener: SeatListener): Promise<void> {
+    await this.#look(this.#client, name, listener);
+    this.#sitting = this.#stay(name, listener);
+  }
+
+  /** Runs a step while no other process is in. @throws SeatTakenError when one is. */
+  async alone<T>(step: () => Promise<T>): Promise<T> {
+    const members = this.#store.database.lock("members");
+    const ask = async (text: string) => (await reaching(async () => await this.#client.query(text))).rows[0];
+    if (!(await ask(`SELECT pg_try_advisory_lock(${members}) AS taken`)).taken)
+      throw new SeatTakenError(
+        "Other processes use this sandbox too: stop those that joined it, then try again.",
+      );
+    try {
+      return await step();
+    } finally {
+      await ask(`SELECT pg_advisory_unlock(${members})`);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#client.end();
+    await this.#sitting;
+  }
+
+  /** Takes the lock of the role on a new connection. @returns false when somebody else has it. */
+  async #sit(client: Client): Promise<boolean> {
+    const { database } = this.#store;
+    if (this.#role === "member")
+      await client.query(`SELECT pg_advisory_lock_shared(${database.lock("members")})`);
+    else {
+      const { rows } = await client.query(`SELECT pg_try_advisory_lock(${database.lock("owner")}) AS taken`);
+      if (!rows[0].taken) return false;
+    }
+    await client.query(`LISTEN ${database.channel}`);
+    return true;
+  }
+
+  /** Stays seated whatever becomes of connections. */
+  async #stay(name: string, listener: SeatListener): Promise<void> {
+    for (;;) {
+      const client = this.#client;
+      client.on("notification", listener.changed);
+      while (!this.#lease && (await this.#isOpen(client))) {
+        await listener.wait(lookEveryMs);
+        await this.#look(client, name, listener).catch(() => undefined);
+      }
+      await this.#ended;
+      this.#leads = false;
+      this.#lease = null;
+      await listener.lost();
+      if (this.#closing) return;
+      await this.#sitAgain(listener);
+      if (this.#closing) return;
+      listener.changed();
+    }
+  }
+
+  async #isOpen(client: Client): Promise<boolean> {
+    return await client.query("SELECT 1").then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #sitAgain({ wait }: SeatListener): Promise<void> {
+    while (!this.#closing) {
+      try {
+        const client = await this.#store.database.connect();
+        this.#client = client;
+        this.#ended = endOf(client);
+        if (await this.#sit(client)) return;
+        await client.end();
+      } catch {
+        // The database is away; it is asked again.
+      }
+      await wait(lookEveryMs);
+    }
+  }
+
+  /** Leads when nobody else does. */
+  async #look(client: Client, name: string, listener: SeatListener): Promise<void> {
+    const { database } = this.#store;
+    const { rows } = await client.query(`SELECT pg_try_advisory_lock(${database.lock("leader")}) AS taken`);
+    if (!rows[0].taken) return;
+    const turn = new Mutex();
+    const query: Query = async (text, values = []) =>
+      await reaching(async () => (await client.query(text, values)).rows);
+    const inTurn: Query = async (text, values) =>
+      await turn.runExclusive(async () => await query(text, values));
+    const commits = new CommitQueue(
+      async (step) => await turn.runExclusive(async () => await transact(query, step)),
+      database,
+    );
+    this.#lease = { reader: new Reader(inTurn, database.schema), commits };
+    await this.#store.writeAbout("leader", name);
+    await listener.gained();
+    this.#leads = this.#lease !== null;
+  }
+}
+
+function endOf(client: Client): Promise<void> {
+  return new Promise((resolve) => client.once("end", resolve));
+}
+
+async function transact<T>(query: Query, step: (query: Query) => Promise<T>): Promise<T> {
+  await query("BEGIN");
+  try {
+    const result = await step(query);
+    await query("COMMIT");
+    return result;
+  } catch (error) {
+    await query("ROLLBACK");
+    throw error;
+  }
+}
