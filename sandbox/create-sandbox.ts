@@ -34,8 +34,7 @@ import { followHeads } from "./follow-heads.ts";
 import type { WalletName } from "./genesis/roles.ts";
 import { type Chain, startChain } from "./genesis/start-chain.ts";
 import { Admission } from "./http/admission.ts";
-import { anyPage, localPagesWrite, ownPages, type PagePolicy, walletPages } from "./http/callers.ts";
-import { type Listener, listen } from "./http/listen.ts";
+import { openListeners, urlsOf } from "./http/open-listeners.ts";
 import { pinReceiver } from "./http/pin-receiver.ts";
 import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
 import { openRelayer } from "./open-relayer.ts";
@@ -51,7 +50,7 @@ import type { SavedSandbox } from "./saved/saved-sandbox.ts";
 import { encodeSnapshot, writeSnapshot } from "./saved/snapshot-file.ts";
 import { Recorder } from "./scenario/recorder.ts";
 import type { Scenario } from "./scenario/scenario.ts";
-import { SharedStore } from "./shared/shared-store.ts";
+import { openShared } from "./shared/shared-store.ts";
 import { type Snapshot, type SnapshotParts, Snapshots } from "./snapshot.ts";
 import { wait } from "./wait.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
@@ -275,50 +274,10 @@ async function openChain(settings: SandboxSettings, saved: SavedSandbox | null):
   });
 }
 
-async function openShared({ store, fresh, log }: SandboxSettings, chain: Chain): Promise<SharedStore | null> {
-  if (store === undefined) return null;
-  const shared = await SharedStore.open(store, "owner", log);
-  try {
-    await shared.adopt(chain, fresh);
-    return shared;
-  } catch (error) {
-    await shared[Symbol.asyncDispose]();
-    throw error;
-  }
-}
-
 async function openStore({ dataDirectory }: SandboxSettings): Promise<Store> {
   return dataDirectory === undefined
     ? openEphemeralStore()
     : await openDirectoryStore(join(dataDirectory, "store"));
-}
-
-interface Listeners {
-  api: Listener;
-  docs: Listener;
-  control: Listener;
-  rpc: Listener;
-}
-
-async function openListeners(
-  { ports, connectionLimits: limits }: SandboxSettings,
-  opened: ClosingStack,
-): Promise<Listeners> {
-  const open = async (part: keyof Listeners, pages: PagePolicy) => {
-    const listener = await listen({ port: ports[part], option: `--${part}-port`, pages, limits });
-    opened.defer(async () => await listener.close());
-    return listener;
-  };
-  return {
-    api: await open("api", localPagesWrite),
-    docs: await open("docs", anyPage),
-    control: await open("control", ownPages),
-    rpc: await open("rpc", walletPages),
-  };
-}
-
-function urlsOf({ api, docs, control, rpc }: Listeners) {
-  return { api: api.url, docs: docs.url, control: control.url, rpc: rpc.url };
 }
 
 function openReader({ client, deployment }: Chain): ChainReader {

@@ -155,3 +155,23 @@ export class SharedStore implements AsyncDisposable {
     await this.store.close();
   }
 }
+
+/**
+ * Opens the database of a sandbox's settings, if they name one, for a chain.
+ *
+ * @throws SandboxError database_mismatch; StoreUnavailableError, DatabaseUrlError, SeatTakenError.
+ */
+export async function openShared(
+  { store, fresh, log }: Pick<SandboxSettings, "store" | "fresh" | "log">,
+  chain: Chain,
+): Promise<SharedStore | null> {
+  if (store === undefined) return null;
+  const shared = await SharedStore.open(store, "owner", log);
+  try {
+    await shared.adopt(chain, fresh);
+    return shared;
+  } catch (error) {
+    await shared[Symbol.asyncDispose]();
+    throw error;
+  }
+}
