@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** A Chromium that the page tests and the screenshots can drive, or none. */
+/** What Chromium and Chrome are called; Ubuntu's chromium-browser is last, because it may only say that there is a snap. */
 const names = ["chromium", "google-chrome", "google-chrome-stable", "chromium-browser"];
 const macPaths = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
