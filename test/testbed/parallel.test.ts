@@ -2,46 +2,95 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
 import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { runDemo } from "../../sandbox/demo/run-demo.ts";
+import { Session } from "../../sandbox/demo/session.ts";
 
 const keepRunning = fileURLToPath(new URL("keep-running.ts", import.meta.url));
+const workInThread = new URL("work-in-thread.ts", import.meta.url);
 
-test("eight sandboxes in one process tell their stories at once, each on ports of its own", {
-  timeout: 60_000,
+const compileCache = fileURLToPath(new URL("../../node_modules/.cache/routing-sandbox", import.meta.url));
+
+const endings = [
+  "return",
+  "throw",
+  "process.exit",
+  "unhandled rejection",
+  "SIGINT",
+  "SIGTERM",
+  "SIGKILL",
+] as const;
+
+test("eight sandboxes in one process work at once, each on ports of its own, and equal seeds stay equal", {
+  timeout: 90_000,
 }, async () => {
   const sandboxes = await Promise.all(
-    Array.from({ length: 8 }, (_, index) => createSandbox({ seed: `s${index}` })),
+    Array.from({ length: 8 }, (_, index) => createSandbox({ seed: `s${index % 4}` })),
   );
   try {
     const urls = sandboxes.flatMap(({ description }) => Object.values(description.urls));
     expect(new Set(urls).size).toBe(32);
-    await Promise.all(sandboxes.map(({ description }) => runDemo(description, silentNarrator)));
-    const events = await Promise.all(
-      sandboxes.map(async ({ store }) => (await store.list("events", {})).length),
+    await Promise.all(
+      sandboxes.map(async ({ description }) => {
+        await enrollMerchant(await Session.open(await castActors(description), silentNarrator));
+      }),
     );
-    expect(new Set(events).size).toBe(1);
+    const digests = await Promise.all(sandboxes.map(async (sandbox) => (await sandbox.fingerprint()).digest));
+    expect(digests.slice(4)).toEqual(digests.slice(0, 4));
+    expect(new Set(digests).size).toBe(4);
   } finally {
     await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
   }
 });
 
-test.for(["return", "throw", "SIGINT", "SIGTERM", "SIGKILL"] as const)(
-  "leaves no Anvil behind after %s",
-  async (ending) => {
-    const child = spawn(process.execPath, [keepRunning, ending], { stdio: ["ignore", "pipe", "ignore"] });
-    const exited = once(child, "exit");
-    const [line] = await once(createInterface(child.stdout), "line");
-    const { anvil, rpc } = JSON.parse(line);
-    if (ending.startsWith("SIG"))
-      child.kill(ending === "SIGINT" ? "SIGINT" : ending === "SIGTERM" ? "SIGTERM" : "SIGKILL");
-    await exited;
-    await expect.poll(() => isAlive(anvil), { timeout: 10_000, interval: 20 }).toBe(false);
-    await expect(fetch(rpc)).rejects.toThrow();
-  },
-);
+test("eight worker threads have one each, and none is left when they end or are terminated", {
+  timeout: 90_000,
+}, async () => {
+  const workers = Array.from({ length: 8 }, (_, index) => {
+    const worker = new Worker(workInThread, {
+      workerData: { seed: `s${index % 4}`, ends: index < 4, compileCache },
+    });
+    return { worker, told: once(worker, "message"), exited: once(worker, "exit") };
+  });
+  const told = (await Promise.all(workers.map(async ({ told: message }) => (await message)[0]))) as {
+    urls: string[];
+    anvil: number;
+    digest: string;
+  }[];
+  expect(new Set(told.flatMap(({ urls }) => urls)).size).toBe(32);
+  const digests = told.map(({ digest }) => digest);
+  expect(digests.slice(4)).toEqual(digests.slice(0, 4));
+  await Promise.all(workers.slice(4).map(async ({ worker }) => await worker.terminate()));
+  await Promise.all(workers.map(async ({ exited }) => await exited));
+  for (const { anvil } of told) await expectGone(anvil);
+});
+
+test("no Anvil is left behind, however its process ends", { timeout: 90_000 }, async () => {
+  await Promise.all(
+    endings.map(async (ending) => {
+      const child = spawn(process.execPath, [keepRunning, ending], {
+        stdio: ["ignore", "pipe", "ignore"],
+        // Seven processes compile the same sources.
+        env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+      });
+      const exited = once(child, "exit");
+      const [line] = await once(createInterface(child.stdout), "line");
+      const { anvil, rpc } = JSON.parse(line);
+      if (ending === "SIGINT" || ending === "SIGTERM" || ending === "SIGKILL") child.kill(ending);
+      await exited;
+      await expectGone(anvil);
+      await expect(fetch(rpc), ending).rejects.toThrow();
+    }),
+  );
+});
+
+async function expectGone(pid: number): Promise<void> {
+  await expect.poll(() => isAlive(pid), { timeout: 10_000, interval: 20 }).toBe(false);
+}
 
 function isAlive(pid: number): boolean {
   try {

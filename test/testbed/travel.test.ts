@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import * as steps from "../../sandbox/demo/purchase-steps.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+import type { Snapshot } from "../../sandbox/snapshot.ts";
+
+let sandbox: Sandbox;
+let start: Snapshot;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "travel" });
+  start = await sandbox.snapshot();
+});
+
+beforeEach(async () => await start.restore());
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+test("chain and API travel together by seconds, by a duration, or to a moment", async () => {
+  const { clock, chain } = sandbox;
+  const began = await clock.now();
+  expect(await clock.travel(90)).toBe(began + 90);
+  expect(await clock.travel({ days: 1, hours: 2, minutes: 3, seconds: 4 })).toBe(began + 90 + 93_784);
+  expect(await clock.travelTo(began + 200_000)).toBe(began + 200_000);
+  const { timestamp } = await chain.client.getBlock({ blockTag: "latest" });
+  expect(Number(timestamp)).toBe(began + 200_000);
+  const { data } = await sandbox.client.GET("/v1/routing/capabilities");
+  expect(Date.parse(data?.now ?? "")).toBe((began + 200_000) * 1_000);
+});
+
+test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) => {
+  const before = await sandbox.fingerprint();
+  await expect(sandbox.clock.travel(seconds)).rejects.toThrow(
+    `Time travels forward by whole seconds, not by ${seconds}`,
+  );
+  await expect(sandbox.clock.travelTo((await sandbox.clock.now()) - 1)).rejects.toThrow(
+    "Time travels forward only",
+  );
+  expect(await sandbox.fingerprint()).toEqual(before);
+});
+
+test("an offer that nobody paid in time is expired for API and chain alike, and its budget can be freed", async () => {
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  await steps.activate(session, purchase, "activate");
+  await steps.approve(session, session.actors.buyer, purchase, 25_000_000n);
+  await sandbox.clock.travelTo(purchase.deadlines.pay_deadline + 1);
+  const { receipt } = await sandbox.wallets.buyer.pay(purchase);
+  expect(receipt.status).toBe("reverted");
+  expect((await sandbox.wallets.stranger.expire(purchase)).receipt.status).toBe("success");
+  const later = await Session.open(session.actors, silentNarrator);
+  expect(await steps.readPurchase(later, purchase)).toMatchObject({ expired: true });
+});
+
+test("a paused program takes no offer until its admin lets it go on, and a wallet can be given test money", async () => {
+  const { deployer, stranger } = sandbox.wallets;
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  expect((await deployer.setPaused("prg_demo", true)).receipt.status).toBe("success");
+  const body = { commitment_hash: purchase.commitment.hash };
+  const path = `/purchases/${purchase.id}/activate`;
+  expect((await session.attempt({ method: "POST", path, intent: "paused", body })).status).toBe(409);
+  await deployer.setPaused("prg_demo", false);
+  expect(await steps.activate(session, purchase, "activate")).toMatchObject({ status: "active" });
+  expect((await stranger.faucet(5n)).receipt.status).toBe("success");
+});

@@ -1,0 +1,14 @@
+/** A worker thread with a sandbox of its own, which tells what it came to. */
+import { enableCompileCache } from "node:module";
+import { parentPort, workerData } from "node:worker_threads";
+
+const { seed, ends, compileCache } = workerData;
+// Eight threads compile the same sources.
+enableCompileCache(compileCache);
+const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
+const sandbox = await createSandbox({ seed });
+await sandbox.wallets.stranger.faucet(1n);
+const { urls } = sandbox.description;
+const { digest } = await sandbox.fingerprint();
+parentPort?.postMessage({ urls: Object.values(urls), anvil: sandbox.chain.anvil.pid, digest });
+if (ends) await sandbox.close();
