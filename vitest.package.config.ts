@@ -8,7 +8,7 @@ export default defineConfig({
     ...base.test,
     include: ["test/package/**/*.deep.ts"],
     globalSetup: ["test/package/pack.ts"],
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
   },
 });

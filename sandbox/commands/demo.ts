@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { createSandbox } from "../create-sandbox.ts";
 import { findRunning } from "../data-directory/find-running.ts";
-import { terminalNarrator } from "../demo/narrator.ts";
+import { jsonNarrator, terminalNarrator } from "../demo/narrator.ts";
 import { runDemo } from "../demo/run-demo.ts";
 
 /** `routing-sandbox demo`: the whole lifecycle, told step by step. */
@@ -9,16 +9,18 @@ export function demoCommand(): Command {
   return new Command("demo")
     .description("tell the whole lifecycle, on the running sandbox or on a fresh one that is gone afterwards")
     .option("--data-dir <folder>", "where a running sandbox is looked for", ".sandbox")
-    .action(async ({ dataDir }: { dataDir: string }) => {
+    .option("--json", "print one JSON object a line")
+    .action(async ({ dataDir, json }: { dataDir: string; json?: boolean }) => {
       const write = (line: string) => process.stdout.write(`${line}\n`);
-      const narrator = terminalNarrator(write);
+      const say = json ? () => {} : write;
+      const narrator = json ? jsonNarrator(write) : terminalNarrator(write);
       const running = await findRunning(dataDir);
       if (running !== null) {
-        write(`On the running sandbox at ${running.urls.api}.`);
+        say(`On the running sandbox at ${running.urls.api}.`);
         await runDemo(running, narrator);
         return;
       }
-      write(`No sandbox runs in ${dataDir}; starting a fresh one for the demo.`);
+      say(`No sandbox runs in ${dataDir}; starting a fresh one for the demo.`);
       await using sandbox = await createSandbox({ seed: "demo" });
       await runDemo(sandbox.description, narrator);
     });

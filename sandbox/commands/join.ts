@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { pino } from "pino";
 import { joinSandbox } from "../shared/join-sandbox.ts";
-import { storeOption, wholeNumber } from "./start.ts";
+import { storeOption } from "./start.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 interface JoinFlags {
   store: string;

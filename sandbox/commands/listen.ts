@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { findRunning } from "../data-directory/find-running.ts";
 import { DeliveryFaults, type ReceiverFault } from "../receiver/delivery-fault.ts";
 import { type HeardDelivery, openListener } from "../receiver/open-listener.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 interface ListenFlags {
   port: number;
@@ -67,11 +68,6 @@ function describe({ number, headers, body, verified, status }: HeardDelivery): s
   const trust = verified === null ? "no secret known" : verified ? "verified" : "NOT VERIFIED";
   const answer = status === null ? "no answer" : `answered ${status}`;
   return `#${number}  ${headers["webhook-id"] ?? "no webhook-id"}  ${trust}, ${answer}\n    ${body}`;
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
-  return Number(text);
 }
 
 function failure(text: string): number {

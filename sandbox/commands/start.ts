@@ -6,6 +6,7 @@ import { definedOnly } from "../defined-only.ts";
 import type { SandboxDescription } from "../description.ts";
 import { howToRun } from "../genesis/package-root.ts";
 import type { ProgramOption } from "../programs.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 interface StartFlags {
   seed?: string;
@@ -142,12 +143,6 @@ function welcome(
     `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo")}. Ctrl-C stops everything.`,
     "",
   ].join("\n");
-}
-
-/** A command line's number. */
-export function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
-  return Number(text);
 }
 
 function wei(text: string): bigint {

@@ -24,3 +24,15 @@ export function terminalNarrator(write: (line: string) => void): Narrator {
 
 /** Tells nothing. */
 export const silentNarrator: Narrator = { chapter() {}, step() {} };
+
+/** Tells it to a program: one JSON object a line. */
+export function jsonNarrator(write: (line: string) => void): Narrator {
+  return {
+    chapter(title) {
+      write(JSON.stringify({ chapter: title }));
+    },
+    step(step, sent, back) {
+      write(JSON.stringify({ step, sent, back }));
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { styleText } from "node:util";
+import { Command } from "commander";
+import { examine } from "../doctor/examine.ts";
+import type { Finding } from "../doctor/finding.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+interface DoctorFlags {
+  dataDir: string;
+  apiPort: number;
+  docsPort: number;
+  controlPort: number;
+  rpcPort: number;
+  json?: boolean;
+}
+
+/** `routing-sandbox doctor`: what is wrong with this machine, and what to do about it. */
+export function doctorCommand(): Command {
+  return new Command("doctor")
+    .description("find what keeps a sandbox from running on this machine, and say what to do about it")
+    .option("--data-dir <folder>", "the data directory to look at", ".sandbox")
+    .option("--api-port <number>", "the ports that start would take", wholeNumber, 4020)
+    .option("--docs-port <number>", "port of the documentation host", wholeNumber, 4021)
+    .option("--control-port <number>", "port of the control API", wholeNumber, 4022)
+    .option("--rpc-port <number>", "port of the chain's RPC", wholeNumber, 8545)
+    .option("--json", "print JSON")
+    .action(async (flags: DoctorFlags) => {
+      const { dataDir, apiPort, docsPort, controlPort, rpcPort } = flags;
+      const findings = await examine({
+        dataDirectory: dataDir,
+        ports: {
+          "--api-port": apiPort,
+          "--docs-port": docsPort,
+          "--control-port": controlPort,
+          "--rpc-port": rpcPort,
+        },
+        environment: process.env,
+      });
+      process.stdout.write(flags.json ? `${JSON.stringify({ findings })}\n` : render(findings));
+      if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+    });
+}
+
+function render(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const lines = findings.flatMap(({ check, ok, found, remedy }) => [
+    `${ok ? styleText("green", "✓") : styleText("red", "✗")} ${check.padEnd(width)}  ${found}`,
+    ...(remedy === null ? [] : [`${" ".repeat(width + 4)}${styleText("bold", remedy)}`]),
+  ]);
+  const wrong = findings.filter(({ ok }) => !ok).length;
+  const end =
+    wrong === 0 ? "Nothing is wrong." : wrong === 1 ? "One thing is wrong." : `${wrong} things are wrong.`;
+  return `${[...lines, "", end].join("\n")}\n`;
+}

@@ -1,0 +1,105 @@
+import { createRequire } from "node:module";
+import addCompletion from "@bomb.sh/tab/commander";
+import { Command } from "commander";
+import { z } from "zod";
+import { checkContractCommand } from "./commands/check-contract.ts";
+import { demoCommand } from "./commands/demo.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { explainCommand } from "./commands/explain.ts";
+import { faultCommand } from "./commands/fault.ts";
+import { joinCommand } from "./commands/join.ts";
+import { keysCommand } from "./commands/keys.ts";
+import { listenCommand } from "./commands/listen.ts";
+import { mineCommand } from "./commands/mine.ts";
+import { resumeCommand } from "./commands/resume.ts";
+import { scenarioCommand } from "./commands/scenario.ts";
+import { snapshotCommand } from "./commands/snapshot.ts";
+import { startCommand } from "./commands/start.ts";
+import { statusCommand } from "./commands/status.ts";
+import { travelCommand } from "./commands/travel.ts";
+
+const manifest = z.object({ version: z.string() });
+
+/** One call of every command, as its help shows it. */
+const examples: { readonly [command: string]: string } = {
+  start: "start --seed checkout --mode deterministic",
+  join: "join --store postgres://localhost/sandbox",
+  demo: "demo",
+  status: "status --json",
+  travel: "travel 1d12h",
+  mine: "mine 3",
+  "fault set": "fault set broadcast lose_response --count 2",
+  "fault list": "fault list",
+  "fault clear": "fault clear",
+  "snapshot save": "snapshot save paid.snapshot",
+  "snapshot load": "snapshot load paid.snapshot --data-dir .sandbox-paid",
+  "scenario record": "scenario record checkout.yaml --title checkout",
+  "scenario play": "scenario play checkout.yaml",
+  listen: "listen --port 4040 --fail 2 --status 503",
+  "keys rotate": "keys rotate notifications",
+  resume: "resume op_2qnddi77znbkwo44a63g",
+  explain: "explain 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+  "check-contract": "check-contract --artifact out/MyRegistrar.sol/MyRegistrar.json --junit report.xml",
+  doctor: "doctor --data-dir .sandbox",
+  completion: "completion zsh > ~/.zsh/completions/_routing-sandbox",
+};
+
+/**
+ * The command line, described once: parsing, help, shell completion and docs/cli.md come from it.
+ *
+ * @example await createProgram().parseAsync(["status", "--json"], { from: "user" })
+ */
+export function createProgram(): Command {
+  const require = createRequire(import.meta.url);
+  const program = new Command("routing-sandbox")
+    .description(
+      "Stablecoin commerce on one machine: a chain, a relayer and a routing API that reset as one.",
+    )
+    .version(manifest.parse(require("routing-sandbox/package.json")).version)
+    .showHelpAfterError("Run with --help to see what there is.")
+    .addCommand(startCommand())
+    .addCommand(joinCommand())
+    .addCommand(demoCommand())
+    .addCommand(statusCommand())
+    .addCommand(travelCommand())
+    .addCommand(mineCommand())
+    .addCommand(faultCommand())
+    .addCommand(snapshotCommand())
+    .addCommand(scenarioCommand())
+    .addCommand(listenCommand())
+    .addCommand(keysCommand())
+    .addCommand(resumeCommand())
+    .addCommand(explainCommand())
+    .addCommand(checkContractCommand())
+    .addCommand(doctorCommand());
+  addCompletion(program, { completionCommandName: "completion" });
+  for (const { path, command } of commandsOf(program)) {
+    const example = examples[path];
+    if (example === undefined) throw new Error(`The command ${path} has no example.`);
+    command.addHelpText("after", `\nExample:\n  routing-sandbox ${example}`);
+  }
+  return program;
+}
+
+/** A command that does something, by its path below the program, as in `fault set`. */
+export interface NamedCommand {
+  path: string;
+  command: Command;
+}
+
+/** The commands of a program that do something, in order; a group of commands is named by those in it. */
+export function commandsOf(program: Command, parents: readonly string[] = []): NamedCommand[] {
+  return program
+    .createHelp()
+    .visibleCommands(program)
+    .filter((command) => command.name() !== "help")
+    .flatMap((command) => {
+      const path = [...parents, command.name()];
+      return command.commands.length > 0 ? commandsOf(command, path) : [{ path: path.join(" "), command }];
+    });
+}
+
+/** The example that a command's help shows. */
+export function exampleOf(path: string): string {
+  return `routing-sandbox ${examples[path]}`;
+}

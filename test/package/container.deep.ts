@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { validate } from "dockerfile-utils";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { installer, run } from "./run.ts";
+
+const examples = fileURLToPath(new URL("../../examples", import.meta.url));
+const dockerfile = await readFile(join(examples, "docker", "Dockerfile"), "utf8");
+
+/** What an instruction of the Dockerfile says, in order. */
+function instructions(name: string): string[] {
+  return [...dockerfile.matchAll(new RegExp(`^${name} (.*)$`, "gm"))].map(([, rest = ""]) => rest);
+}
+
+test("the Dockerfile is well-formed, and takes the tarball that npm pack writes", () => {
+  expect(validate(dockerfile)).toEqual([]);
+  expect(instructions("COPY")).toEqual([`${basename(inject("tarball"))} ./`]);
+});
+
+test("what the Dockerfile runs gives a healthy sandbox that saves its chain when it is stopped", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "routing-sandbox-container-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const env = installer(inject("oldestNode"), cwd);
+  await copyFile(inject("tarball"), join(cwd, basename(inject("tarball"))));
+  const [install = "", folder = ""] = instructions("RUN");
+  await run("sh", ["-c", install], { cwd, env });
+  await run("sh", ["-c", folder.replace(/ && chown .*/, "")], { cwd, env });
+  const [program = "", ...args]: string[] = JSON.parse(instructions("CMD").at(-1) ?? "");
+  // Outside of a container the ports may be others'.
+  const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
+  const sandbox = spawn(program, [...args, ...ports], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(sandbox, "exit");
+  const lines = createInterface(sandbox.stdout);
+  const ready = new Promise<void>((resolve) => {
+    lines.on("line", (line) => line.includes("Ctrl-C stops everything") && resolve());
+  });
+  await Promise.race([ready, exited.then(([code]) => Promise.reject(new Error(`It ended with ${code}.`)))]);
+  const [health = ""] = /(?<=CMD )\[.*\]$/.exec(instructions("HEALTHCHECK")[0] ?? "") ?? [];
+  const [check = "", ...options]: string[] = JSON.parse(health);
+  const status = await run(check, options, { cwd, env });
+  sandbox.kill("SIGTERM");
+  await exited;
+  expect(JSON.parse(status)).toMatchObject({ pid: sandbox.pid });
+  expect(sandbox.exitCode).toBe(0);
+  expect(JSON.parse(await readFile(join(cwd, "data", "chain", "state.json"), "utf8"))).toHaveProperty(
+    "block",
+  );
+});
+
+test("the compose file and the workflow say what they are meant to", async () => {
+  const { services } = parse(await readFile(join(examples, "docker", "compose.yaml"), "utf8"));
+  // The sandbox is reached through its own network, never through a published port.
+  expect(services.sandbox).not.toHaveProperty("ports");
+  expect(services.tests.network_mode).toBe("service:sandbox");
+  const { jobs } = parse(await readFile(join(examples, "github-actions", "sandbox.yml"), "utf8"));
+  const steps: { run?: string }[] = jobs.test.steps;
+  expect(steps.flatMap((step) => step.run ?? [])).toEqual([
+    "npm ci",
+    "npx routing-sandbox doctor",
+    "npm test",
+  ]);
+});
