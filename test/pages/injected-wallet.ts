@@ -27,6 +27,8 @@ const typedDataBody = z.object({
 });
 const chain = z.tuple([z.object({ chainId: address })]);
 
+const signing = ["personal_sign", "eth_signTypedData_v4", "eth_sendTransaction"];
+
 /**
  * A browser wallet as its extension would be: it announces itself (EIP-6963), answers EIP-1193, holds a key and signs with it. What its
  * owner does in it, the test does here.
@@ -50,6 +52,11 @@ export class InjectedWallet {
   constructor(rpcUrl: string, ...wallets: Wallet[]) {
     this.wallets = wallets;
     this.chains.set("0x7a69", rpcUrl);
+  }
+
+  /** What it was asked to sign or to send, in order. */
+  get signed(): string[] {
+    return this.asked.filter((method) => signing.includes(method));
   }
 
   /** Is there on this page, before the page's own scripts run. */

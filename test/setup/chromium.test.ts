@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { findChromium } from "../../scripts/find-chromium.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
-const script = fileURLToPath(new URL("../../scripts/set-up-chromium.ts", import.meta.url));
+const script = fileURLToPath(new URL("../../scripts/set-up-tests.ts", import.meta.url));
 
 test("Chromium is the one that CHROMIUM_PATH names, else the first on the PATH", async () => {
   const [first, second] = [await temporaryFolder(), await temporaryFolder()];
