@@ -304,9 +304,7 @@ describe("with the sandbox's test keys", () => {
     await claim.getByRole("button", { name: "Sign and claim" }).click();
     await accepted(page, "claim");
 
-    const { submissions } = await (
-      await fetch(purchase.wallet_url, { headers: { Accept: "application/json" } })
-    ).json();
+    const { submissions } = await (await fetch(purchase.wallet_url)).json();
     const signature = submissions.find(({ action }: { action: string }) => action === "claim").signature;
     const filed = present(
       await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
