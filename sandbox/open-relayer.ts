@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { createPublicClient, type EIP1193RequestFn, http, type LocalAccount } from "viem";
+import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../relayer/relayer.ts";
 import { nodeChain } from "../server/chain/node-chain.ts";
 import { type JournalStore, relayerJournal } from "../server/store/relayer-journal.ts";
@@ -24,9 +24,7 @@ export function openRelayer(parts: {
 }): Relayer {
   const { settings, chain, store, signers } = parts;
   const { confirmations, gasBudgetWei, patienceMs } = settings;
-  // Requests of one turn go as one: with many operations at once, HTTP requests are most of the work.
-  const transport = http(chain.anvil.url, { retryCount: 0, batch: { wait: 0 } });
-  const request: EIP1193RequestFn = createPublicClient({ transport, cacheTime: 0 }).request;
+  const { request } = chain;
   return createRelayer({
     journal: relayerJournal(store),
     request,

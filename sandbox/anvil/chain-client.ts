@@ -1,4 +1,12 @@
-import { createPublicClient, type Hex, http, type PublicRpcSchema, rpcSchema, testActions } from "viem";
+import {
+  createPublicClient,
+  type Hex,
+  http,
+  type PublicRpcSchema,
+  rpcSchema,
+  type Transport,
+  testActions,
+} from "viem";
 
 /** Anvil's methods that viem has no action for, or an action that hides the answer. */
 type AnvilMethods = [
@@ -21,9 +29,9 @@ type AnvilMethods = [
  * const client = createChainClient(anvil.url);
  * await client.mine({ blocks: 1 });
  */
-export function createChainClient(url: string) {
+export function createChainClient(url: string, transport: Transport = http(url, { retryCount: 0 })) {
   return createPublicClient({
-    transport: http(url, { retryCount: 0 }),
+    transport,
     rpcSchema: rpcSchema<[...PublicRpcSchema, ...AnvilMethods]>(),
     cacheTime: 0,
     pollingInterval: 10,

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
 import { AnvilError } from "../anvil/anvil-error.ts";
 import { type ChainClient, createChainClient } from "../anvil/chain-client.ts";
+import { nodeSocket } from "../anvil/node-socket.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
 import { settleStateFile } from "../anvil/state-file.ts";
 import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
@@ -42,6 +44,8 @@ export interface SavedChain extends ChainRecord {
 export interface Chain extends AsyncDisposable {
   readonly anvil: AnvilProcess;
   readonly client: ChainClient;
+  /** Asks the node itself, whatever stands before `client`. */
+  readonly request: EIP1193RequestFn;
   readonly clock: SandboxClock;
   readonly deployment: Deployment;
   readonly accounts: Accounts;
@@ -140,14 +144,20 @@ async function start(
     ...source,
     ...(folder === undefined ? {} : { stateFile: stateFileIn(folder) }),
   });
+  const socket = nodeSocket(anvil.url);
+  const stop = async () => {
+    socket.close();
+    await anvil.stop();
+  };
   try {
-    const client = createChainClient(anvil.url);
+    const client = createChainClient(anvil.url, socket.transport);
+    const request: EIP1193RequestFn = client.request;
     const clock = await createClock(client, mode);
     const record = await prepare(client, clock);
-    const { stop, resumed } = anvil;
-    return { anvil, client, clock, ...record, resumed, stop, [Symbol.asyncDispose]: stop };
+    const { resumed } = anvil;
+    return { anvil, client, request, clock, ...record, resumed, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
-    await anvil.stop();
+    await stop();
     throw error;
   }
 }

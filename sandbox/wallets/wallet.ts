@@ -55,10 +55,13 @@ export class Wallet {
 
   /** Signs a transaction locally and sends it; the hash answers before it is mined. */
   async submit(transaction: WalletTransaction): Promise<Hex> {
-    const nonce = await this.#client.getTransactionCount({ address: this.address, blockTag: "pending" });
+    const [nonce, chainId] = await Promise.all([
+      this.#client.getTransactionCount({ address: this.address, blockTag: "pending" }),
+      this.#client.getChainId(),
+    ]);
     const serializedTransaction = await this.#account.signTransaction({
       type: "eip1559",
-      chainId: await this.#client.getChainId(),
+      chainId,
       nonce,
       to: transaction.to,
       data: transaction.data,

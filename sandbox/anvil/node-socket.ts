@@ -1,0 +1,146 @@
+import { type CustomTransport, custom, RpcRequestError, WebSocketRequestError } from "viem";
+import { z } from "zod";
+
+/** How long a node may take to answer, in milliseconds. */
+const patienceMs = 10_000;
+
+/** How many questions go in one message, and how many messages are under way, at most. */
+const batchSize = 128;
+const lineCount = 4;
+
+/** A node's WebSockets as a viem transport; they hold the process until they are closed. */
+export interface NodeSocket {
+  transport: CustomTransport;
+  close(): void;
+}
+
+interface Question {
+  method: string;
+  params?: unknown;
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+const answersSchema = z.array(
+  z.object({
+    id: z.int(),
+    result: z.unknown().optional(),
+    error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+  }),
+);
+
+/**
+ * Speaks JSON-RPC 2.0 over WebSockets: what is asked in one turn of the event loop goes as one message, without waiting for more.
+ *
+ * viem's HTTP transport makes a fetch of each question, or has a timer gather them; either takes several times as long as Anvil's
+ * answer. There is one message under way on each socket: Anvil would hold a second answer back until the first is acknowledged,
+ * which takes 40 ms.
+ *
+ * @example
+ * const socket = nodeSocket(anvil.url);
+ * const client = createPublicClient({ transport: socket.transport, cacheTime: 0 });
+ */
+export function nodeSocket(url: string): NodeSocket {
+  const address = url.replace(/^http/, "ws");
+  const lines = Array.from({ length: lineCount }, () => new Line(address));
+  const asked: Question[] = [];
+  const flush = () => {
+    for (const line of lines)
+      if (asked.length > 0 && line.idle) void line.exchange(asked.splice(0, batchSize)).finally(flush);
+  };
+  const ask = (question: { method: string; params?: unknown }) =>
+    new Promise<unknown>((resolve, reject) => {
+      // A tick comes after all microtasks of the turn, in which the other questions are asked.
+      if (asked.length === 0) process.nextTick(flush);
+      asked.push({ ...question, resolve, reject });
+    });
+  return {
+    transport: custom({ request: ask }, { retryCount: 0 }),
+    close() {
+      for (const line of lines) line.close();
+    },
+  };
+}
+
+/** One WebSocket, which is opened with the first question and again when the node has closed it. */
+class Line {
+  readonly #address: string;
+  #open: Promise<WebSocket> | undefined;
+  #socket: WebSocket | undefined;
+  #underWay: { resolve: (text: string) => void; reject: (error: Error) => void } | undefined;
+  idle = true;
+
+  constructor(address: string) {
+    this.#address = address;
+  }
+
+  close(): void {
+    this.#socket?.close();
+  }
+
+  /** Asks questions in one message and settles each; what is wrong with the exchange is wrong with all of them. */
+  async exchange(questions: readonly Question[]): Promise<void> {
+    this.idle = false;
+    const body = questions.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+    try {
+      const answers = answersSchema.parse(JSON.parse(await this.#send(JSON.stringify(body))));
+      const byId = new Map(answers.map((answer) => [answer.id, answer]));
+      for (const [id, { method, params, resolve, reject }] of questions.entries()) {
+        const answer = byId.get(id);
+        if (answer === undefined) throw new Error("The node left out an answer.");
+        if (answer.error === undefined) resolve(answer.result);
+        else
+          reject(new RpcRequestError({ body: { method, params }, error: answer.error, url: this.#address }));
+      }
+    } catch (error) {
+      const cause = error instanceof Error ? error : new Error(String(error));
+      for (const { method, params, reject } of questions)
+        reject(
+          new WebSocketRequestError({
+            body: { method, params },
+            cause,
+            details: cause.message,
+            url: this.#address,
+          }),
+        );
+    }
+    this.idle = true;
+  }
+
+  async #send(message: string): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    this.#underWay = { resolve, reject };
+    const late = setTimeout(() => {
+      reject(new Error(`There was no answer within ${patienceMs} ms.`));
+      // What it answers later must not be taken for the answer to the next message, which has a socket of its own.
+      this.#open = undefined;
+      this.#socket?.close();
+    }, patienceMs);
+    this.#open ??= this.#connect();
+    this.#open.then((socket) => socket.send(message)).catch(reject);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  #connect(): Promise<WebSocket> {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(this.#address);
+      this.#socket = socket;
+      const isCurrent = () => this.#socket === socket;
+      socket.onopen = () => resolve(socket);
+      socket.onmessage = ({ data }) => {
+        if (isCurrent()) this.#underWay?.resolve(String(data));
+      };
+      socket.onclose = () => {
+        const error = new Error(`${this.#address} takes no connection or has closed it.`);
+        reject(error);
+        if (!isCurrent()) return;
+        this.#open = undefined;
+        this.#underWay?.reject(error);
+      };
+    });
+  }
+}
