@@ -30,7 +30,8 @@ export type IdPrefix = (typeof idPrefixes)[number];
  */
 export function deriveId(prefix: IdPrefix, parts: readonly (string | number)[]): string {
   const digest = sha256(utf8ToBytes(JSON.stringify([prefix, ...parts])));
-  return `${prefix}_${base32.encode(digest).toLowerCase().slice(0, 20)}`;
+  // 20 characters are the first 100 bits.
+  return `${prefix}_${base32.encode(digest.subarray(0, 13)).slice(0, 20).toLowerCase()}`;
 }
 
 /**

@@ -21,6 +21,7 @@ export class KeyRing {
   readonly #programs: readonly string[];
   readonly #store: Store;
   readonly #derived = new Map<string, Promise<Ed25519Key>>();
+  readonly #webhooks = new Map<number, Promise<WebhookKeys>>();
 
   /** @param programs - those that have a reviewer. */
   constructor(seed: string, programs: readonly string[], store: Store) {
@@ -73,6 +74,12 @@ export class KeyRing {
   }
 
   async #webhookKeys(generation: number): Promise<WebhookKeys> {
+    const known = this.#webhooks.get(generation) ?? this.#deriveWebhookKeys(generation);
+    this.#webhooks.set(generation, known);
+    return await known;
+  }
+
+  async #deriveWebhookKeys(generation: number): Promise<WebhookKeys> {
     const secret = deriveKey(this.#seed, ofGeneration("notifications/hmac", generation));
     return { key: await this.#key("notifications", generation), secret: webhookSecret(secret) };
   }

@@ -4,7 +4,7 @@ import { Problem } from "../errors/problem.ts";
 import { problemAnswer } from "../http/answer.ts";
 import { describeError } from "../http/describe-error.ts";
 import type { Operation } from "../http/operation.ts";
-import { nextRequestId } from "../http/request-id.ts";
+import { requestNames } from "../http/request-id.ts";
 import { sendAnswer } from "../http/send.ts";
 import { toProblem } from "../http/to-problem.ts";
 import { once } from "../once.ts";
@@ -39,12 +39,13 @@ const markdown = "text/markdown; charset=utf-8";
  */
 export function createDocumentationHost(services: Services, operations: readonly Operation[]): Express {
   const app = express();
+  const nextRequestId = requestNames(services);
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
   app.use((_request, response, next) => {
-    response.set("X-Request-Id", nextRequestId(services));
+    response.set("X-Request-Id", nextRequestId());
     // The API's reference reads this host's description and tries its resources.
     response.set("Access-Control-Allow-Origin", services.settings.urls.api);
     next();

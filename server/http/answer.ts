@@ -5,17 +5,19 @@ import type { Problem } from "../errors/problem.ts";
 /** An answer whose body is fixed to the byte. */
 export interface Answer {
   status: number;
-  body: string;
+  /** As bytes when it was encoded before. */
+  body: string | Buffer;
   headers: { [name: string]: string };
 }
 
 /** Builds a JSON answer. */
-export function jsonAnswer(status: number, body: Json, headers: { [name: string]: string } = {}): Answer {
-  return {
-    status,
-    body: JSON.stringify(body),
-    headers: { "Content-Type": "application/json; charset=utf-8", ...headers },
-  };
+export function jsonAnswer(status: number, body: Json, headers?: Answer["headers"]): Answer {
+  return serializedAnswer(status, JSON.stringify(body), headers);
+}
+
+/** Builds a JSON answer of what was serialized before. */
+export function serializedAnswer(status: number, body: Answer["body"], headers?: Answer["headers"]): Answer {
+  return { status, body, headers: { "Content-Type": "application/json; charset=utf-8", ...headers } };
 }
 
 /** Builds the answer of a refusal: application/problem+json (RFC 9457). */

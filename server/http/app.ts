@@ -15,7 +15,7 @@ import { RateLimiter } from "./limit-rate.ts";
 import type { Caller, Operation, OperationContext } from "./operation.ts";
 import { parseJson } from "./parse-json.ts";
 import { readBody } from "./read-body.ts";
-import { nextRequestId } from "./request-id.ts";
+import { requestNames } from "./request-id.ts";
 import { OperationRunner } from "./run-operation.ts";
 import { sendAnswer } from "./send.ts";
 import { toProblem } from "./to-problem.ts";
@@ -41,6 +41,7 @@ export function createApp(
   const app = express();
   const runner = new OperationRunner(services);
   const limiter = new RateLimiter(services.settings.rateLimit);
+  const nextRequestId = requestNames(services);
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("case sensitive routing", true);
@@ -48,14 +49,14 @@ export function createApp(
   app.set("query parser", "simple");
 
   app.use((request, response, next) => {
-    response.locals["requestId"] = nextRequestId(services);
-    response.set({ "X-Request-Id": response.locals["requestId"], "Cache-Control": "no-store" });
+    const requestId = nextRequestId();
+    response.locals["requestId"] = requestId;
+    response.setHeader("X-Request-Id", requestId).setHeader("Cache-Control", "no-store");
     // A connection that breaks off is seen by who reads the body; here it must only not end the process.
     request.on("error", () => {});
     next();
   });
-  app.use(pageRoutes(pages, services));
-  for (const operation of operations)
+  const route = (operation: Operation) =>
     app[operation.method](expressPath(operation.path), async (request, response) => {
       const answer = await answerOperation(operation, {
         request,
@@ -67,6 +68,11 @@ export function createApp(
       });
       finish(request, response, answer, services);
     });
+  // Pages stand before what shares their paths, and behind what programs ask for most.
+  const isShared = ({ path }: Operation) => path.startsWith("/wallet/");
+  for (const operation of operations) if (!isShared(operation)) route(operation);
+  app.use(pageRoutes(pages, services));
+  for (const operation of operations) if (isShared(operation)) route(operation);
   for (const resource of resources)
     app.get(resource.path, async (request, response) => {
       const headers = { "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-cache" };

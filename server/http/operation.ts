@@ -51,6 +51,8 @@ export interface OperationContext<B = unknown, Q = unknown> {
 /** What a handler decided. Nothing is written until the pipeline commits it. */
 export type Outcome =
   | { kind: "read"; status: number; body: Json; headers?: { [name: string]: string } }
+  /** JSON that is kept as its bytes, because many are answered the same. */
+  | { kind: "kept"; status: number; json: Buffer }
   | {
       kind: "write";
       status: number;

@@ -4,7 +4,7 @@ import { eventId, freezeEvent, outboxCounter } from "../outbox/freeze-event.ts";
 import type { Services } from "../services.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
-import { type Answer, jsonAnswer } from "./answer.ts";
+import { type Answer, jsonAnswer, serializedAnswer } from "./answer.ts";
 import { type IdempotencyClaim, inFlight, keyReused } from "./idempotency.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 
@@ -89,11 +89,9 @@ export class OperationRunner {
     const before = found?.value;
     if (before !== undefined && before.fingerprint !== claim.fingerprint) throw keyReused();
     if (before?.response)
-      return {
-        status: before.response.status,
-        body: before.response.body,
-        headers: { "Content-Type": "application/json; charset=utf-8", "Idempotent-Replayed": "true" },
-      };
+      return serializedAnswer(before.response.status, before.response.body, {
+        "Idempotent-Replayed": "true",
+      });
     const held: HeldKey = { ...claim, revision: found?.revision ?? 0 };
     const resumable: OperationContext = {
       ...context,
@@ -146,6 +144,7 @@ export class OperationRunner {
     const { store, settings, clock } = this.#services;
     const outcome = await operation.handle(context);
     if (outcome.kind === "read") return jsonAnswer(outcome.status, outcome.body, outcome.headers);
+    if (outcome.kind === "kept") return serializedAnswer(outcome.status, outcome.json);
     const { event } = outcome;
     const program = context.program.id;
     const now = await clock.now();
@@ -153,7 +152,8 @@ export class OperationRunner {
     await store.commit(event ? [outboxCounter(program)] : [], ([sequence = 0]) => {
       const id = event ? eventId(settings.seed, program, sequence) : "";
       const { changes, body } = outcome.write(id);
-      answer = jsonAnswer(outcome.status, body, outcome.status === 202 ? { "Retry-After": "1" } : {});
+      const json = JSON.stringify(body);
+      answer = serializedAnswer(outcome.status, json, outcome.status === 202 ? { "Retry-After": "1" } : {});
       const all: Change[] = [...changes];
       if (event)
         all.push({
@@ -168,7 +168,7 @@ export class OperationRunner {
             fingerprint: held.fingerprint,
             state: "done",
             subject: context.resumes,
-            response: { status: outcome.status, body: answer.body },
+            response: { status: outcome.status, body: json },
           }),
         );
       return all;

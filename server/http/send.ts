@@ -18,15 +18,16 @@ export function sendAnswer(
   answer: Answer,
   { wait }: Pick<Services, "wait">,
 ): void {
-  const body = Buffer.from(answer.body);
-  response.status(answer.status).set(answer.headers);
+  const { status } = answer;
+  const body = typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body;
   // 304 stands for a body that it does not have (RFC 9110, 8.6).
-  if (answer.status !== 304) response.set("Content-Length", String(body.length));
+  const length = status === 304 ? {} : { "Content-Length": body.length };
   if (request.complete || !announcesBody(request)) {
+    response.writeHead(status, { ...answer.headers, ...length });
     response.end(request.method === "HEAD" ? undefined : body);
     return;
   }
-  response.set("Connection", "close");
+  response.writeHead(status, { ...answer.headers, ...length, Connection: "close" });
   response.write(body);
   const stop = new AbortController();
   const end = () => {

@@ -23,6 +23,8 @@ import { viewPurchase } from "../views/purchase.ts";
 interface Ledger {
   stored: Stored<PurchaseRecord>;
   onChain: ChainPurchase;
+  /** The chain's payments in canonical form. */
+  read: ReadonlySet<string>;
   receipts: PaymentReceipt[];
   applied: PaymentReceipt[];
   already: PaymentReceipt[];
@@ -128,7 +130,8 @@ function openLedger(stored: Stored<PurchaseRecord>, onChain: ChainPurchase): Led
     );
   const receipts = stored.value.receipts.filter(held);
   const reverted = stored.value.receipts.filter((receipt) => !held(receipt));
-  return { stored, onChain, receipts, applied: [], already: [], reverted };
+  const read = new Set(onChain.payments.map(canonicalForm));
+  return { stored, onChain, read, receipts, applied: [], already: [], reverted };
 }
 
 /** Looks at each of the transactions once. */
@@ -172,12 +175,15 @@ async function post(
 }
 
 /** What a receipt says must be among the purchase's own logs, which its figures agree with. */
-function assertRead(log: DecodedLog, { stored, onChain }: Ledger): void {
-  const read = canonicalJson(toJson(log));
-  if (onChain.payments.some((payment) => canonicalJson(toJson(payment)) === read)) return;
+function assertRead(log: DecodedLog, { stored, read }: Ledger): void {
+  if (read.has(canonicalForm(log))) return;
   throw new ChainUnavailableError(
     `The node has a payment of ${stored.key} in a receipt that it does not list among the purchase's logs; ask again.`,
   );
+}
+
+function canonicalForm(log: DecodedLog): string {
+  return canonicalJson(toJson(log));
 }
 
 async function openOtherLedger(
