@@ -1,44 +1,103 @@
-/** What a benchmark measured: for each subject, in milliseconds, one value per round. */
-export type Measurements = ReadonlyMap<string, readonly number[]>;
+/** What a ratio to the baseline must hold to. */
+export type Bar = { readonly atMost: number } | { readonly atLeast: number };
 
-/** One benchmark; a file in this folder exports it as `benchmark` and is run by its name. */
+/** What one round of a subject measures; times and sizes are better when smaller, rates when larger. */
+export type Unit = "ms" | "MiB" | "per second";
+
+/** One benchmark: subjects that do the same, one of them the floor or peer that the others stand beside. */
 export interface Benchmark {
   /** What is measured, in one sentence. */
   readonly title: string;
   /** The subject that the others are compared with. */
   readonly baseline: string;
-  /** Each subject's name, and what one round of it does; a round returns the milliseconds that count. */
+  /** Each subject's name, and one round of it, which returns what it measured in `unit`. */
   readonly subjects: Readonly<Record<string, () => Promise<number>>>;
   readonly rounds: number;
-  /** How many operations a round is, when it is many: then operations per second are told too. */
-  readonly operations?: number;
+  /** `ms` by default. */
+  readonly unit?: Unit;
+  /** By subject: what its ratio to the baseline must hold to. */
+  readonly bars?: Readonly<Record<string, Bar>>;
+  /** By subject: another baseline than the benchmark's own. */
+  readonly beside?: Readonly<Record<string, string>>;
   /** Ends what the subjects share. */
   readonly close?: () => Promise<void>;
 }
 
+/** One line of the table: a subject beside its floor or peer, measured in the same rounds. */
+export interface Row {
+  benchmark: string;
+  subject: string;
+  unit: Unit;
+  median: number;
+  min: number;
+  max: number;
+  /** Null for a floor or peer, which is compared with nothing. */
+  beside: { subject: string; median: number; ratio: number } | null;
+  bar: Bar | null;
+  /** Null without a bar. */
+  met: boolean | null;
+}
+
 /**
- * Runs all subjects in turn, round by round, so that a slow moment of the machine meets all of them.
+ * Runs all subjects in turn, round by round, so that a slow moment of the machine meets all of them. A ratio is the median of the
+ * rounds' ratios, for the same reason.
  *
  * @example
- * const measured = await measure(benchmark, (line) => console.error(line));
+ * const rows = await measure("start", benchmark, (line) => console.error(line));
  */
-export async function measure(benchmark: Benchmark, progress: (line: string) => void): Promise<Measurements> {
-  const measured = new Map<string, number[]>();
-  for (let round = 1; round <= benchmark.rounds; round += 1) {
-    for (const [subject, run] of Object.entries(benchmark.subjects)) {
-      const milliseconds = await run();
-      progress(`round ${round} of ${benchmark.rounds}, ${subject}: ${milliseconds.toFixed(1)} ms`);
-      measured.set(subject, [...(measured.get(subject) ?? []), milliseconds]);
+export async function measure(
+  name: string,
+  benchmark: Benchmark,
+  progress: (line: string) => void,
+): Promise<Row[]> {
+  const { rounds, subjects, unit = "ms" } = benchmark;
+  const measured = new Map<string, number[]>(Object.keys(subjects).map((subject) => [subject, []]));
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const [subject, run] of Object.entries(subjects)) {
+      const value = await run();
+      progress(`${name}, round ${round} of ${rounds}, ${subject}: ${value.toFixed(2)} ${unit}`);
+      measured.get(subject)?.push(value);
     }
   }
-  return measured;
+  return [...measured].map(([subject, values]) => {
+    const baseline = benchmark.beside?.[subject] ?? benchmark.baseline;
+    const beside = subject === baseline ? null : compare(values, baseline, measured.get(baseline) ?? []);
+    const bar = benchmark.bars?.[subject] ?? null;
+    return {
+      benchmark: name,
+      subject,
+      unit,
+      median: median(values),
+      min: Math.min(...values),
+      max: Math.max(...values),
+      beside,
+      bar,
+      met: bar === null || beside === null ? null : holds(bar, beside.ratio),
+    };
+  });
+}
+
+function compare(values: readonly number[], subject: string, floors: readonly number[]): Row["beside"] {
+  const ratios = values.map((value, round) => value / (floors[round] ?? Number.NaN));
+  return { subject, median: median(floors), ratio: median(ratios) };
+}
+
+function holds(bar: Bar, ratio: number): boolean {
+  return "atMost" in bar ? ratio <= bar.atMost : ratio >= bar.atLeast;
 }
 
 /** The middle value, or the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  const middle = (sorted.length - 1) / 2;
+  const [low, high] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];
   if (low === undefined || high === undefined) throw new RangeError("There is no median of no values.");
   return (low + high) / 2;
+}
+
+/** The milliseconds that some work takes. */
+export async function elapsed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
 }

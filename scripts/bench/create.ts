@@ -1,13 +1,12 @@
 /** From the call to a ready sandbox, in a process that has it loaded, beside a bare Anvil and `hardhat node`. */
 import { startAnvil } from "../../sandbox/anvil/start-anvil.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import type { Benchmark } from "./benchmark.ts";
+import { type Benchmark, elapsed } from "./benchmark.ts";
 import { untilHardhatAnswers } from "./rpc-node.ts";
 
-async function elapsed(open: () => Promise<AsyncDisposable>): Promise<number> {
-  const began = performance.now();
-  await using _opened = await open();
-  return performance.now() - began;
+async function start(open: () => Promise<AsyncDisposable>): Promise<number> {
+  await using opened = new AsyncDisposableStack();
+  return await elapsed(async () => opened.use(await open()));
 }
 
 /** The benchmark `create`. */
@@ -16,8 +15,8 @@ export const benchmark: Benchmark = {
   baseline: "bare Anvil",
   rounds: 9,
   subjects: {
-    "bare Anvil": async () => await elapsed(async () => await startAnvil()),
+    "bare Anvil": async () => await start(async () => await startAnvil()),
     "hardhat node": untilHardhatAnswers,
-    createSandbox: async () => await elapsed(async () => await createSandbox()),
+    createSandbox: async () => await start(async () => await createSandbox()),
   },
 };

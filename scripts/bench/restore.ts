@@ -2,7 +2,7 @@
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { silentNarrator } from "../../sandbox/demo/narrator.ts";
 import { runDemo } from "../../sandbox/demo/run-demo.ts";
-import type { Benchmark } from "./benchmark.ts";
+import { type Benchmark, elapsed } from "./benchmark.ts";
 
 const sandbox = await createSandbox({ seed: "bench" });
 const { client } = sandbox.chain;
@@ -10,12 +10,6 @@ const { client } = sandbox.chain;
 /** One story's worth of state, so that there is something to take back. */
 await runDemo(sandbox.description, silentNarrator);
 const start = await sandbox.snapshot();
-
-async function elapsed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
-}
 
 /** The benchmark `restore`. */
 export const benchmark: Benchmark = {

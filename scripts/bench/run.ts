@@ -1,67 +1,92 @@
-/** Runs one benchmark by its name and prints medians and ratios: `npm run bench <name> [-- --json]`. */
-import { readdir } from "node:fs/promises";
-import { cpus, release, totalmem, type } from "node:os";
+/** Runs the benchmarks and prints one table: `npm run bench [name …] [-- --json | --write]`. */
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Command } from "commander";
-import { type Benchmark, measure, median } from "./benchmark.ts";
+import { type Benchmark, measure, type Row } from "./benchmark.ts";
+import { drawChart } from "./chart.ts";
+import { nameMachine } from "./machine.ts";
+import { markdownTable, type Report, textTable } from "./report.ts";
 
-const NOT_BENCHMARKS = ["run.ts", "benchmark.ts", "process-group.ts", "rpc-node.ts", "opened-store.ts"];
+/** Every benchmark, in the order of the table. */
+const benchmarks: { readonly [name: string]: () => Promise<{ benchmark: Benchmark }> } = {
+  start: () => import("./start.ts"),
+  create: () => import("./create.ts"),
+  restore: () => import("./restore.ts"),
+  lifecycle: () => import("./lifecycle.ts"),
+  capabilities: () => import("./capabilities.ts"),
+  "purchase-read": () => import("./purchase-read.ts"),
+  write: () => import("./write.ts"),
+  reconcile: () => import("./reconcile.ts"),
+  relayer: () => import("./relayer.ts"),
+  store: () => import("./store.ts"),
+  memory: () => import("./memory.ts"),
+};
 
-const names = (await readdir(new URL(".", import.meta.url)))
-  .filter((file) => file.endsWith(".ts") && !NOT_BENCHMARKS.includes(file))
-  .map((file) => file.slice(0, -".ts".length));
+const page = new URL("../../docs/performance.md", import.meta.url);
+const chart = new URL("../../docs/performance.svg", import.meta.url);
+const beginning = "<!-- measured -->";
+const end = "<!-- /measured -->";
 
 const program = new Command("bench")
-  .description("Runs one benchmark and prints medians and ratios")
-  .argument("<name>", `one of: ${names.join(", ")}`)
+  .description("Runs the benchmarks and prints one table")
+  .argument("[names...]", `of: ${Object.keys(benchmarks).join(", ")}; all by default`)
   .option("--json", "print JSON instead of a table")
+  .option("--write", "put table and chart into docs/performance.md")
   .option("--rounds <number>", "how often each subject runs", Number)
   .parse();
 
-const [name = ""] = program.args;
-const { json = false, rounds } = program.opts<{ json?: boolean; rounds?: number }>();
-if (!names.includes(name)) program.error(`There is no benchmark ${name}; there are: ${names.join(", ")}.`);
+const named = program.args.length > 0 ? program.args : Object.keys(benchmarks);
+const {
+  json = false,
+  write = false,
+  rounds,
+} = program.opts<{ json?: boolean; write?: boolean; rounds?: number }>();
+const unknown = named.find((name) => !(name in benchmarks));
+if (unknown !== undefined) program.error(`There is no benchmark ${unknown}; see npm run bench -- --help.`);
 
-const loaded: { benchmark: Benchmark } = await import(`./${name}.ts`);
-const benchmark = { ...loaded.benchmark, ...(rounds === undefined ? {} : { rounds }) };
-const [cpu] = cpus();
-const machine = `${cpu?.model.trim() ?? "unknown processor"}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}, Node ${process.version}`;
+const rows: Row[] = [];
+for (const name of named) rows.push(...(await (named.length === 1 ? runHere(name) : runApart(name))));
+const report: Report = { machine: nameMachine(), rows };
+if (write) await writePage(report);
+process.stdout.write(`${json ? JSON.stringify(report, null, 2) : textTable(report)}\n`);
 
-const measured = await measure(benchmark, (line) => process.stderr.write(`${line}\n`));
-await benchmark.close?.();
-const floor = median(measured.get(benchmark.baseline) ?? []);
-const rows = [...measured].map(([subject, milliseconds]) => ({
-  subject,
-  medianMs: median(milliseconds),
-  minMs: Math.min(...milliseconds),
-  maxMs: Math.max(...milliseconds),
-  ratio: median(milliseconds) / floor,
-  ...perSecond(median(milliseconds)),
-}));
-
-function perSecond(milliseconds: number): { operationsPerSecond?: number; speedRatio?: number } {
-  const { operations } = benchmark;
-  if (operations === undefined) return {};
-  return { operationsPerSecond: (operations / milliseconds) * 1_000, speedRatio: floor / milliseconds };
+async function runHere(name: string): Promise<Row[]> {
+  const load = benchmarks[name];
+  if (load === undefined) throw new Error(`There is no benchmark ${name}.`);
+  const { benchmark } = await load();
+  try {
+    const chosen = rounds === undefined ? benchmark : { ...benchmark, rounds };
+    return await measure(name, chosen, (line) => process.stderr.write(`${line}\n`));
+  } finally {
+    await benchmark.close?.();
+  }
 }
 
-if (json) {
-  console.log(
-    JSON.stringify(
-      { benchmark: name, title: benchmark.title, machine, rounds: benchmark.rounds, rows },
-      null,
-      2,
-    ),
-  );
-} else {
-  const width = Math.max(...rows.map(({ subject }) => subject.length));
-  console.log(`${benchmark.title}\n${machine}; ${benchmark.rounds} rounds\n`);
-  const speeds = benchmark.operations === undefined ? "" : "  operations/s   of the floor";
-  console.log(`${"".padEnd(width)}    median       min       max   ratio${speeds}`);
-  for (const { subject, medianMs, minMs, maxMs, ratio, operationsPerSecond, speedRatio } of rows) {
-    const times = [medianMs, minMs, maxMs].map((value) => `${value.toFixed(1).padStart(7)} ms`);
-    const speed = [operationsPerSecond?.toFixed(0).padStart(14), speedRatio?.toFixed(2).padStart(15)].join(
-      "",
-    );
-    console.log(`${subject.padEnd(width)}${times.join("")}${ratio.toFixed(2).padStart(8)}${speed}`);
-  }
+/** In a process of its own, so that no benchmark finds what another has left in memory. */
+async function runApart(name: string): Promise<Row[]> {
+  const options = rounds === undefined ? [] : ["--rounds", String(rounds)];
+  const running = promisify(execFile)(process.execPath, [
+    ...process.execArgv,
+    fileURLToPath(import.meta.url),
+    name,
+    "--json",
+    ...options,
+  ]);
+  running.child.stderr?.pipe(process.stderr);
+  const { stdout } = await running;
+  const measured: Report = JSON.parse(stdout);
+  return [...measured.rows];
+}
+
+/** Puts the table between its marks and the chart beside the page. */
+async function writePage(measured: Report): Promise<void> {
+  const text = await readFile(page, "utf8");
+  const [before, , after] = text.split(new RegExp(`${beginning}|${end}`));
+  if (before === undefined || after === undefined)
+    throw new Error(`docs/performance.md must have the marks ${beginning} and ${end}.`);
+  const table = `${beginning}\n\nMeasured on: ${measured.machine}.\n\n${markdownTable(measured)}\n\n${end}`;
+  await writeFile(page, `${before}${table}${after}`);
+  await writeFile(chart, drawChart(measured.rows));
 }

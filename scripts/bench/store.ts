@@ -170,5 +170,6 @@ export const benchmark: Benchmark = {
     ...(await postgres()),
   },
   rounds: 7,
+  bars: { "directory, write at 100,000": { atMost: 1.2 } },
   close: async () => await opened[Symbol.asyncDispose](),
 };

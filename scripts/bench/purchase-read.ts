@@ -1,0 +1,53 @@
+/** Requests per second of a purchase's read, beside an Express handler that only makes the chain reads, and beside Prism's mock. */
+import { castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import * as steps from "../../sandbox/demo/purchase-steps.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+import type { Benchmark } from "./benchmark.ts";
+import { requestsPerSecond } from "./load.ts";
+import { serveExpress, servePrism, serveSandbox } from "./serve.ts";
+
+const price = 25_000_000n;
+const opened = new AsyncDisposableStack();
+const { description } = opened.use(await serveSandbox());
+const actors = await castActors(description);
+const session = await Session.open(actors, silentNarrator);
+const merchant = await enrollMerchant(session);
+const purchase = await steps.createPurchase(session, merchant, "purchase", price.toString());
+await steps.activate(session, purchase, "activate");
+await steps.approve(session, actors.buyer, purchase, price);
+await steps.pay(session, purchase, price / 2n);
+await steps.pay(session, purchase, price / 2n);
+await steps.reconcile(session, purchase, "reconcile");
+
+const path = session.path(`/purchases/${purchase.id}`);
+const headers = { Authorization: `Bearer ${session.credential}` };
+const { token, registrar } = description.contracts;
+const reads = {
+  rpc: description.urls.rpc,
+  registrar,
+  token,
+  id: purchase.commitment.hash,
+  buyer: purchase.buyer,
+};
+const viem = opened.use(await serveExpress("purchaseReads", { ...reads, transport: "fetch" })).url;
+const socket = opened.use(await serveExpress("purchaseReads", { ...reads, transport: "socket" })).url;
+const prism = opened.use(await servePrism()).url;
+
+/** The benchmark `purchase-read`. */
+export const benchmark: Benchmark = {
+  title: "Requests per second of GET …/purchases/{id} with two payments, ten connections",
+  baseline: "Express, its chain reads by viem",
+  unit: "per second",
+  rounds: 5,
+  subjects: {
+    "Express, its chain reads by viem": async () => await requestsPerSecond({ url: `${viem}${path}` }),
+    "Express, its chain reads by our socket": async () =>
+      await requestsPerSecond({ url: `${socket}${path}` }),
+    "purchase read": async () => await requestsPerSecond({ url: `${description.urls.api}${path}`, headers }),
+    "Prism's mock of it": async () => await requestsPerSecond({ url: `${prism}${path}`, headers }),
+  },
+  bars: { "purchase read": { atLeast: 0.7 } },
+  close: async () => await opened.disposeAsync(),
+};

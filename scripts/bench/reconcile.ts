@@ -1,0 +1,82 @@
+/** Reconciling 1, 10 and 50 transactions, per transaction, beside the chain reads that it cannot do without. */
+import { createPublicClient, getAbiItem, type Hex } from "viem";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { nodeSocket } from "../../sandbox/anvil/node-socket.ts";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import * as steps from "../../sandbox/demo/purchase-steps.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+import { type Benchmark, elapsed } from "./benchmark.ts";
+
+const counts = [1, 10, 50] as const;
+const price = 50_000_000n;
+const sandbox = await createSandbox({ seed: "bench" });
+const actors = { ...(await castActors(sandbox.description)), ...sandbox.wallets };
+const session = await Session.open(actors, silentNarrator);
+const merchant = await enrollMerchant(session);
+const purchase = await steps.createPurchase(session, merchant, "purchase", price.toString());
+await steps.activate(session, purchase, "activate");
+await steps.approve(session, actors.buyer, purchase, price);
+const hashes: Hex[] = [];
+while (hashes.length < 50) hashes.push(await steps.pay(session, purchase, price / 50n));
+const paid = await sandbox.snapshot();
+const socket = nodeSocket(sandbox.description.urls.rpc);
+const client = createPublicClient({ transport: socket.transport, cacheTime: 0 });
+
+/** Transaction, receipt, block, the contract's code and the block's logs of each, and the purchase's own payments. */
+async function readBare(count: number): Promise<void> {
+  const { registrar } = sandbox.description.contracts;
+  const event = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
+  const { number: toBlock } = await client.getBlock();
+  const args = { id: purchase.commitment.hash };
+  await client.getLogs({ address: registrar, event, args, fromBlock: 0n, toBlock });
+  await Promise.all(
+    hashes.slice(0, count).map(async (hash) => {
+      const [, { blockHash }] = await Promise.all([
+        client.getTransaction({ hash }),
+        client.getTransactionReceipt({ hash }),
+      ]);
+      await Promise.all([
+        client.getBlock({ blockHash }),
+        client.getCode({ address: registrar, blockHash }),
+        client.getLogs({ blockHash }),
+      ]);
+    }),
+  );
+}
+
+async function reconcile(count: number): Promise<number> {
+  await paid.restore();
+  const took = await elapsed(
+    async () => await steps.reconcile(session, purchase, "reconcile", hashes.slice(0, count)),
+  );
+  return took / count;
+}
+
+const bare = (count: number) => `bare reads of ${count}`;
+const ours = (count: number) => `reconcile of ${count}`;
+
+/** The benchmark `reconcile`. */
+export const benchmark: Benchmark = {
+  title: "Milliseconds per transaction to reconcile 1, 10 and 50 of them",
+  baseline: bare(1),
+  rounds: 15,
+  subjects: Object.fromEntries(
+    counts.flatMap((count) => [
+      [bare(count), async () => (await elapsed(async () => await readBare(count))) / count],
+      [ours(count), async () => await reconcile(count)],
+    ]),
+  ),
+  beside: Object.fromEntries(
+    counts.flatMap((count) => [
+      [bare(count), bare(count)],
+      [ours(count), bare(count)],
+    ]),
+  ),
+  close: async () => {
+    socket.close();
+    await sandbox.close();
+  },
+};

@@ -1,0 +1,65 @@
+import type { Bar, Row, Unit } from "./benchmark.ts";
+
+/** All that one run of the benchmarks measured. */
+export interface Report {
+  machine: string;
+  rows: readonly Row[];
+}
+
+const columns = ["Benchmark", "Subject", "Median", "Least to most", "Beside", "Ratio", "Bar", "Met"] as const;
+
+/**
+ * The one table: each subject beside its floor or peer.
+ *
+ * @example console.log(textTable(report))
+ */
+export function textTable(report: Report): string {
+  const cells = [columns, ...report.rows.map(cellsOf)];
+  const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
+  const lines = cells.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${report.machine}\n\n${lines.join("\n")}`;
+}
+
+/** The same table in Markdown. */
+export function markdownTable(report: Report): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [
+    line(columns),
+    line(columns.map(() => "---")),
+    ...report.rows.map((row) => line(cellsOf(row))),
+  ].join("\n");
+}
+
+function cellsOf(row: Row): string[] {
+  const { benchmark, subject, unit, median, min, max, beside, bar, met } = row;
+  return [
+    benchmark,
+    subject,
+    `${figure(median)} ${nameOf(unit)}`,
+    `${figure(min)} to ${figure(max)}`,
+    beside === null ? "" : beside.subject,
+    beside === null ? "" : figure(beside.ratio),
+    bar === null ? "" : sayBar(bar),
+    met === null ? "" : met ? "yes" : "no",
+  ];
+}
+
+/** A bar in words. */
+function sayBar(bar: Bar): string {
+  return "atMost" in bar ? `at most ${bar.atMost}` : `at least ${bar.atLeast}`;
+}
+
+function nameOf(unit: Unit): string {
+  return unit === "per second" ? "/s" : unit;
+}
+
+/** Three significant digits, and never an exponent. */
+export function figure(value: number): string {
+  if (value >= 100) return Math.round(value).toLocaleString("en-US");
+  return value.toFixed(value >= 10 ? 1 : 2);
+}
