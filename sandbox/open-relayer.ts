@@ -17,7 +17,7 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 /** Makes the relayer of a sandbox, on its store and its chain. */
 export function openRelayer(parts: {
   settings: Pick<SandboxSettings, "confirmations" | "gasBudgetWei" | "patienceMs">;
-  chain: { anvil: { url: string }; deployment: Chain["deployment"]; clock: Pick<Chain["clock"], "now"> };
+  chain: Pick<Chain, "request" | "deployment"> & { clock: Pick<Chain["clock"], "now"> };
   store: JournalStore;
   /** The wallets that it signs with. */
   signers: readonly LocalAccount[];

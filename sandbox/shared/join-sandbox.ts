@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import type { EIP1193RequestFn } from "viem";
 import { nodeChain } from "../../server/chain/node-chain.ts";
 import { discoveryResources } from "../../server/discovery.ts";
 import { createApp } from "../../server/http/app.ts";
@@ -7,6 +8,7 @@ import { operations } from "../../server/operations/table.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
 import type { Services } from "../../server/services.ts";
 import { createChainClient } from "../anvil/chain-client.ts";
+import { nodeSocket } from "../anvil/node-socket.ts";
 import { ClosingStack } from "../closing-stack.ts";
 import { followHeads } from "../follow-heads.ts";
 import { Admission } from "../http/admission.ts";
@@ -55,10 +57,13 @@ export async function joinSandbox(options: {
   const { seed, mode, confirmations, deployment, anvil_url, receiver_url } = sandbox;
   const keys = deriveKeys(seed, sandbox.accounts, sandbox.programs);
   const clock = sharedClock(sandbox.urls.control, mode);
+  const socket = nodeSocket(anvil_url);
+  opened.defer(() => socket.close());
+  const request: EIP1193RequestFn = createChainClient(anvil_url, socket.transport).request;
   const relayer = shared.leading(
     openRelayer({
       settings: { confirmations, gasBudgetWei: BigInt(sandbox.gas_budget_wei), patienceMs },
-      chain: { anvil: { url: anvil_url }, deployment, clock },
+      chain: { request, deployment, clock },
       store: seat.journal,
       signers: keys.registrars,
     }),
@@ -91,7 +96,7 @@ export async function joinSandbox(options: {
       patienceMs,
     },
     deployment,
-    chain: nodeChain(createChainClient(anvil_url).request, deployment),
+    chain: nodeChain(request, deployment),
     store,
     clock,
     relayer,
