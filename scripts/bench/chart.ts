@@ -2,8 +2,8 @@ import type { Row } from "./benchmark.ts";
 import { figure } from "./report.ts";
 
 /** Sizes in pixels. */
-const width = 860;
-const labels = 330;
+const width = 900;
+const labels = 370;
 const line = 30;
 const top = 44;
 
