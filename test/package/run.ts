@@ -22,6 +22,9 @@ export function run(program: string, args: readonly string[], { cwd, env }: Plac
   });
 }
 
+/** Npm finds its global settings (a mirror, its certificate) beside the Node that runs it: another Node has to be told where they are. */
+const settings = ["npm_config_globalconfig", "npm_config_registry", "npm_config_cafile"];
+
 /**
  * The environment of somebody who has nothing of this checkout: another Node, another home. Of npm's settings only those stay that say
  * where packages come from.
@@ -40,7 +43,7 @@ export function installer(node: string, home = homedir()): NodeJS.ProcessEnv {
     PATH: [node, ...path].join(delimiter),
     npm_config_cache: env["npm_config_cache"] ?? join(homedir(), ".npm"),
     npm_config_userconfig: env["npm_config_userconfig"] ?? join(homedir(), ".npmrc"),
-    ...(env["npm_config_registry"] === undefined ? {} : { npm_config_registry: env["npm_config_registry"] }),
+    ...Object.fromEntries(settings.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     npm_config_audit: "false",
     npm_config_fund: "false",
     npm_config_prefer_offline: "true",
