@@ -4,6 +4,7 @@ import type { RelayerContext } from "./context.ts";
 import { FaultInvalidError, RpcUnavailableError, SignerUnknownError } from "./errors.ts";
 import type { FaultPoint, FaultState, FaultSubject } from "./fault.ts";
 import { ask, type Node, readNonce, readReceipt, sendRaw } from "./node.ts";
+import { reorganise } from "./reorganise.ts";
 
 /** A fault holds the operation here; it stays as the journal has it. */
 export class HeldError extends Error {}
@@ -15,9 +16,9 @@ export async function reach(
   subject: FaultSubject,
 ): Promise<void> {
   const { faults } = context;
-  if (faults.take(point, "pause_mining", subject)) await pauseMining(context);
+  if (faults.take(point, "pause_mining", subject)) await changeMining(context, () => pauseMining(context));
   const reorg = faults.take(point, "reorg", subject);
-  if (reorg) await ask(context.node, "anvil_reorg", [reorg.depth, []], z.unknown());
+  if (reorg) await changeMining(context, () => reorganise(context, reorg.depth));
   if (faults.take(point, "crash", subject)) {
     if (!context.crash) throw new FaultInvalidError("This relayer was not given a way to crash.");
     await context.crash(point);
@@ -53,6 +54,11 @@ export async function useForeignNonce(context: RelayerContext, signer: Address):
     await context.wait(1);
   }
   throw new RpcUnavailableError("The foreign transaction", new Error("it was not mined"));
+}
+
+/** One at a time: each reads how the node mines and puts that back later. */
+function changeMining(context: RelayerContext, change: () => Promise<void>): Promise<void> {
+  return context.locks.run("mining", change);
 }
 
 async function pauseMining(context: RelayerContext): Promise<void> {

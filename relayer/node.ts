@@ -38,6 +38,8 @@ export type Receipt = z.infer<typeof receiptSchema>;
 const blockSchema = z.object({ hash: hex, timestamp: quantity });
 const headSchema = z.object({ number: quantity, hash: hex, parentHash: hex });
 
+const poolSchema = z.object({ pending: quantity });
+
 /** The newest block of the chain. */
 export type Head = z.infer<typeof headSchema>;
 const traceSchema = z.object({ output: hex.optional(), error: z.string().optional() });
@@ -72,6 +74,11 @@ export function readReceipt(node: Node, hash: Hex): Promise<Receipt | null> {
 /** Whether the node has a transaction, waiting or mined. */
 export async function knowsTransaction(node: Node, hash: Hex): Promise<boolean> {
   return (await ask(node, "eth_getTransactionByHash", [hash], z.unknown())) !== null;
+}
+
+/** How many transactions in the node's pool could be mined now. */
+export async function countMinable(node: Node): Promise<number> {
+  return (await ask(node, "txpool_status", [], poolSchema)).pending;
 }
 
 /** The number of the newest block. */
