@@ -13,7 +13,7 @@ async function leftBehind({ chain }: Sandbox) {
   const status = await readFile(`/proc/${chain.anvil.pid}/status`, "utf8");
   const resources = Object.entries(
     Object.groupBy(process.getActiveResourcesInfo(), (resource) => resource),
-  ).map(([name, ones = []]) => [name, ones.length]);
+  ).map(([name, ones = []]) => [name, ones.length] as const);
   const names = process.eventNames();
   return {
     heap: process.memoryUsage().heapUsed / 2 ** 20,
@@ -64,7 +64,10 @@ test.runIf(process.platform === "linux")(
     expect(await sandbox.fingerprint()).toEqual(fresh);
     expect(after.heap - before.heap).toBeLessThan(4);
     expect(after.anvil - before.anvil).toBeLessThan(16);
-    expect(after).toMatchObject({ resources: before.resources, listeners: before.listeners });
+    expect(after.listeners).toEqual(before.listeners);
+    // What runs the tests has a timer now and then; one that a restore leaves would be there a thousand times.
+    for (const [name, count] of after.resources)
+      expect(count, name).toBeLessThanOrEqual((new Map(before.resources).get(name) ?? 0) + 2);
     expect(after.anvilFiles).toBeLessThanOrEqual(before.anvilFiles + 4);
   },
 );
