@@ -11,6 +11,7 @@ const lineCount = 4;
 /** A node's WebSockets as a viem transport; they hold the process until they are closed. */
 export interface NodeSocket {
   transport: CustomTransport;
+  /** Fails what is not answered yet, and whatever is asked later, at once. */
   close(): void;
 }
 
@@ -44,7 +45,11 @@ export function nodeSocket(url: string): NodeSocket {
   const address = url.replace(/^http/, "ws");
   const lines = Array.from({ length: lineCount }, () => new Line(address));
   const asked: Question[] = [];
+  let closed = false;
   const flush = () => {
+    if (closed)
+      for (const question of asked.splice(0))
+        fail(question, new Error("The connections to it were closed."), address);
     for (const line of lines)
       if (asked.length > 0 && line.idle) void line.exchange(asked.splice(0, batchSize)).finally(flush);
   };
@@ -57,9 +62,15 @@ export function nodeSocket(url: string): NodeSocket {
   return {
     transport: custom({ request: ask }, { retryCount: 0 }),
     close() {
+      closed = true;
       for (const line of lines) line.close();
+      flush();
     },
   };
+}
+
+function fail({ method, params, reject }: Question, cause: Error, url: string): void {
+  reject(new WebSocketRequestError({ body: { method, params }, cause, details: cause.message, url }));
 }
 
 /** One WebSocket, which is opened with the first question and again when the node has closed it. */
@@ -75,6 +86,8 @@ class Line {
   }
 
   close(): void {
+    // A node that hangs would not say its part of the goodbye.
+    this.#underWay?.reject(new Error(`The connection to ${this.#address} was closed.`));
     this.#socket?.close();
   }
 
@@ -94,15 +107,7 @@ class Line {
       }
     } catch (error) {
       const cause = error instanceof Error ? error : new Error(String(error));
-      for (const { method, params, reject } of questions)
-        reject(
-          new WebSocketRequestError({
-            body: { method, params },
-            cause,
-            details: cause.message,
-            url: this.#address,
-          }),
-        );
+      for (const question of questions) fail(question, cause, this.#address);
     }
     this.idle = true;
   }
