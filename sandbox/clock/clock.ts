@@ -1,4 +1,5 @@
 import type { ChainClient } from "../anvil/chain-client.ts";
+import { freshReading } from "../fresh-reading.ts";
 import { ClockError } from "./clock-error.ts";
 import { type Duration, toSeconds } from "./duration.ts";
 
@@ -49,7 +50,7 @@ export async function createClock(client: ChainClient, mode: ClockMode): Promise
 }
 
 function deterministicClock(client: ChainClient): SandboxClock {
-  const now = () => latestTimestamp(client);
+  const now = freshReading(() => latestTimestamp(client));
   const travelTo = async (timestamp: number) => {
     assertAhead(timestamp, await now());
     await client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });

@@ -51,9 +51,9 @@ export function createApp(
   app.use((request, response, next) => {
     const requestId = nextRequestId();
     response.locals["requestId"] = requestId;
-    response.setHeader("X-Request-Id", requestId).setHeader("Cache-Control", "no-store");
+    response.locals["headers"] = { "X-Request-Id": requestId, "Cache-Control": "no-store" };
     // A connection that breaks off is seen by who reads the body; here it must only not end the process.
-    request.on("error", () => {});
+    request.on("error", ignore);
     next();
   });
   const route = (operation: Operation) =>
@@ -147,13 +147,13 @@ async function answerOperation(
     Object.entries(request.params).map(([name, value]) => [name, String(value)]),
   );
   const programId = params["program"];
-  const caller = await authenticate(operation, request.headersDistinct["authorization"], now, services);
+  const caller = await authenticate(operation, request, now, services);
   response.locals["caller"] = nameOf(caller);
   limiter.admit(nameOf(caller), now);
   authorize(operation, caller, programId);
   const program = findProgram(services, programId ?? callersProgram(caller));
   const key = operation.idempotent ? readIdempotencyKey(request.headersDistinct["idempotency-key"]) : null;
-  const rawBody = operation.method === "post" ? await readBody(request, response) : Buffer.alloc(0);
+  const rawBody = operation.method === "post" ? await readBody(request, response) : noBody;
   const parsed = operation.body ? parseJson(rawBody) : undefined;
   const body = operation.body ? validate(operation.body, parsed, "") : undefined;
   const query = validate(operation.query ?? noQuery, { ...request.query }, "/query");
@@ -181,9 +181,9 @@ async function answerOperation(
     resumes: null,
     beginEffect: async () => {},
   };
-  const path = concretePath(operation.path, params);
   try {
     if (key === null) return await runner.run(operation, context);
+    const path = concretePath(operation.path, params);
     const claim = claimKey(operation, { key, path, body: parsed, program: program.id });
     return await runner.runOnce(operation, context, claim);
   } catch (error) {
@@ -212,6 +212,10 @@ function describeRefusal(
     checks: report.checks,
   };
 }
+
+const noBody = Buffer.alloc(0);
+
+function ignore(): void {}
 
 /** Operations without a query take none. */
 const noQuery = z.strictObject({});

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { sha256Hex } from "../../protocol/canonical-json.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Scope } from "../scopes.ts";
@@ -15,17 +16,17 @@ const realm = 'Bearer realm="routing-sandbox"';
  */
 export async function authenticate(
   operation: Operation,
-  authorization: readonly string[] | undefined,
+  request: Pick<IncomingMessage, "headersDistinct">,
   now: number,
   services: Services,
 ): Promise<Caller> {
   switch (operation.authorization.kind) {
     case "account":
-      return { kind: "account", account: findAccount(bearerToken(authorization), services) };
+      return { kind: "account", account: findAccount(bearerToken(request), services) };
     case "scope":
       return {
         kind: "credential",
-        credential: await findCredential(bearerToken(authorization), now, services),
+        credential: await findCredential(bearerToken(request), now, services),
       };
     default:
       return { kind: "anyone" };
@@ -56,8 +57,8 @@ function scopeMissing(scope: Scope, held: readonly string[]): Problem {
   });
 }
 
-function bearerToken(authorization: readonly string[] | undefined): string {
-  const [header, ...more] = authorization ?? [];
+function bearerToken({ headersDistinct }: Pick<IncomingMessage, "headersDistinct">): string {
+  const [header, ...more] = headersDistinct["authorization"] ?? [];
   if (header === undefined)
     throw new Problem("credential_missing", "The Authorization header is missing.", {
       headers: { "WWW-Authenticate": realm },

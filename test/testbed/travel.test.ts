@@ -5,6 +5,7 @@ import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
 import { silentNarrator } from "../../sandbox/demo/narrator.ts";
 import * as steps from "../../sandbox/demo/purchase-steps.ts";
 import { Session } from "../../sandbox/demo/session.ts";
+import { freshReading } from "../../sandbox/fresh-reading.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 
 let sandbox: Sandbox;
@@ -31,6 +32,29 @@ test("chain and API travel together by seconds, by a duration, or to a moment", 
   expect(Number(timestamp)).toBe(began + 200_000);
   const { data } = await sandbox.client.GET("/v1/routing/capabilities");
   expect(Date.parse(data?.now ?? "")).toBe((began + 200_000) * 1_000);
+});
+
+test("whoever asks for the time while it is being read is told what was read after they asked", async () => {
+  const begun: ReturnType<typeof Promise.withResolvers<number>>[] = [];
+  const ask = freshReading(() => {
+    const reading = Promise.withResolvers<number>();
+    begun.push(reading);
+    return reading.promise;
+  });
+  const first = ask();
+  const later = Promise.all([ask(), ask()]);
+  expect(begun).toHaveLength(1);
+  begun[0]?.resolve(1);
+  expect(await first).toBe(1);
+  await expect.poll(() => begun.length).toBe(2);
+  begun[1]?.resolve(2);
+  expect(await later).toEqual([2, 2]);
+  const refused = ask();
+  begun[2]?.reject(new Error("gone"));
+  await expect(refused).rejects.toThrow("gone");
+  const last = ask();
+  begun[3]?.resolve(4);
+  expect(await last).toBe(4);
 });
 
 test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) => {

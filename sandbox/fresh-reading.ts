@@ -1,0 +1,28 @@
+/**
+ * Answers with a reading that began after it was asked for: whoever asks while one is under way shares the next with all others
+ * who do. So nobody is told what was true before they asked, and any number of callers costs two readings at a time.
+ *
+ * @example const now = freshReading(() => latestTimestamp(client))
+ */
+export function freshReading<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
+  let underWay: Promise<unknown> | null = null;
+  let next: Promise<Answer> | null = null;
+  const begin = (): Promise<Answer> => {
+    next = null;
+    const reading = read();
+    const ended = reading.then(
+      () => {},
+      () => {},
+    );
+    underWay = ended;
+    void ended.then(() => {
+      if (underWay === ended) underWay = null;
+    });
+    return reading;
+  };
+  return async () => {
+    if (next === null && underWay === null) return await begin();
+    next ??= Promise.resolve(underWay).then(begin);
+    return await next;
+  };
+}
