@@ -12,6 +12,7 @@ import {
   type Log,
   type PublicClient,
   parseAbi,
+  type Transaction,
   TransactionNotFoundError,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
@@ -58,11 +59,12 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
 
     async observe(hash) {
       return await atOneHead(client, async (head) => {
-        const [identity, transaction, receipt] = await Promise.all([
+        const [identity, found, receipt] = await Promise.all([
           chain.identity(),
           client.getTransaction({ hash }).catch(absent),
           client.getTransactionReceipt({ hash }).catch(absent),
         ]);
+        const transaction = await readMined(client, found, receipt);
         const observed: ObservedTransaction = {
           hash,
           chain: identity,
@@ -199,6 +201,20 @@ const magicValue = "0x1626ba7e";
 const delegationPrefix = "0xef0100";
 /** How often a read starts over when the chain reorganised under it. */
 const headRetries = 3;
+
+/**
+ * A transaction as its block has it: for a moment after a block is made, Anvil still answers from its pool, as if the transaction
+ * were pending. Its hash is recomputed from what is answered, whoever answers.
+ */
+async function readMined(
+  client: PublicClient,
+  found: Transaction | undefined,
+  receipt: TransactionReceipt | undefined,
+): Promise<Transaction | undefined> {
+  if (found === undefined || found.blockHash !== null || receipt === undefined) return found;
+  const { blockHash, transactionIndex: index } = receipt;
+  return (await client.getTransaction({ blockHash, index }).catch(absent)) ?? found;
+}
 
 /** Reads at a head, and again if that block is no longer on the chain afterwards. */
 async function atOneHead<T>(
