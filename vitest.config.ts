@@ -36,8 +36,9 @@ export default defineConfig({
     // Files share nothing but modules, and loading those anew for each file takes a third of the whole.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    // For what hangs: how fast things are is measured by the benchmarks, beside a floor, and never by a test.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Pages in a checkout are served through a function of Node that warns of itself.
     execArgv: ["--disable-warning=ExperimentalWarning"],
     retry: 0,
