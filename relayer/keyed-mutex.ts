@@ -29,7 +29,8 @@ export class KeyedMutex {
     const release = await mutex.acquire();
     return () => {
       release();
-      if (!mutex.isLocked()) this.#mutexes.delete(key);
+      // A turn may be ended twice, and by then the key may be somebody else's, with another mutex.
+      if (!mutex.isLocked() && this.#mutexes.get(key) === mutex) this.#mutexes.delete(key);
     };
   }
 }

@@ -1,8 +1,9 @@
 import { BlockNotFoundError, type Hex } from "viem";
 import type { FaultState, MiningMode, Relayer } from "../relayer/relayer.ts";
 import type { Store, StoreImage } from "../server/store/store.ts";
+import type { ChainClient } from "./anvil/chain-client.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
-import { readMining, restoreMining } from "./clock/mining.ts";
+import { endMining, isMining, readMining, restoreMining } from "./clock/mining.ts";
 import type { Chain } from "./genesis/start-chain.ts";
 import type { Admission } from "./http/admission.ts";
 import type { ReceiverState, SandboxReceiver } from "./receiver/receiver.ts";
@@ -63,12 +64,7 @@ export class Snapshots {
     const take = async () => {
       await relayer.drain();
       const { client, clock } = chain;
-      const [latest, pending, mining, chainId] = await Promise.all([
-        client.getBlock({ blockTag: "latest" }),
-        client.getBlock({ blockTag: "pending" }),
-        readMining(client),
-        client.snapshot(),
-      ]);
+      const { latest, pending, mining, chainId } = await snapshotChain(client);
       this.#taken += 1;
       const moment: Moment = {
         number: this.#taken,
@@ -98,11 +94,9 @@ export class Snapshots {
         );
       await relayer.drain();
       const { client, clock } = chain;
-      await this.#requireBlock(moment);
-      const [reverted] = await Promise.all([
-        client.request({ method: "evm_revert", params: [moment.chainId] }),
-        client.request({ method: "anvil_dropAllTransactions" }),
-      ]);
+      const [mines] = await Promise.all([isMining(client), this.#requireBlock(moment)]);
+      if (mines) await endMining(client);
+      const reverted = await client.request({ method: "evm_revert", params: [moment.chainId] });
       if (!reverted)
         throw new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");
       await relayer.restoreFaults(moment.faults);
@@ -137,5 +131,27 @@ export class Snapshots {
       "stale_snapshot",
       `A reorg took block ${block.number} off the chain, at which this snapshot was taken, and ended it; take a new one.`,
     );
+  }
+}
+
+/** How often what automine has not mined is looked at; a transaction that it cannot mine waits for ever. */
+const looksAtPending = 1_000;
+
+/** Has the node keep its state of a block, all of it: a block that is being made is waited for. */
+async function snapshotChain(client: ChainClient) {
+  for (let looks = 1; ; looks += 1) {
+    const [latest, mining, { pending: waiting }] = await Promise.all([
+      client.getBlock({ blockTag: "latest" }),
+      readMining(client),
+      client.getTxpoolStatus(),
+    ]);
+    // Anvil would keep the new block's state with the number of the one before.
+    if (mining.automine && waiting > 0 && looks < looksAtPending) continue;
+    const chainId = await client.snapshot();
+    const [after, pending] = await Promise.all([
+      client.getBlock({ blockTag: "latest" }),
+      client.getBlock({ blockTag: "pending" }),
+    ]);
+    if (after.hash === latest.hash) return { latest, pending, mining, chainId };
   }
 }

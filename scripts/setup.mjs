@@ -24,6 +24,7 @@ const MINIMUM_NODE_MAJOR = 20;
 const SUPPORTED_PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 /** The contracts whose bytecode the genesis is made of. */
 const GENESIS_ARTIFACTS = ["TestUSDC", "PurchaseRegistrar", "FundingSource"];
+const INTERRUPT_GRACE_MS = 2_000;
 const LOCK_TOUCH_MS = 5_000;
 const LOCK_STALE_MS = 60_000;
 const LOCK_DEADLINE_MS = 15 * 60_000;
@@ -342,11 +343,14 @@ class Setup {
     });
   }
 
-  // What runs is ended before the lock is given up: two installs in one checkout would damage each other.
+  // What runs is ended before the lock is given up: two installs in one checkout would damage each other. What does not end of
+  // itself (a shell may lose the signal while it starts a program) is killed.
   #interrupt(signal) {
-    if (this.#child === undefined) process.exit(130);
-    this.#child.once("close", () => process.exit(130));
-    process.kill(-this.#child.pid, signal);
+    const child = this.#child;
+    if (child === undefined) process.exit(130);
+    child.once("close", () => process.exit(130));
+    process.kill(-child.pid, signal);
+    setTimeout(() => process.kill(-child.pid, "SIGKILL"), INTERRUPT_GRACE_MS);
   }
 
   // One set-up per checkout at a time. The lock appears with its owner already in it (link), is touched while it is held, and

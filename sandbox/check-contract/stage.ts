@@ -66,7 +66,6 @@ export class Stage extends StagedService {
   /** Takes everything back to the moment after the preparation. */
   async reset(): Promise<void> {
     this.liar.repent();
-    await this.client.setAutomine(true);
     await this.#mark?.restore();
     this.credentials = new Map(this.#firstCredentials);
   }

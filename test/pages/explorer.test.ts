@@ -333,9 +333,7 @@ test("a page whose sandbox is gone says so, and goes on when it is back", { time
   const page = await own.open({ expectedErrors: /ERR_|Failed to load/ });
   await page.goto(urls.control);
   await page.getByText("live", { exact: true }).waitFor();
-  const began = performance.now();
   await first.end("SIGTERM");
-  expect(performance.now() - began).toBeLessThan(4_000);
   await page.getByText("disconnected", { exact: true }).waitFor();
   await page.getByText("The sandbox does not answer.").first().waitFor();
   await using second = await startSandbox(folder, ...ports);

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { createWalletClient, type Hex, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../sandbox/demo/actors.ts";
 import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
@@ -43,6 +46,58 @@ test("a snapshot can be restored again and again", async () => {
     await mark.restore();
   }
   expect(await sandbox.fingerprint()).toEqual(before);
+});
+
+describe("while a block is being made", () => {
+  let send: () => Promise<Hex>;
+
+  beforeAll(async () => {
+    const { private_key } = sandbox.description.wallets["buyer"] ?? {};
+    const wallet = createWalletClient({
+      account: privateKeyToAccount(private_key ?? "0x"),
+      chain: foundry,
+      transport: http(sandbox.description.urls.rpc),
+    });
+    // A creation that loops until its gas is used up: its block takes a while to make.
+    const request = await wallet.prepareTransactionRequest({ data: "0x5b5f56", gas: 8_000_000n });
+    const serializedTransaction = await wallet.signTransaction(request);
+    send = async () => await wallet.sendRawTransaction({ serializedTransaction });
+  });
+
+  test.for([true, false])(
+    "a restore waits for it and leaves nothing of it (automine: %s)",
+    async (automine) => {
+      const { client } = sandbox.chain;
+      const mark = await sandbox.snapshot();
+      const before = await sandbox.fingerprint();
+      for (let round = 0; round < 10; round += 1) {
+        await client.setAutomine(automine);
+        const hash = await send();
+        await client.setAutomine(true);
+        await mark.restore();
+        await expect(client.getTransactionReceipt({ hash })).rejects.toThrow("could not be found");
+      }
+      expect(await sandbox.fingerprint()).toEqual(before);
+    },
+  );
+
+  test("a snapshot has all of it or nothing", async () => {
+    const { client } = sandbox.chain;
+    const address = sandbox.description.wallets["buyer"]?.address ?? "0x";
+    const read = async () => [await client.getBlockNumber(), await client.getTransactionCount({ address })];
+    const mark = await sandbox.snapshot();
+    const [height = 0n, count = 0] = await read();
+    for (let round = 0; round < 10; round += 1) {
+      await send();
+      const during = await sandbox.snapshot();
+      await during.restore();
+      expect([
+        [height, count],
+        [BigInt(height) + 1n, Number(count) + 1],
+      ]).toContainEqual(await read());
+      await mark.restore();
+    }
+  });
 });
 
 test("restoring while requests are in flight answers every one of them", async () => {
