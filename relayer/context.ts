@@ -4,7 +4,7 @@ import type { HeadTrail } from "./head-trail.ts";
 import type { Journal } from "./journal.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Node } from "./node.ts";
-import type { OperationKind } from "./operation.ts";
+import type { OperationKind } from "./operation-kind.ts";
 
 /** What the relayer is handed; it reaches nothing else. */
 export interface RelayerPorts {

@@ -1,5 +1,6 @@
 import { FaultInvalidError } from "./errors.ts";
-import type { OperationKind, OperationRecord } from "./operation.ts";
+import type { OperationRecord } from "./operation.ts";
+import type { OperationKind } from "./operation-kind.ts";
 
 /** Where a fault can act, in the order in which an operation passes. */
 export const faultPoints = [

@@ -1,12 +1,7 @@
 import type { Address, Hex } from "viem";
 import { deriveId } from "../protocol/id.ts";
 import type { Json } from "../protocol/json.ts";
-
-/** What the relayer does for a program. */
-export const operationKinds = ["offer", "collect_refund"] as const;
-
-/** What the relayer does for a program. */
-export type OperationKind = (typeof operationKinds)[number];
+import type { OperationKind } from "./operation-kind.ts";
 
 /** How far an operation is, in the order of its life. */
 export const operationStatuses = [

@@ -21,6 +21,7 @@ export * from "./errors.ts";
 export * from "./fault.ts";
 export type { Journal } from "./journal.ts";
 export * from "./operation.ts";
+export * from "./operation-kind.ts";
 export type { RelayIntent } from "./relay-intent.ts";
 
 /** Signs and submits for the registrars of programs: one operation, one transaction, whatever dies in between. */

@@ -1,14 +1,9 @@
 import { type Ed25519Key, ed25519Key } from "../protocol/ed25519.ts";
 import { deriveKey } from "../protocol/key-derivation.ts";
 import { type WebhookKeys, webhookSecret } from "../protocol/webhook.ts";
+import { type KeyUse, keyUses } from "./key-use.ts";
 import type { PublicKey } from "./services.ts";
 import type { Store } from "./store/store.ts";
-
-/** What the keys that rotate sign; `reviewer` stands for the designated reviewers of all programs. */
-export const keyUses = ["notifications", "receipts", "reviewer"] as const;
-
-/** What a key that rotates signs. */
-export type KeyUse = (typeof keyUses)[number];
 
 /**
  * The Ed25519 keys, which rotate. A key follows from the seed, its use and its generation; which generation is the current one is

@@ -1,13 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { Command } from "commander";
-import { readArtifact } from "../check-contract/artifact.ts";
-import {
-  type ContractReport,
-  checkContract,
-  measureOwnGas,
-  type Progress,
-} from "../check-contract/check-contract.ts";
-import { renderReport, toJunit } from "../check-contract/render-report.ts";
+import type { ContractReport, Progress } from "../check-contract/check-contract.ts";
 
 interface CheckFlags {
   artifact: string[];
@@ -26,6 +19,9 @@ export function checkContractCommand(): Command {
     .option("--json", "print the reports as JSON")
     .option("--junit <file>", "write the reports as JUnit XML")
     .action(async ({ artifact: files, json, junit }: CheckFlags) => {
+      const { readArtifact } = await import("../check-contract/artifact.ts");
+      const { checkContract, measureOwnGas } = await import("../check-contract/check-contract.ts");
+      const { renderReport, toJunit } = await import("../check-contract/render-report.ts");
       const artifacts = await Promise.all(files.map(readArtifact));
       const ownGas = await measureOwnGas();
       const reports: ContractReport[] = [];

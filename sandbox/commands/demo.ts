@@ -1,8 +1,5 @@
 import { Command } from "commander";
-import { createSandbox } from "../create-sandbox.ts";
 import { findRunning } from "../data-directory/find-running.ts";
-import { jsonNarrator, terminalNarrator } from "../demo/narrator.ts";
-import { runDemo } from "../demo/run-demo.ts";
 
 /** `routing-sandbox demo`: the whole lifecycle, told step by step. */
 export function demoCommand(): Command {
@@ -11,6 +8,8 @@ export function demoCommand(): Command {
     .option("--data-dir <folder>", "where a running sandbox is looked for", ".sandbox")
     .option("--json", "print one JSON object a line")
     .action(async ({ dataDir, json }: { dataDir: string; json?: boolean }) => {
+      const { jsonNarrator, terminalNarrator } = await import("../demo/narrator.ts");
+      const { runDemo } = await import("../demo/run-demo.ts");
       const write = (line: string) => process.stdout.write(`${line}\n`);
       const say = json ? () => {} : write;
       const narrator = json ? jsonNarrator(write) : terminalNarrator(write);
@@ -21,6 +20,7 @@ export function demoCommand(): Command {
         return;
       }
       say(`No sandbox runs in ${dataDir}; starting a fresh one for the demo.`);
+      const { createSandbox } = await import("../create-sandbox.ts");
       await using sandbox = await createSandbox({ seed: "demo" });
       await runDemo(sandbox.description, narrator);
     });

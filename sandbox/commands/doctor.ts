@@ -1,6 +1,5 @@
 import { styleText } from "node:util";
 import { Command } from "commander";
-import { examine } from "../doctor/examine.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { wholeNumber } from "./whole-number.ts";
 
@@ -24,6 +23,7 @@ export function doctorCommand(): Command {
     .option("--rpc-port <number>", "port of the chain's RPC", wholeNumber, 8545)
     .option("--json", "print JSON")
     .action(async (flags: DoctorFlags) => {
+      const { examine } = await import("../doctor/examine.ts");
       const { dataDir, apiPort, docsPort, controlPort, rpcPort } = flags;
       const findings = await examine({
         dataDirectory: dataDir,

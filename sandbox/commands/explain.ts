@@ -1,7 +1,5 @@
 import { Command } from "commander";
 import { callControl } from "../control/call-control.ts";
-import { explanationSchema } from "../explain/explanation.ts";
-import { renderExplanation } from "../explain/render-explanation.ts";
 
 /** `routing-sandbox explain <hash>`: whether a transaction would be accepted and for what, and if not why. */
 export function explainCommand(): Command {
@@ -11,6 +9,8 @@ export function explainCommand(): Command {
     .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
     .option("--json", "print JSON")
     .action(async (hash: string, { dataDir, json }: { dataDir: string; json?: boolean }) => {
+      const { explanationSchema } = await import("../explain/explanation.ts");
+      const { renderExplanation } = await import("../explain/render-explanation.ts");
       const answer = await callControl(dataDir, "GET", `/explain/${encodeURIComponent(hash)}`);
       const explanation = explanationSchema.parse(answer);
       process.stdout.write(

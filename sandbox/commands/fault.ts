@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { operationKinds } from "../../relayer/operation.ts";
-import { faultActions, faultPoints } from "../../relayer/relayer.ts";
+import { faultActions, faultPoints } from "../../relayer/fault.ts";
+import { operationKinds } from "../../relayer/operation-kind.ts";
 import { callControl } from "../control/call-control.ts";
 
 const fault = z.looseObject({

@@ -1,6 +1,4 @@
 import { Command } from "commander";
-import { pino } from "pino";
-import { joinSandbox } from "../shared/join-sandbox.ts";
 import { storeOption } from "./start.ts";
 import { wholeNumber } from "./whole-number.ts";
 
@@ -23,6 +21,8 @@ export function joinCommand(): Command {
 }
 
 async function join({ store, apiPort, json }: JoinFlags): Promise<void> {
+  const { pino } = await import("pino");
+  const { joinSandbox } = await import("../shared/join-sandbox.ts");
   const log = pino({ level: "error" }, pino.destination(2));
   await using joined = await joinSandbox({ store, apiPort, log });
   const { apiUrl: api } = joined;

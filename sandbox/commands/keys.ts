@@ -1,6 +1,6 @@
 import { Argument, Command } from "commander";
 import { z } from "zod";
-import { keyUses } from "../../server/key-ring.ts";
+import { keyUses } from "../../server/key-use.ts";
 import { callControl } from "../control/call-control.ts";
 
 const rotated = z.object({ rotated: z.array(z.string()) });

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { findRunning } from "../data-directory/find-running.ts";
-import { DeliveryFaults, type ReceiverFault } from "../receiver/delivery-fault.ts";
-import { type HeardDelivery, openListener } from "../receiver/open-listener.ts";
+import type { ReceiverFault } from "../receiver/delivery-fault.ts";
+import type { HeardDelivery } from "../receiver/open-listener.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface ListenFlags {
@@ -37,6 +37,8 @@ export function listenCommand(): Command {
 }
 
 async function hear(flags: ListenFlags): Promise<void> {
+  const { DeliveryFaults } = await import("../receiver/delivery-fault.ts");
+  const { openListener } = await import("../receiver/open-listener.ts");
   const write = (line: string) => process.stdout.write(`${line}\n`);
   const faults = new DeliveryFaults();
   if (flags.fail !== undefined && flags.fail > 0) faults.add(flags.fail, faultOf(flags));

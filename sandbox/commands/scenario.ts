@@ -2,9 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { Command } from "commander";
 import { callControl } from "../control/call-control.ts";
-import { playScenario } from "../scenario/play-scenario.ts";
-import { scenarioSchema } from "../scenario/scenario.ts";
-import { readScenario, writeScenario } from "../scenario/scenario-file.ts";
 
 interface RecordFlags {
   dataDir: string;
@@ -38,6 +35,8 @@ function recordCommand(): Command {
       const alive = setInterval(() => {}, 60_000);
       await interrupted;
       clearInterval(alive);
+      const { scenarioSchema } = await import("../scenario/scenario.ts");
+      const { writeScenario } = await import("../scenario/scenario-file.ts");
       const scenario = scenarioSchema.parse(await callControl(dataDir, "DELETE", "/scenario"));
       await writeFile(file, writeScenario(scenario));
       const steps = scenario.steps.length;
@@ -55,6 +54,8 @@ function playCommand(): Command {
     .argument("<files...>", "what scenario record has written")
     .option("--json", "print one JSON object for each file")
     .action(async (files: string[], { json }: { json?: boolean }) => {
+      const { playScenario } = await import("../scenario/play-scenario.ts");
+      const { readScenario } = await import("../scenario/scenario-file.ts");
       for (const file of files) {
         const scenario = await readScenario(file);
         if (!json) process.stdout.write(`${scenario.title}\n`);

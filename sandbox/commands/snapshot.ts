@@ -1,7 +1,5 @@
 import { Command } from "commander";
 import { fetchControl } from "../control/call-control.ts";
-import { createSandbox } from "../create-sandbox.ts";
-import { writeSnapshot } from "../saved/snapshot-file.ts";
 
 interface LoadFlags {
   dataDir: string;
@@ -24,6 +22,7 @@ function saveCommand(): Command {
     .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
     .option("--json", "print JSON")
     .action(async (file: string, { dataDir, json }: { dataDir: string; json?: boolean }) => {
+      const { writeSnapshot } = await import("../saved/snapshot-file.ts");
       const answer = await fetchControl(dataDir, "GET", "/snapshot");
       const content = Buffer.from(await answer.arrayBuffer());
       await writeSnapshot(file, content);
@@ -43,6 +42,7 @@ function loadCommand(): Command {
     .option("--fresh", "replace the sandbox that the data directory holds")
     .option("--json", "print JSON")
     .action(async (from: string, { dataDir, fresh = false, json }: LoadFlags) => {
+      const { createSandbox } = await import("../create-sandbox.ts");
       // Started once, so that the directory holds what was saved or, if that cannot be loaded, nothing.
       await using sandbox = await createSandbox({ from, dataDirectory: dataDir, fresh });
       const fingerprint = await sandbox.fingerprint();

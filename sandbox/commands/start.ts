@@ -1,7 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { pino } from "pino";
-import { createSandbox, type Sandbox } from "../create-sandbox.ts";
-import { readKeptSettings } from "../data-directory/settings-file.ts";
+import type { Sandbox } from "../create-sandbox.ts";
 import { definedOnly } from "../defined-only.ts";
 import type { SandboxDescription } from "../description.ts";
 import { howToRun } from "../genesis/package-root.ts";
@@ -71,6 +69,8 @@ export function storeOption(): Option {
 async function start(flags: StartFlags): Promise<void> {
   const began = performance.now();
   if (!flags.json) process.stdout.write("Starting chain, relayer, API and documentation …\n");
+  const { pino } = await import("pino");
+  const { createSandbox } = await import("../create-sandbox.ts");
   const log = pino(
     { level: "error", redact: ["req.headers.authorization", "signature"] },
     pino.destination(2),
@@ -95,6 +95,7 @@ async function start(flags: StartFlags): Promise<void> {
 
 /** A person's sandbox is live, unless it goes on as it was made. */
 async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
+  const { readKeptSettings } = await import("../data-directory/settings-file.ts");
   const goesOn = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
   return goesOn ? undefined : "live";
 }

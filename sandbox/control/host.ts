@@ -1,7 +1,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { operationKinds } from "../../relayer/operation.ts";
+import { operationKinds } from "../../relayer/operation-kind.ts";
 import {
   FaultInvalidError,
   faultActions,
@@ -10,7 +10,7 @@ import {
   RelayerError,
 } from "../../relayer/relayer.ts";
 import { Problem } from "../../server/errors/problem.ts";
-import type { KeyUse } from "../../server/key-ring.ts";
+import type { KeyUse } from "../../server/key-use.ts";
 import { ClockError } from "../clock/clock-error.ts";
 import { setMining } from "../clock/mining.ts";
 import { definedOnly } from "../defined-only.ts";

@@ -1,6 +1,6 @@
 import { Router } from "express";
 import { z } from "zod";
-import { type KeyUse, keyUses } from "../../server/key-ring.ts";
+import { type KeyUse, keyUses } from "../../server/key-use.ts";
 import { crashPoints, type DeliveryFault } from "../receiver/delivery-fault.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 
