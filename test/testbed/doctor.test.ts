@@ -51,7 +51,7 @@ test("nothing is wrong before a first start, nor while a sandbox runs, and looki
 test("on a broken machine each thing is named with what to do, and the exit code is 1", {
   timeout: 60_000,
 }, async () => {
-  const checkout = await copyCheckout();
+  const checkout = await copyCheckout(await temporaryFolder());
   for (const part of ["relayer", "server", "portal"])
     await cp(join(root, part), join(checkout, part), { recursive: true });
   // Its packages are this checkout's, but for Anvil's binary; its prepared chain is torn.
