@@ -11,13 +11,15 @@ const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-cor
 export interface TestBrowser extends AsyncDisposable {
   /**
    * Opens an empty page in a context of its own, which is closed when the test is over. The test fails when the page asks anybody but
-   * the given origins for anything, logs an error, breaks its Content-Security-Policy or leaves an error unhandled.
+   * its origins for anything, logs an error, breaks its Content-Security-Policy or leaves an error unhandled.
    */
   open(options?: PageOptions): Promise<Page>;
 }
 
 /** How a page is opened. */
 export interface PageOptions extends BrowserContextOptions {
+  /** The only ones that the page may reach; those that the browser was opened for by default. */
+  origins?: readonly string[];
   /** Console errors that the test brings about on purpose, as "Failed to load resource: … 422". */
   expectedErrors?: RegExp;
   /** Runs before the page's own scripts, as a wallet's extension does. */
@@ -35,15 +37,14 @@ export interface PageOptions extends BrowserContextOptions {
 export async function openBrowser(origins: readonly string[]): Promise<TestBrowser> {
   const chromium = await launchChromium();
   return {
-    open: async (options) => await openPage(chromium.browser, origins, options),
+    open: async (options) => await openPage(chromium.browser, { origins, ...options }),
     [Symbol.asyncDispose]: async () => await chromium[Symbol.asyncDispose](),
   };
 }
 
 async function openPage(
   browser: Browser,
-  origins: readonly string[],
-  { expectedErrors, prepare, ...context }: PageOptions = {},
+  { origins, expectedErrors, prepare, ...context }: PageOptions & { origins: readonly string[] },
 ): Promise<Page> {
   const opened = await browser.newContext({ reducedMotion: "reduce", ...context });
   opened.setDefaultTimeout(12_000);
@@ -87,8 +88,8 @@ export async function contrastFaults(page: Page, checked: Checked = {}): Promise
 }
 
 async function runAxe(page: Page, { within = "html" }: Checked, options: RunOptions): Promise<string[]> {
-  // Evaluated over the debugging protocol, which a Content-Security-Policy does not bind.
-  await page.evaluate(axeSource);
+  // Evaluated over the debugging protocol, which a Content-Security-Policy does not bind, and only once for each document.
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource);
   const { violations } = await page.evaluate(
     async ([selector, given]) => await window.axe.run(selector, { ...given, resultTypes: ["violations"] }),
     [within, options] as const,

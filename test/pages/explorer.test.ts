@@ -19,9 +19,14 @@ import {
 import { Session } from "../../sandbox/demo/session.ts";
 import { payFromStranger } from "../../sandbox/demo/wrong-wallet.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
-import { startSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { accessibilityFaults, openBrowser, type PageOptions, type TestBrowser } from "./browser.ts";
+import {
+  accessibilityFaults,
+  contrastFaults,
+  openBrowser,
+  type PageOptions,
+  type TestBrowser,
+} from "./browser.ts";
 
 const usdc = 1_000_000n;
 let sandbox: Sandbox;
@@ -324,65 +329,69 @@ test("what cannot be read is said, with a way to try again", async () => {
   expect((await answered).status()).toBe(404);
 });
 
-test("a page whose sandbox is gone says so, and goes on when it is back", { timeout: 60_000 }, async () => {
-  const folder = await temporaryFolder();
-  const first = await startSandbox(folder);
+test("a page whose sandbox is gone says so, and goes on when it is back", async () => {
+  const dataDirectory = await temporaryFolder();
+  const first = await createSandbox({ dataDirectory });
   const { urls } = first.description;
-  const ports = Object.entries(urls).flatMap(([name, url]) => [`--${name}-port`, new URL(url).port]);
-  await using own = await openBrowser(Object.values(urls));
-  const page = await own.open({ expectedErrors: /ERR_|Failed to load/ });
+  const page = await browser.open({
+    origins: Object.values(urls),
+    expectedErrors: /ERR_|Failed to load/,
+  });
   await page.goto(urls.control);
   await page.getByText("live", { exact: true }).waitFor();
-  await first.end("SIGTERM");
+  await first.close();
   await page.getByText("disconnected", { exact: true }).waitFor();
   await page.getByText("The sandbox does not answer.").first().waitFor();
-  await using second = await startSandbox(folder, ...ports);
+  const portOf = (name: keyof typeof urls) => Number(new URL(urls[name]).port);
+  const ports = {
+    api: portOf("api"),
+    docs: portOf("docs"),
+    rpc: portOf("rpc"),
+    control: portOf("control"),
+  };
+  await using second = await createSandbox({ dataDirectory, ports });
   await page.getByText("live", { exact: true }).waitFor();
   const session = await Session.open(await castActors(second.description), silentNarrator);
   const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   await page.getByTitle(purchase.id, { exact: true }).waitFor();
+  expect(await page.getByText("The sandbox does not answer.").count()).toBe(0);
 });
 
-describe("on a phone's width", () => {
-  const lists = [
-    "",
-    "purchases",
-    "operations",
-    "events",
-    "blocks",
-    "merchants",
-    "search?q=nobody",
-    "nowhere",
-  ];
-  const details = ["purchases/{purchase}", "refusals", "controls", "transactions/{hash}"];
-
-  test.each([
-    ["light", lists],
-    ["light", details],
-    ["dark", details],
-  ] as const)(
-    "axe finds nothing in %s, and nothing is wider than the phone: %j",
-    async (colorScheme, views) => {
-      const session = await begin();
-      const purchase = await refunded(session);
-      const hash = await payFromStranger(session, purchase, usdc);
-      await session.refused({
-        title: "Reconcile",
-        method: "POST",
-        path: `/purchases/${purchase.id}/registration`,
-        intent: "registration",
-        body: { transaction_hash: hash },
-      });
-      sandbox.relayer.fault({ point: "broadcast", action: "hold" });
-      const page = await open("", { colorScheme, viewport: { width: 375, height: 740 } });
-      for (const template of views) {
-        const view = template.replace("{purchase}", purchase.id).replace("{hash}", hash);
-        await page.goto(`${sandbox.description.urls.control}/#/${view}`);
-        await page.locator('main[aria-busy="false"]').waitFor();
-        const faults = await accessibilityFaults(page);
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect({ view, faults, width }).toEqual({ view, faults: [], width: 375 });
-      }
-    },
-  );
+test("on a phone's width axe finds nothing on any view, in light and dark, and nothing is wider than the phone", async () => {
+  const session = await begin();
+  const purchase = await refunded(session);
+  const hash = await payFromStranger(session, purchase, usdc);
+  await session.refused({
+    title: "Reconcile",
+    method: "POST",
+    path: `/purchases/${purchase.id}/registration`,
+    intent: "registration",
+    body: { transaction_hash: hash },
+  });
+  sandbox.relayer.fault({ point: "broadcast", action: "hold" });
+  const page = await open("", { viewport: { width: 375, height: 740 } });
+  for (const [view, heading] of [
+    ["", "What is going on"],
+    ["purchases", "Purchases"],
+    [`purchases/${purchase.id}`, "Purchase"],
+    ["operations", "Relayer"],
+    ["events", "Events"],
+    ["refusals", "Refused"],
+    ["blocks", "Blocks"],
+    [`transactions/${hash}`, "Transaction"],
+    ["merchants", "Merchants"],
+    ["controls", "Controls"],
+    ["search?q=nobody", "Found"],
+    ["nowhere", "Nothing here"],
+  ] as const) {
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.goto(`${sandbox.description.urls.control}/#/${view}`);
+    await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+    await page.locator('main[aria-busy="false"]').waitFor();
+    const faults = await accessibilityFaults(page);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    await page.emulateMedia({ colorScheme: "dark" });
+    const inDark = await contrastFaults(page);
+    expect({ view, faults, width, inDark }).toEqual({ view, faults: [], width: 375, inDark: [] });
+  }
 });

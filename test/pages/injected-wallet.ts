@@ -102,7 +102,9 @@ export class InjectedWallet {
       }
       case "eth_sendTransaction": {
         const [{ from, to, data }] = transactions.parse(params);
-        const hash = await this.#walletOf(from).submit({ to, data, ...this.substitute });
+        const wallet = this.#walletOf(from);
+        // Asked about a hash before its block is made, the service answers 409, which the browser logs as an error.
+        const { transactionHash: hash } = await wallet.send({ to, data, ...this.substitute });
         await this.onSent(hash);
         return hash;
       }

@@ -208,8 +208,8 @@ describe("when the page is closed in the middle", () => {
     const { rpc } = slow.sandbox.description.urls;
     const keys = new Set<string | undefined>();
     const wallet = new InjectedWallet(rpc, slow.wallet("merchant"));
-    await using ownBrowser = await openBrowser(Object.values(slow.sandbox.description.urls));
-    const page = await ownBrowser.open({
+    const page = await browser.open({
+      origins: Object.values(slow.sandbox.description.urls),
       prepare: async (opened) => await wallet.install(opened),
       expectedErrors: /409/,
     });
