@@ -4,9 +4,18 @@ interface Parameter {
   schema?: { example?: unknown };
 }
 
+interface Media {
+  schema?: { allOf?: readonly [object, ...object[]] };
+}
+
+interface Response {
+  headers?: object;
+  content?: { [type: string]: Media };
+}
+
 interface Operation {
   parameters?: Parameter[];
-  responses?: { [status: string]: { headers?: object } };
+  responses?: { [status: string]: Response };
 }
 
 interface Description {
@@ -15,9 +24,12 @@ interface Description {
 
 /**
  * The description as a person reads and tries it: each write has an Idempotency-Key of its own in place of the one example, and refusals
- * come without their headers, which are the same everywhere and would fill half of the page.
+ * come without their headers, which are the same everywhere and would fill half of the page, and with the one schema that they share.
  */
-export function readableDescription(description: Description, newKey: () => string): Description {
+export function readableDescription(
+  description: Description,
+  newKey: () => string,
+): Description & { $$normalized: true } {
   const parametersOf = ({ parameters = [] }: Operation) =>
     parameters.map((parameter) =>
       parameter.name === "Idempotency-Key"
@@ -25,9 +37,7 @@ export function readableDescription(description: Description, newKey: () => stri
         : parameter,
     );
   const responsesOf = ({ responses = {} }: Operation) =>
-    mapValues(responses, ({ headers, ...response }, status) =>
-      headers === undefined || Number(status) >= 400 ? response : { ...response, headers },
-    );
+    mapValues(responses, (response, status) => (Number(status) >= 400 ? shorten(response) : response));
   const paths = mapValues(description.paths, (methods) =>
     mapValues(methods, (operation) => ({
       ...operation,
@@ -35,7 +45,15 @@ export function readableDescription(description: Description, newKey: () => stri
       responses: responsesOf(operation),
     })),
   );
-  return { ...description, paths };
+  // Swagger UI's own mark: it would normalize the whole description for each operation that is opened, and this one leaves nothing to.
+  return { ...description, paths, $$normalized: true };
+}
+
+/** A refusal by the schema of all: its own only repeats the codes, which its description and its examples name. */
+function shorten({ headers: _, content = {}, ...refusal }: Response): Response {
+  const shared = ({ schema, ...media }: Media): Media =>
+    schema === undefined ? media : { ...media, schema: schema.allOf?.[0] ?? schema };
+  return { ...refusal, content: mapValues(content, shared) };
 }
 
 function mapValues<T, U>(
