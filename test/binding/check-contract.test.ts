@@ -23,10 +23,13 @@ let reports: ContractReport[];
 
 beforeAll(async () => {
   const artifacts = [own, ...(await brokenArtifacts())];
-  reports = [];
-  for (const file of artifacts)
-    reports.push(await checkContract(await readArtifact(file), { ownGas: { pay: 80_000 }, attacks: tried }));
-}, 90_000);
+  reports = await Promise.all(
+    artifacts.map(
+      async (file) =>
+        await checkContract(await readArtifact(file), { ownGas: { pay: 80_000 }, attacks: tried }),
+    ),
+  );
+});
 
 function reportOf(contract: string): ContractReport {
   const report = reports.find((one) => one.contract === contract);
