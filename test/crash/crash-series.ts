@@ -70,7 +70,6 @@ export function crashAt(points: readonly FaultPoint[], kind: OperationKind, mini
     expect(done).toHaveLength(points.length);
     await expectOneRecordEach(store, done);
     await store.close();
-    sandbox = await start(folder);
   });
 }
 

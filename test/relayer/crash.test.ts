@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { faultPoints, type Journal, operationId } from "../../relayer/relayer.ts";
-import { Crash, openStage, program } from "./stage.ts";
+import { Crash, openStages, program } from "./stage.ts";
+
+const openStage = openStages();
 
 // A dead process is a relayer that goes no further; the next one knows only what was on disk.
 describe.each(faultPoints)("a crash at %s", (point) => {

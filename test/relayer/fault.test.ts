@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { FaultInvalidError, type FaultPoint, faultPoints } from "../../relayer/relayer.ts";
-import { offerReservation, openStage, program } from "./stage.ts";
+import { offerReservation, openStages, program } from "./stage.ts";
+
+const openStage = openStages();
 
 const rpcPoints = ["simulate", "nonce", "broadcast", "receipt"] as const satisfies readonly FaultPoint[];
 
@@ -294,6 +296,7 @@ test("paused mining leaves an operation broadcast until the fault is cleared", a
   await stage.relayer.clearFaults();
   expect(stage.relayer.faults()).toEqual([]);
   expect(await stage.client.getAutomine()).toBe(true);
+  await expect.poll(async () => (await stage.relayer.submit(intent)).status).toBe("confirmed");
   await stage.expectExactlyOnce(await stage.relayer.submit(intent));
 });
 

@@ -1,6 +1,8 @@
 import type { EIP1193RequestFn } from "viem";
 import { expect, test } from "vitest";
-import { openStage, program } from "./stage.ts";
+import { openStages, program, type Stage } from "./stage.ts";
+
+const openStage = openStages();
 
 test.each([1, 2, 3, 4, 5])(
   "a new head shows that a reorg took %i confirmed blocks, and following it repairs them",
@@ -63,10 +65,7 @@ test("what a reorg has mined again in another block is told with that block", as
   await stage.expectBooksToBalance();
 });
 
-async function rawOf(
-  stage: Awaited<ReturnType<typeof openStage>>,
-  { operation_id }: { operation_id: string },
-) {
+async function rawOf(stage: Stage, { operation_id }: { operation_id: string }) {
   const record = await stage.journal.read(operation_id);
   return record?.transactions[0]?.raw ?? "0x";
 }

@@ -1,7 +1,9 @@
 import type { EIP1193RequestFn } from "viem";
 import { expect, test } from "vitest";
 import { ChainMismatchError } from "../../relayer/relayer.ts";
-import { offerReservation, openStage, program } from "./stage.ts";
+import { offerReservation, openStages, program } from "./stage.ts";
+
+const openStage = openStages();
 
 test("a reorg takes a mined operation back to broadcast, and the same bytes are mined again", async () => {
   const stage = await openStage({ confirmations: 2, patienceMs: 100 });

@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
-import { expect, onTestFinished } from "vitest";
+import { afterAll, expect, onTestFinished } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import {
   approveCall,
@@ -44,6 +44,7 @@ import { type Chain, startChain } from "../../sandbox/genesis/start-chain.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { SharedChain } from "./shared-chain.ts";
 
 /** The program that the tests relay for. */
 export const program = "prg_demo";
@@ -76,14 +77,31 @@ export type StageOptions = Partial<RelayerPorts> & {
   wrapJournal?: (journal: Journal) => Journal;
 };
 
-/** A chain of its own with an enrolled merchant, and a relayer with a journal on disk. */
-export async function openStage(options: StageOptions = {}): Promise<Stage> {
-  const chain = await startChain({ mode: "deterministic", seed: options.seed ?? "relayer" });
-  onTestFinished(() => chain.stop());
-  const stage = new Stage(chain, options, await temporaryFolder());
-  await stage.enrollMerchant();
-  await stage.start();
-  return stage;
+/** Opens a stage: a chain with an enrolled merchant, and a relayer with a journal on disk. */
+export type OpenStage = (options?: StageOptions) => Promise<Stage>;
+
+/** The stages of a file's tests, which share a chain that is as new for each; with a seed, or beside another stage, one has its own. */
+export function openStages(): OpenStage {
+  let free: SharedChain | undefined;
+  afterAll(async () => await free?.stop());
+  return async (options = {}) => {
+    const shared = (options.seed === undefined ? free : undefined) ?? (await prepareChain(options.seed));
+    if (shared === free) free = undefined;
+    const { chain, giveBack } = shared.lend();
+    onTestFinished(async () => {
+      if ((await giveBack()) && options.seed === undefined && free === undefined) free = shared;
+      else await shared.stop();
+    });
+    const stage = new Stage(chain, options, await temporaryFolder());
+    await stage.start();
+    return stage;
+  };
+}
+
+async function prepareChain(seed = "relayer"): Promise<SharedChain> {
+  const chain = await startChain({ mode: "deterministic", seed });
+  await enrollMerchant(chain);
+  return await SharedChain.from(chain);
 }
 
 /** The stage of one test. */
@@ -100,7 +118,7 @@ export class Stage {
     this.chain = chain;
     this.#options = options;
     this.#folder = folder;
-    this.registrar = accountOf(this.#keys.registrar);
+    this.registrar = accountOf(keysOf(chain).registrar);
   }
 
   get relayer(): Relayer {
@@ -115,16 +133,6 @@ export class Stage {
 
   get client() {
     return this.chain.client;
-  }
-
-  get #keys() {
-    const keys = this.chain.accounts.programs[program];
-    if (!keys) throw new Error(`The genesis does not know ${program}.`);
-    return keys;
-  }
-
-  get #domain() {
-    return registrarDomain(this.chain.deployment.chainId, this.chain.deployment.registrar.address);
   }
 
   /** Notes where the signer stands and starts a relayer on the stage's own journal. */
@@ -185,13 +193,13 @@ export class Stage {
       claimDeadline: 2_000_000_000n,
       salt: keccak256(stringToHex(name)),
     };
-    const signer = accountOf(this.#keys.commitmentSigner);
-    const signature = await signer.signTypedData(commitmentTypedData(this.#domain, commitment));
+    const signer = accountOf(keysOf(this.chain).commitmentSigner);
+    const signature = await signer.signTypedData(commitmentTypedData(domainOf(this.chain), commitment));
     return {
       program,
       kind: "offer",
       subject: { type: "purchase", id: `pur_${name}` },
-      businessKey: hashCommitment(this.#domain, commitment),
+      businessKey: hashCommitment(domainOf(this.chain), commitment),
       call: offerCall(deployment.registrar.address, commitment, signature),
       signer: this.registrar.address,
     };
@@ -213,25 +221,6 @@ export class Stage {
       call: collectRefundCall(registrar.address, purchase, award, decisionHash),
       signer: this.registrar.address,
     };
-  }
-
-  /** The merchant takes the funding that the program's signer authorizes. */
-  async enrollMerchant(): Promise<void> {
-    const { merchant } = this.chain.accounts.wallets;
-    const { registrar, token, fundingSource } = this.chain.deployment;
-    const authorization: FundingAuthorization = {
-      program: hashId(program),
-      merchantRef: hashId("mer_stage"),
-      wallet: merchant.address,
-      token: token.address,
-      cap: 10n ** 12n,
-      validUntil: 2_500_000_000n,
-      salt: keccak256("0x01"),
-    };
-    const signer = accountOf(this.#keys.commitmentSigner);
-    const signature = await signer.signTypedData(fundingAuthorizationTypedData(this.#domain, authorization));
-    await this.send(merchant, enrollCall(registrar.address, authorization, signature));
-    await this.send(merchant, approveCall(token.address, fundingSource.address, 10n ** 12n));
   }
 
   /** The program's admin sets what the registrar may do. */
@@ -263,15 +252,7 @@ export class Stage {
 
   /** Sends a wallet's own transaction and expects it to succeed. */
   async send(sender: Account, call: Pick<Call, "to" | "data">): Promise<void> {
-    const { client } = this;
-    const wallet = createWalletClient({
-      account: accountOf(sender),
-      chain: foundry,
-      transport: http(this.chain.anvil.url, { retryCount: 0 }),
-    });
-    const hash = await wallet.sendTransaction({ to: call.to, data: call.data });
-    const receipt = await client.waitForTransactionReceipt({ hash });
-    expect(receipt.status).toBe("success");
+    await send(this.chain, sender, call);
   }
 
   /** The token balance of an address. */
@@ -314,6 +295,46 @@ export class Stage {
     const balance = await this.client.getBalance({ address: this.registrar.address });
     expect(this.#balanceBefore - balance).toBe(BigInt(budget.spent_wei));
   }
+}
+
+/** The merchant takes the funding that the program's signer authorizes. */
+async function enrollMerchant(chain: Chain): Promise<void> {
+  const { merchant } = chain.accounts.wallets;
+  const { registrar, token, fundingSource } = chain.deployment;
+  const authorization: FundingAuthorization = {
+    program: hashId(program),
+    merchantRef: hashId("mer_stage"),
+    wallet: merchant.address,
+    token: token.address,
+    cap: 10n ** 12n,
+    validUntil: 2_500_000_000n,
+    salt: keccak256("0x01"),
+  };
+  const signer = accountOf(keysOf(chain).commitmentSigner);
+  const signature = await signer.signTypedData(fundingAuthorizationTypedData(domainOf(chain), authorization));
+  await send(chain, merchant, enrollCall(registrar.address, authorization, signature));
+  await send(chain, merchant, approveCall(token.address, fundingSource.address, 10n ** 12n));
+}
+
+async function send(chain: Chain, sender: Account, call: Pick<Call, "to" | "data">): Promise<void> {
+  const wallet = createWalletClient({
+    account: accountOf(sender),
+    chain: foundry,
+    transport: http(chain.anvil.url, { retryCount: 0 }),
+  });
+  const hash = await wallet.sendTransaction({ to: call.to, data: call.data });
+  const receipt = await chain.client.waitForTransactionReceipt({ hash });
+  expect(receipt.status).toBe("success");
+}
+
+function keysOf({ accounts }: Chain) {
+  const keys = accounts.programs[program];
+  if (!keys) throw new Error(`The genesis does not know ${program}.`);
+  return keys;
+}
+
+function domainOf({ deployment }: Chain) {
+  return registrarDomain(deployment.chainId, deployment.registrar.address);
 }
 
 function accountOf({ privateKey }: Account): LocalAccount {

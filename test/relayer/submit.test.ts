@@ -3,7 +3,9 @@ import { type EIP1193RequestFn, parseTransaction } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { GasBudgetExceededError, type Journal, SignerUnknownError } from "../../relayer/relayer.ts";
-import { offerReservation, openStage, program } from "./stage.ts";
+import { offerReservation, openStages, program } from "./stage.ts";
+
+const openStage = openStages();
 
 test("an intent becomes one confirmed transaction, told in full", async () => {
   const stage = await openStage();

@@ -3,7 +3,7 @@ import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 
 const { seed, ends, compileCache } = workerData;
-// Eight threads compile the same sources.
+// Several threads compile the same sources.
 enableCompileCache(compileCache);
 const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
 const sandbox = await createSandbox({ seed });

@@ -1,0 +1,76 @@
+import { custom, type EIP1193RequestFn, type Hash, type Hex, type Transport } from "viem";
+import { createChainClient } from "../../sandbox/anvil/chain-client.ts";
+import { endMining, setMining } from "../../sandbox/clock/mining.ts";
+import type { Chain } from "../../sandbox/genesis/start-chain.ts";
+
+/** A moment of a chain: Anvil's snapshot, its latest block, and the base fee of the one after that in wei. */
+interface Moment {
+  id: Hex;
+  block: { number: bigint; hash: Hash; timestamp: bigint };
+  baseFee: bigint;
+}
+
+/** A chain that is lent to one test after the other and is as new for each of them. */
+export class SharedChain {
+  readonly #chain: Chain;
+  readonly #moment: Moment;
+
+  private constructor(chain: Chain, moment: Moment) {
+    this.#chain = chain;
+    this.#moment = moment;
+  }
+
+  /** Shares a chain as it stands now; every test begins here. */
+  static async from(chain: Chain): Promise<SharedChain> {
+    const { client } = chain;
+    const block = await client.getBlock({ blockTag: "latest" });
+    const { baseFeePerGas } = await client.getBlock({ blockTag: "pending" });
+    return new SharedChain(chain, { id: await client.snapshot(), block, baseFee: baseFeePerGas ?? 0n });
+  }
+
+  /** The chain for one test: once it is returned nothing reaches the node from there, so that no test disturbs the next one. */
+  lend(): { chain: Chain; giveBack: () => Promise<boolean> } {
+    const underWay = new Set<Promise<void>>();
+    let over = false;
+    const forward: EIP1193RequestFn = this.#chain.request;
+    const request: EIP1193RequestFn = async (args) => {
+      if (over) throw new Error("The test is over, and its chain is another one's now.");
+      const { promise: answered, resolve } = Promise.withResolvers<void>();
+      underWay.add(answered);
+      try {
+        return await forward(args);
+      } finally {
+        underWay.delete(answered);
+        resolve();
+      }
+    };
+    const transport: Transport = (parameters) => ({ ...custom({ request })(parameters), request });
+    const client = createChainClient(this.#chain.anvil.url, transport);
+    const giveBack = async () => {
+      over = true;
+      await Promise.all(underWay);
+      return await this.#rewind();
+    };
+    return { chain: { ...this.#chain, client, request }, giveBack };
+  }
+
+  /** Ends the chain. */
+  async stop(): Promise<void> {
+    await this.#chain.stop();
+  }
+
+  /** Goes back to the moment; false when a reorg took its block. */
+  async #rewind(): Promise<boolean> {
+    const { client, clock } = this.#chain;
+    const { id, block, baseFee } = this.#moment;
+    await endMining(client);
+    const there = await client.getBlock({ blockNumber: block.number });
+    if (there.hash !== block.hash) return false;
+    if (!(await client.request({ method: "evm_revert", params: [id] }))) return false;
+    this.#moment.id = await client.snapshot();
+    await client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFee });
+    await clock.pin(0, Number(block.timestamp));
+    await setMining(client, "transaction");
+    return true;
+  }
+}
