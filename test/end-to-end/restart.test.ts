@@ -50,17 +50,12 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
   },
 );
 
-test("a clean stop takes sandbox.json away and leaves no process behind", async () => {
-  const folder = await temporaryFolder();
-  const sandbox = await startSandbox(folder);
-  const { rpc } = sandbox.description.urls;
-  expect(await sandbox.end("SIGINT")).toBe(0);
-  await expect(fetch(rpc)).rejects.toThrow();
-  expect(existsSync(join(folder, "sandbox.json"))).toBe(false);
-});
-
-test("a second sandbox in one data directory is refused and names the process", async () => {
+test("a second sandbox in one data directory is refused, and a clean stop leaves neither sandbox.json nor a process behind", async () => {
   const folder = await temporaryFolder();
   await using sandbox = await startSandbox(folder);
-  await expect(startSandbox(folder)).rejects.toThrow(`Process ${sandbox.description.pid} runs a sandbox`);
+  const { pid, urls } = sandbox.description;
+  await expect(startSandbox(folder)).rejects.toThrow(`Process ${pid} runs a sandbox`);
+  expect(await sandbox.end("SIGINT")).toBe(0);
+  await expect(fetch(urls.rpc)).rejects.toThrow();
+  expect(existsSync(join(folder, "sandbox.json"))).toBe(false);
 });
