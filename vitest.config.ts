@@ -9,12 +9,14 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache
 const longest = [
   "test/setup/genesis-cache",
   "test/package/",
-  "test/determinism",
+  "test/pages/explorer",
+  "test/pages/wallet",
   "test/testbed/parallel",
-  "test/setup/lint",
-  "test/binding/check-contract",
+  "test/determinism",
   "test/crash/",
-  "test/relayer/crash",
+  "test/pages/reference",
+  "test/relayer/over-http",
+  "test/store/two-processes",
   "test/end-to-end/restart",
 ];
 
