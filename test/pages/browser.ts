@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { RunOptions } from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { launchChromium } from "../../scripts/launch-chromium.ts";
 
@@ -10,16 +10,20 @@ const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-cor
 /** A Chromium for the tests of one file. */
 export interface TestBrowser extends AsyncDisposable {
   /**
-   * Opens an empty page in a context of its own, which is closed when the test is over. The test fails when the page asks anybody but
-   * its origins for anything, logs an error, breaks its Content-Security-Policy or leaves an error unhandled.
+   * Opens an empty page in a browser that remembers nothing but its cache, and closes it when the test is over. The test fails when the page
+   * asks anybody but its origins for anything, logs an error, breaks its Content-Security-Policy or leaves an error unhandled.
    */
   open(options?: PageOptions): Promise<Page>;
 }
 
 /** How a page is opened. */
-export interface PageOptions extends BrowserContextOptions {
+export interface PageOptions {
   /** The only ones that the page may reach; those that the browser was opened for by default. */
   origins?: readonly string[];
+  /** The size of what is seen, in CSS pixels; a desktop's by default. */
+  viewport?: { width: number; height: number };
+  /** What the person allows, as `clipboard-read`. */
+  permissions?: readonly string[];
   /** Console errors that the test brings about on purpose, as "Failed to load resource: … 422". */
   expectedErrors?: RegExp;
   /** Runs before the page's own scripts, as a wallet's extension does. */
@@ -32,23 +36,28 @@ export interface PageOptions extends BrowserContextOptions {
  * @param origins - of the sandbox: the only ones that pages may reach.
  * @example
  * browser = await openBrowser(Object.values(sandbox.description.urls));
- * const page = await browser.open({ colorScheme: "dark" });
+ * const page = await browser.open({ viewport: { width: 390, height: 844 } });
  */
 export async function openBrowser(origins: readonly string[]): Promise<TestBrowser> {
   const chromium = await launchChromium();
+  const context = await chromium.browser.newContext({ reducedMotion: "reduce" });
+  context.setDefaultTimeout(12_000);
+  // Keeps the window open: a page that needs a new one takes half as long again.
+  await context.newPage();
   return {
-    open: async (options) => await openPage(chromium.browser, { origins, ...options }),
+    open: async (options) => await openPage(context, { origins, ...options }),
     [Symbol.asyncDispose]: async () => await chromium[Symbol.asyncDispose](),
   };
 }
 
 async function openPage(
-  browser: Browser,
-  { origins, expectedErrors, prepare, ...context }: PageOptions & { origins: readonly string[] },
+  context: BrowserContext,
+  options: PageOptions & { origins: readonly string[] },
 ): Promise<Page> {
-  const opened = await browser.newContext({ reducedMotion: "reduce", ...context });
-  opened.setDefaultTimeout(12_000);
-  const page = await opened.newPage();
+  const { origins, viewport, permissions = [], expectedErrors, prepare } = options;
+  await context.grantPermissions([...permissions]);
+  const page = await context.newPage();
+  if (viewport !== undefined) await page.setViewportSize(viewport);
   const faults: string[] = [];
   page.on("request", (request) => {
     const url = new URL(request.url());
@@ -61,7 +70,9 @@ async function openPage(
   });
   page.on("pageerror", (error) => faults.push(`threw ${error.stack ?? error.message}`));
   onTestFinished(async () => {
-    await opened.close();
+    if (page.url() !== "about:blank") await page.evaluate(() => localStorage.clear());
+    await page.close();
+    await context.clearPermissions();
     expect(faults, "what the page did wrong").toEqual([]);
   });
   await prepare?.(page);
