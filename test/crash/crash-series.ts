@@ -87,7 +87,7 @@ export async function sendUntilDone(
   const operations = new Set<string>();
   for (;;) {
     const answer = await send(description, credential, request);
-    expect([202, request.success]).toContain(answer.status);
+    expect([202, request.success], answer.text).toContain(answer.status);
     operations.add(operationIn(answer).operation_id);
     expect(operations.size).toBe(1);
     if (answer.status !== 202) return answer;
