@@ -47,7 +47,13 @@ export async function readSteps(
     const block = blockName(found);
     const ahead = Number(found.timestamp - before.timestamp);
     if (sent.length > 0) {
-      const transactions = await Promise.all(sent.map((one) => describe(chain, names, one)));
+      // A receipt that is asked for by hash is missing until the pool has let go of its transaction.
+      const receipts = await client.request({ method: "eth_getBlockReceipts", params: [found.hash] });
+      const succeeded = ({ hash }: { hash: Hex }) =>
+        receipts?.some(({ transactionHash, status }) => transactionHash === hash && status === "0x1");
+      const transactions = await Promise.all(
+        sent.map((one) => describe(chain, names, one, succeeded(one) ? "success" : "reverted")),
+      );
       const title = transactions.map(({ from: wallet, call }) => `${wallet}: ${call}`).join("; ");
       steps.push({ title, transactions, block });
     } else if (!caused && ahead > 1)
@@ -67,16 +73,14 @@ async function describe(
   { client, deployment }: Chain,
   names: SandboxDescription["wallets"],
   transaction: { hash: Hex; from: Address; to: Address | null; input: Hex },
+  status: "success" | "reverted",
 ): Promise<WalletStep["transactions"][number]> {
   const { hash, from, to, input } = transaction;
   const abi =
     to?.toLowerCase() === deployment.token.address.toLowerCase() ? testUsdcAbi : purchaseRegistrarAbi;
   const call = decodeCall(abi, input);
   const named = Object.entries(names).find(([, { address }]) => address.toLowerCase() === from.toLowerCase());
-  const [{ status }, raw] = await Promise.all([
-    client.getTransactionReceipt({ hash }),
-    client.request({ method: "eth_getRawTransactionByHash", params: [hash] }),
-  ]);
+  const raw = await client.request({ method: "eth_getRawTransactionByHash", params: [hash] });
   return {
     from: named?.[0] ?? from,
     call: call === null ? `${input.slice(0, 10)} to ${to ?? "a new contract"}` : written(call),
