@@ -23,7 +23,8 @@ export class Liar {
     const { request } = chain.client;
     const lying = async (call: { method: string; params?: unknown }) => {
       const answer: unknown = await Reflect.apply(request, undefined, [call]);
-      return this.#lies.get(call.method)?.(answer, call.params) ?? answer;
+      const lie = this.#lies.get(call.method);
+      return lie === undefined ? answer : lie(answer, call.params);
     };
     // The type of a request function promises an answer for each method, which a lie is not bound by.
     return { ...chain, client: { ...chain.client, request: lying as EIP1193RequestFn as typeof request } };

@@ -27,6 +27,7 @@ import type {
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
 import { recoverSigner } from "../../protocol/wallet-signature.ts";
 import type { Deployment } from "../deployment.ts";
+import { awaitAutomine } from "./await-automine.ts";
 import { type BlockPoint, type Chain, ChainMismatchError, ChainUnavailableError } from "./chain.ts";
 
 /**
@@ -41,6 +42,50 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
   const client = createPublicClient({ transport: custom({ request }, { retryCount: 0 }), cacheTime: 0 });
   const registrar = { address: deployment.registrar.address, abi: purchaseRegistrarAbi } as const;
   const token = { address: deployment.token.address, abi: testUsdcAbi } as const;
+
+  const observeAtOneHead = async (hash: Hex): Promise<ObservedTransaction> =>
+    await atOneHead(client, async (head) => {
+      const [identity, found, receipt] = await Promise.all([
+        chain.identity(),
+        client.getTransaction({ hash }).catch(absent),
+        client.getTransactionReceipt({ hash }).catch(absent),
+      ]);
+      const transaction = await readMined(client, found, receipt);
+      const observed: ObservedTransaction = {
+        hash,
+        chain: identity,
+        head: { number: BigInt(head.number), hash: head.hash },
+        envelope: transaction === undefined ? null : await recomputeEnvelope(transaction),
+        receipt: receipt === undefined ? null : toReceipt(receipt),
+        block: null,
+        codeHash: null,
+      };
+      if (receipt === undefined) return observed;
+      const to = observed.envelope?.to ?? null;
+      const readIn = async (blockHash: Hex) =>
+        await Promise.all([
+          to === null ? undefined : client.getCode({ address: to, blockHash }),
+          client.getLogs({ blockHash }),
+        ]);
+      // Asked with the block: it is the receipt's, unless the chain reorganised or the node lies.
+      const early = readIn(receipt.blockHash);
+      early.catch(() => undefined);
+      const block = await client.getBlock({ blockNumber: receipt.blockNumber }).catch(absent);
+      if (block?.hash === undefined || block.hash === null) return observed;
+      const { number, hash: blockHash, timestamp, transactions } = block;
+      const [code, logs] = await (blockHash === receipt.blockHash ? early : readIn(blockHash));
+      return {
+        ...observed,
+        codeHash: code === undefined ? null : hashCode(code),
+        block: {
+          number,
+          hash: blockHash,
+          timestamp: Number(timestamp),
+          includes: transactions.includes(hash),
+          logs: logs.filter((log) => log.transactionHash === hash).map(toObservedLog),
+        },
+      };
+    });
 
   const chain: Chain = {
     async identity() {
@@ -58,48 +103,9 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
     },
 
     async observe(hash) {
-      return await atOneHead(client, async (head) => {
-        const [identity, found, receipt] = await Promise.all([
-          chain.identity(),
-          client.getTransaction({ hash }).catch(absent),
-          client.getTransactionReceipt({ hash }).catch(absent),
-        ]);
-        const transaction = await readMined(client, found, receipt);
-        const observed: ObservedTransaction = {
-          hash,
-          chain: identity,
-          head: { number: BigInt(head.number), hash: head.hash },
-          envelope: transaction === undefined ? null : await recomputeEnvelope(transaction),
-          receipt: receipt === undefined ? null : toReceipt(receipt),
-          block: null,
-          codeHash: null,
-        };
-        if (receipt === undefined) return observed;
-        const to = observed.envelope?.to ?? null;
-        const readIn = async (blockHash: Hex) =>
-          await Promise.all([
-            to === null ? undefined : client.getCode({ address: to, blockHash }),
-            client.getLogs({ blockHash }),
-          ]);
-        // Asked with the block: it is the receipt's, unless the chain reorganised or the node lies.
-        const early = readIn(receipt.blockHash);
-        early.catch(() => undefined);
-        const block = await client.getBlock({ blockNumber: receipt.blockNumber }).catch(absent);
-        if (block?.hash === undefined || block.hash === null) return observed;
-        const { number, hash: blockHash, timestamp, transactions } = block;
-        const [code, logs] = await (blockHash === receipt.blockHash ? early : readIn(blockHash));
-        return {
-          ...observed,
-          codeHash: code === undefined ? null : hashCode(code),
-          block: {
-            number,
-            hash: blockHash,
-            timestamp: Number(timestamp),
-            includes: transactions.includes(hash),
-            logs: logs.filter((log) => log.transactionHash === hash).map(toObservedLog),
-          },
-        };
-      });
+      const seen = await observeAtOneHead(hash);
+      const pending = seen.envelope !== null && seen.receipt === null;
+      return pending && (await awaitAutomine(request)) ? await observeAtOneHead(hash) : seen;
     },
 
     async walletCode(wallet, blockHash) {
