@@ -47,12 +47,12 @@ test("eight sandboxes in one process work at once, each on ports of its own, and
   }
 });
 
-test("four worker threads have one each, and none is left when they end or are terminated", {
+test("eight worker threads have one each, and none is left when they end or are terminated", {
   timeout: 90_000,
 }, async () => {
-  const workers = Array.from({ length: 4 }, (_, index) => {
+  const workers = Array.from({ length: 8 }, (_, index) => {
     const worker = new Worker(workInThread, {
-      workerData: { seed: `s${index % 2}`, ends: index < 2, compileCache },
+      workerData: { seed: `s${index % 4}`, ends: index < 4, compileCache },
     });
     return { worker, told: once(worker, "message"), exited: once(worker, "exit") };
   });
@@ -61,10 +61,10 @@ test("four worker threads have one each, and none is left when they end or are t
     anvil: number;
     digest: string;
   }[];
-  expect(new Set(told.flatMap(({ urls }) => urls)).size).toBe(16);
+  expect(new Set(told.flatMap(({ urls }) => urls)).size).toBe(32);
   const digests = told.map(({ digest }) => digest);
-  expect(digests.slice(2)).toEqual(digests.slice(0, 2));
-  await Promise.all(workers.slice(2).map(async ({ worker }) => await worker.terminate()));
+  expect(digests.slice(4)).toEqual(digests.slice(0, 4));
+  await Promise.all(workers.slice(4).map(async ({ worker }) => await worker.terminate()));
   await Promise.all(workers.map(async ({ exited }) => await exited));
   for (const { anvil } of told) await expectGone(anvil);
 });
