@@ -29,7 +29,9 @@ for (const folder of ["sandbox", "portal"])
 // npm gives a package's files the mode that a reader needs; the guard is run.
 chmodSync(join(dist, "sandbox", "anvil", "guard.sh"), 0o755);
 
-for (const file of filesIn(join(root, "artifacts", "contracts")).filter((name) => name.endsWith(".json")))
+// What the contracts' own tests are compiled to lies beside the contracts, once they have run.
+const isShipped = (name: string) => name.endsWith(".json") && !name.startsWith("test/");
+for (const file of filesIn(join(root, "artifacts", "contracts")).filter(isShipped))
   cpSync(join(root, "artifacts", "contracts", file), join(dist, "artifacts", "contracts", file));
 
 const { key } = await loadGenesis();
