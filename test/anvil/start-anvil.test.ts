@@ -54,6 +54,8 @@ async function traceOf(url: string, hash: string): Promise<unknown> {
 }
 
 async function kill(parent: ChildProcess, signal: NodeJS.Signals) {
+  // Without its Anvil it may have ended by itself.
+  if (parent.exitCode !== null) return;
   const exit = once(parent, "exit");
   parent.kill(signal);
   await exit;
