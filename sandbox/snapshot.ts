@@ -1,5 +1,6 @@
 import { BlockNotFoundError, type Hex } from "viem";
 import type { FaultState, MiningMode, Relayer } from "../relayer/relayer.ts";
+import { awaitAutomine } from "../server/chain/await-automine.ts";
 import type { Store, StoreImage } from "../server/store/store.ts";
 import type { ChainClient } from "./anvil/chain-client.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
@@ -134,23 +135,16 @@ export class Snapshots {
   }
 }
 
-/** How often what automine has not mined is looked at; a transaction that it cannot mine waits for ever. */
-const looksAtPending = 1_000;
-
-/** Has the node keep its state of a block, all of it: a block that is being made is waited for. */
+/** Has the node keep its state of a block, all of it: of one that is being made it would keep the state with the number before. */
 async function snapshotChain(client: ChainClient) {
-  for (let looks = 1; ; looks += 1) {
-    const [latest, mining, { pending: waiting }] = await Promise.all([
-      client.getBlock({ blockTag: "latest" }),
-      readMining(client),
-      client.getTxpoolStatus(),
-    ]);
-    // Anvil would keep the new block's state with the number of the one before.
-    if (mining.automine && waiting > 0 && looks < looksAtPending) continue;
+  for (;;) {
+    await awaitAutomine(client.request);
+    const latest = await client.getBlock({ blockTag: "latest" });
     const chainId = await client.snapshot();
-    const [after, pending] = await Promise.all([
+    const [after, pending, mining] = await Promise.all([
       client.getBlock({ blockTag: "latest" }),
       client.getBlock({ blockTag: "pending" }),
+      readMining(client),
     ]);
     if (after.hash === latest.hash) return { latest, pending, mining, chainId };
   }

@@ -1,82 +1,29 @@
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../sandbox/demo/actors.ts";
 import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
 import { silentNarrator } from "../../sandbox/demo/narrator.ts";
 import {
-  activate,
   approve,
-  claim,
   createPurchase,
   type DemoPurchase,
-  decide,
-  notify,
   pay,
   reconcile,
-  refund,
 } from "../../sandbox/demo/purchase-steps.ts";
 import { Session } from "../../sandbox/demo/session.ts";
 import { payFromStranger } from "../../sandbox/demo/wrong-wallet.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import {
-  accessibilityFaults,
-  contrastFaults,
-  openBrowser,
-  type PageOptions,
-  type TestBrowser,
-} from "./browser.ts";
+import { accessibilityFaults, contrastFaults } from "./browser.ts";
+import { ExplorerStage, offered, refunded } from "./explorer-stage.ts";
 
 const usdc = 1_000_000n;
-let sandbox: Sandbox;
-let browser: TestBrowser;
-let fresh: Snapshot;
+let stage: ExplorerStage;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "explorer page" });
-  fresh = await sandbox.snapshot();
-  browser = await openBrowser(Object.values(sandbox.description.urls));
+  stage = await ExplorerStage.start("explorer page");
 });
-
-beforeEach(async () => await fresh.restore());
-
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await sandbox.close();
-});
-
-/** Opens the explorer at a view and waits until it hears of changes. */
-async function open(view = "", options?: PageOptions): Promise<Page> {
-  const page = await browser.open(options);
-  await page.goto(`${sandbox.description.urls.control}/${view}`);
-  await page.getByText("live", { exact: true }).waitFor();
-  await page.locator('main[aria-busy="false"]').waitFor();
-  return page;
-}
-
-async function begin(): Promise<Session> {
-  return await Session.open(await castActors(sandbox.description), silentNarrator);
-}
-
-/** A purchase that was offered. */
-async function offered(session: Session): Promise<DemoPurchase> {
-  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
-  return await activate(session, purchase, "activate");
-}
-
-/** A purchase that came all the way to its refund, whose event was delivered. */
-async function refunded(session: Session): Promise<DemoPurchase> {
-  const purchase = await offered(session);
-  await approve(session, session.actors.buyer, purchase, 25n * usdc);
-  await pay(session, purchase, 25n * usdc);
-  await reconcile(session, purchase, "reconcile");
-  const filed = await claim(session, purchase, 20n * usdc);
-  const decision = await decide(session, purchase, filed, 12n * usdc);
-  const { event_id } = await refund(session, purchase, decision);
-  await notify(session, event_id);
-  return purchase;
-}
+beforeEach(async () => await stage.reset());
+afterAll(async () => await stage[Symbol.asyncDispose]());
 
 /** A payment that a stranger made, and that reconcile refused. */
 async function refused(session: Session): Promise<DemoPurchase> {
@@ -93,7 +40,7 @@ async function refused(session: Session): Promise<DemoPurchase> {
 }
 
 test("an empty sandbox says what to do, on every view", async () => {
-  const page = await open();
+  const page = await stage.open();
   await page.getByText("There are no purchases yet.").waitFor();
   for (const [link, sentence] of [
     ["Purchases", "There are no purchases yet."],
@@ -112,9 +59,9 @@ test("an empty sandbox says what to do, on every view", async () => {
 });
 
 test("a purchase's life appears as it happens, without a reload", async () => {
-  const page = await open("#/purchases");
+  const page = await stage.open("#/purchases");
   await page.evaluate(() => document.body.setAttribute("data-loaded", "once"));
-  const session = await begin();
+  const session = await stage.begin();
   const purchase = await offered(session);
   const entry = page.getByRole("listitem").filter({ has: page.getByTitle(purchase.id, { exact: true }) });
   await entry.getByText("active", { exact: true }).waitFor();
@@ -132,9 +79,9 @@ test("a purchase's life appears as it happens, without a reload", async () => {
 });
 
 test("a purchase's story at its own address is complete, and live", async () => {
-  const session = await begin();
+  const session = await stage.begin();
   const purchase = await refunded(session);
-  const page = await open(`#/purchases/${purchase.id}`);
+  const page = await stage.open(`#/purchases/${purchase.id}`);
   const told = await page.getByRole("region", { name: "What happened" }).locator("strong").allTextContents();
   expect(told.filter((sentence) => !sentence.startsWith("The outbox"))).toEqual([
     "The purchase was created.",
@@ -160,7 +107,7 @@ test("a purchase's story at its own address is complete, and live", async () => 
     "Delivery of refund.collected, attempt 1: answered 200.",
   ]);
   await page.getByRole("article", { name: "collect refund 2" }).getByText("succeeded").waitFor();
-  const { data } = await sandbox.client.GET("/v1/routing/programs/{program}/transactions", {
+  const { data } = await stage.sandbox.client.GET("/v1/routing/programs/{program}/transactions", {
     params: { path: { program: "prg_demo" } },
   });
   for (const { hash } of data?.data ?? [])
@@ -168,8 +115,8 @@ test("a purchase's story at its own address is complete, and live", async () => 
 });
 
 test("a refused transaction shows each check with both sides, and the decoded difference", async () => {
-  const page = await open();
-  const session = await begin();
+  const page = await stage.open();
+  const session = await stage.begin();
   const purchase = await refused(session);
   await page.getByRole("link", { name: "1 transaction was refused" }).click();
   const refusal = page.getByRole("article", { name: "Refusal 1" });
@@ -188,9 +135,9 @@ test("a refused transaction shows each check with both sides, and the decoded di
 });
 
 test("search leads to what an id, a hash or an address stands for", async () => {
-  const session = await begin();
+  const session = await stage.begin();
   const purchase = await offered(session);
-  const page = await open();
+  const page = await stage.open();
   const find = async (wanted: string) => {
     await page.getByRole("searchbox", { name: "Find an id, hash, address or block" }).fill(wanted);
     await page.keyboard.press("Enter");
@@ -206,114 +153,10 @@ test("search leads to what an id, a hash or an address stands for", async () => 
   expect(page.url()).toMatch(/#\/search\?q=nobody$/);
 });
 
-describe("the controls", () => {
-  test("travel and mine", async () => {
-    const page = await open("#/controls");
-    const before = await sandbox.clock.now();
-    await page.getByLabel("Ahead by").fill("8");
-    await page.getByRole("button", { name: "Travel" }).click();
-    await page.getByRole("main").getByText("Time has moved ahead").waitFor();
-    expect(await sandbox.clock.now()).toBe(before + 8 * 86_400);
-    const block = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
-    await page.getByRole("spinbutton", { name: "Blocks" }).fill("3");
-    await page.getByRole("button", { name: "Mine" }).click();
-    await page.getByText(`at block ${block + 3n}.`).waitFor();
-    for (const [every, automine] of [
-      ["never", false],
-      ["transaction", true],
-    ] as const) {
-      await page.getByLabel("Blocks come").selectOption(every);
-      const answered = page.waitForResponse((response) => response.url().endsWith("/mining"));
-      await page.getByRole("button", { name: "Set mining" }).click();
-      expect((await answered).status()).toBe(200);
-      expect(await sandbox.chain.client.getAutomine()).toBe(automine);
-    }
-  });
-
-  test("set and clear faults, at the points where they can act", async () => {
-    const page = await open("#/controls");
-    await page.getByLabel("What happens").selectOption("drop");
-    expect(await page.getByLabel("Where").locator("option").allTextContents()).toEqual(["broadcast"]);
-    await page.getByLabel("Until it is cleared").check();
-    await page.getByRole("button", { name: "Set the fault" }).click();
-    await page.getByText("drop at broadcast: acted 0, until it is cleared").waitFor();
-    expect(sandbox.relayer.faults()).toMatchObject([{ point: "broadcast", action: "drop", remaining: null }]);
-    await page.getByRole("button", { name: "Clear the relayer's faults" }).click();
-    await page.getByRole("main").getByText("No fault of the relayer is set any more.").waitFor();
-    expect(sandbox.relayer.faults()).toEqual([]);
-    await page.getByLabel("The receiver").selectOption("drop");
-    await page.getByRole("button", { name: "Let deliveries fail" }).click();
-    await page.getByText("drop true: 1 more").waitFor();
-    await page.getByRole("button", { name: "Clear the faults of deliveries" }).click();
-    await page.getByRole("main").getByText("Deliveries arrive again.").waitFor();
-    expect(sandbox.receiver.faults.list()).toEqual([]);
-  });
-
-  test("take a snapshot and go back to it", async () => {
-    const page = await open("#/controls");
-    const before = await sandbox.fingerprint();
-    await page.getByRole("button", { name: "Take a snapshot" }).click();
-    await page.getByRole("button", { name: "Go back to snapshot" }).waitFor();
-    await offered(await begin());
-    await page.getByRole("button", { name: "Go back to snapshot" }).click();
-    await page.getByRole("main").getByText("Everything is as it was at snapshot").waitFor();
-    expect(await sandbox.fingerprint()).toEqual(before);
-  });
-
-  test("rotate keys", async () => {
-    const page = await open("#/controls");
-    const before = sandbox.description.reviewer.key_id;
-    await page.getByLabel("Which").selectOption("reviewer");
-    await page.getByRole("button", { name: "Rotate" }).click();
-    await page.getByRole("main").getByText("The keys were rotated.").waitFor();
-    expect(sandbox.description.reviewer.key_id).not.toBe(before);
-  });
-
-  test("say in the sandbox's words why something cannot be done", async () => {
-    const page = await open("#/controls", { expectedErrors: /422/ });
-    const blocks = page.getByRole("spinbutton", { name: "Blocks" });
-    await blocks.evaluate((input) => input.removeAttribute("max"));
-    await blocks.fill("20000");
-    await page.getByRole("button", { name: "Mine" }).click();
-    const said = page.locator("main .notice.bad");
-    expect(await said.textContent()).toContain("expected number to be <=9999");
-  });
-
-  test("resume an operation that needs a person", async () => {
-    const session = await begin();
-    const merchant = await enrollMerchant(session);
-    await activate(session, await createPurchase(session, merchant, "first", "25000000"), "activate-first");
-    sandbox.relayer.fault({ point: "nonce", action: "foreign_nonce" });
-    const purchase = await createPurchase(session, merchant, "purchase", "25000000");
-    const attempt = {
-      method: "POST",
-      path: `/purchases/${purchase.id}/activate`,
-      intent: "activate",
-      body: { commitment_hash: purchase.commitment.hash },
-    } as const;
-    expect((await session.attempt(attempt)).status).toBe(409);
-    const page = await open();
-    await page.getByRole("link", { name: "1 operation needs a person" }).click();
-    await page.getByRole("button", { name: "Resume" }).click();
-    await page.getByRole("main").getByText("The operation goes on.").waitFor();
-    await page.getByRole("link", { name: "Relayer" }).click();
-    await page.getByRole("article", { name: "offer 2" }).getByText("confirmed", { exact: true }).waitFor();
-    expect((await session.attempt(attempt)).status).toBe(200);
-  });
-
-  test("send a delivery that arrived once more", async () => {
-    await refunded(await begin());
-    const page = await open("#/events?status=delivered");
-    await page.getByRole("button", { name: "Send delivery 1 again" }).click();
-    await page.getByRole("button", { name: "Send delivery 2 again" }).waitFor();
-    expect(sandbox.receiver.deliveries().map(({ status }) => status)).toEqual([200, 200]);
-  });
-});
-
 test("a hash is copied whole", async () => {
-  const session = await begin();
+  const session = await stage.begin();
   const purchase = await offered(session);
-  const page = await open(`#/purchases/${purchase.id}`, {
+  const page = await stage.open(`#/purchases/${purchase.id}`, {
     permissions: ["clipboard-read", "clipboard-write"],
   });
   await page.getByRole("button", { name: "Copy commitment hash" }).first().click();
@@ -322,7 +165,7 @@ test("a hash is copied whole", async () => {
 });
 
 test("what cannot be read is said, with a way to try again", async () => {
-  const page = await open("#/purchases/pur_none", { expectedErrors: /404/ });
+  const page = await stage.open("#/purchases/pur_none", { expectedErrors: /404/ });
   await page.getByText("There is no purchase pur_none.").waitFor();
   const answered = page.waitForResponse((response) => response.url().endsWith("/purchases/pur_none"));
   await page.getByRole("button", { name: "Try again" }).click();
@@ -333,7 +176,7 @@ test("a page whose sandbox is gone says so, and goes on when it is back", async 
   const dataDirectory = await temporaryFolder();
   const first = await createSandbox({ dataDirectory });
   const { urls } = first.description;
-  const page = await browser.open({
+  const page = await stage.browser.open({
     origins: Object.values(urls),
     expectedErrors: /ERR_|Failed to load/,
   });
@@ -358,7 +201,7 @@ test("a page whose sandbox is gone says so, and goes on when it is back", async 
 });
 
 test("on a phone's width axe finds nothing on any view, in light and dark, and nothing is wider than the phone", async () => {
-  const session = await begin();
+  const session = await stage.begin();
   const purchase = await refunded(session);
   const hash = await payFromStranger(session, purchase, usdc);
   await session.refused({
@@ -368,8 +211,8 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
     intent: "registration",
     body: { transaction_hash: hash },
   });
-  sandbox.relayer.fault({ point: "broadcast", action: "hold" });
-  const page = await open("", { viewport: { width: 375, height: 740 } });
+  stage.sandbox.relayer.fault({ point: "broadcast", action: "hold" });
+  const page = await stage.open("", { viewport: { width: 375, height: 740 } });
   for (const [view, heading] of [
     ["", "What is going on"],
     ["purchases", "Purchases"],
@@ -385,7 +228,7 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
     ["nowhere", "Nothing here"],
   ] as const) {
     await page.emulateMedia({ colorScheme: "light" });
-    await page.goto(`${sandbox.description.urls.control}/#/${view}`);
+    await page.goto(`${stage.sandbox.description.urls.control}/#/${view}`);
     await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
     await page.locator('main[aria-busy="false"]').waitFor();
     const faults = await accessibilityFaults(page);

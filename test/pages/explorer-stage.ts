@@ -1,0 +1,83 @@
+import type { Page } from "playwright-core";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { castActors } from "../../sandbox/demo/actors.ts";
+import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
+import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import {
+  activate,
+  approve,
+  claim,
+  createPurchase,
+  type DemoPurchase,
+  decide,
+  notify,
+  pay,
+  reconcile,
+  refund,
+} from "../../sandbox/demo/purchase-steps.ts";
+import { Session } from "../../sandbox/demo/session.ts";
+import type { Snapshot } from "../../sandbox/snapshot.ts";
+import { openBrowser, type PageOptions, type TestBrowser } from "./browser.ts";
+
+const usdc = 1_000_000n;
+
+/** A sandbox and a browser that looks at its explorer. */
+export class ExplorerStage implements AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly browser: TestBrowser;
+  readonly #fresh: Snapshot;
+
+  private constructor(sandbox: Sandbox, browser: TestBrowser, fresh: Snapshot) {
+    this.sandbox = sandbox;
+    this.browser = browser;
+    this.#fresh = fresh;
+  }
+
+  static async start(seed: string): Promise<ExplorerStage> {
+    const sandbox = await createSandbox({ seed });
+    const fresh = await sandbox.snapshot();
+    return new ExplorerStage(sandbox, await openBrowser(Object.values(sandbox.description.urls)), fresh);
+  }
+
+  /** Makes the sandbox as new. */
+  async reset(): Promise<void> {
+    await this.#fresh.restore();
+  }
+
+  /** Opens the explorer at a view and waits until it hears of changes. */
+  async open(view = "", options?: PageOptions): Promise<Page> {
+    const page = await this.browser.open(options);
+    await page.goto(`${this.sandbox.description.urls.control}/${view}`);
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.locator('main[aria-busy="false"]').waitFor();
+    return page;
+  }
+
+  async begin(): Promise<Session> {
+    return await Session.open(await castActors(this.sandbox.description), silentNarrator);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.browser[Symbol.asyncDispose]();
+    await this.sandbox.close();
+  }
+}
+
+/** A purchase that was offered. */
+export async function offered(session: Session): Promise<DemoPurchase> {
+  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  return await activate(session, purchase, "activate");
+}
+
+/** A purchase that came all the way to its refund, whose event was delivered. */
+export async function refunded(session: Session): Promise<DemoPurchase> {
+  const purchase = await offered(session);
+  await approve(session, session.actors.buyer, purchase, 25n * usdc);
+  await pay(session, purchase, 25n * usdc);
+  await reconcile(session, purchase, "reconcile");
+  const filed = await claim(session, purchase, 20n * usdc);
+  const decision = await decide(session, purchase, filed, 12n * usdc);
+  const { event_id } = await refund(session, purchase, decision);
+  await notify(session, event_id);
+  return purchase;
+}
