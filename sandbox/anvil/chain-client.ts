@@ -3,6 +3,8 @@ import {
   type Hex,
   http,
   type PublicRpcSchema,
+  type RpcTransactionReceipt,
+  type RpcTransactionRequest,
   rpcSchema,
   type Transport,
   testActions,
@@ -15,6 +17,12 @@ type AnvilMethods = [
   /** Goes back to a snapshot, which this uses up; false when there is none with this id. */
   { Method: "evm_revert"; Parameters: [id: Hex]; ReturnType: boolean },
   { Method: "anvil_dropAllTransactions"; Parameters?: undefined; ReturnType: null },
+  /** Answers when the transaction's block is made. */
+  {
+    Method: "eth_sendTransactionSync";
+    Parameters: [RpcTransactionRequest];
+    ReturnType: RpcTransactionReceipt;
+  },
   /** Seconds between blocks, or null. */
   { Method: "anvil_getIntervalMining"; Parameters?: undefined; ReturnType: number | null },
   /** The chain's state, with that of each block if asked for: JSON, compressed with gzip. */

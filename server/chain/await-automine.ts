@@ -2,7 +2,7 @@ import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
 
 /** How often the pool is looked at; a transaction that cannot be mined stays in it for ever. */
-const looks = 1_000;
+const looks = 10_000;
 
 const poolSchema = z.object({ pending: z.coerce.number() });
 
