@@ -33,6 +33,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: "test/fresh-bundle.ts",
     // Two cores: a third worker, each with an Anvil of its own, only makes all of them slower.
     maxWorkers: 2,
     // Files share nothing but modules, and loading those anew for each file takes a third of the whole.

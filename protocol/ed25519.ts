@@ -1,7 +1,8 @@
-import { getPublicKey, hashes, sign, verify } from "@noble/ed25519";
+import { hashes, sign, verify } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { base64urlnopad } from "@scure/base";
-import { calculateJwkThumbprint } from "jose";
+import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
+import { base64, base64urlnopad } from "@scure/base";
+import { calculateJwkThumbprint, exportJWK, importPKCS8 } from "jose";
 
 hashes.sha512 = sha512;
 
@@ -37,8 +38,20 @@ export function ed25519Jwk(publicKey: Uint8Array): Ed25519Jwk {
  * @example await ed25519Key(deriveKey("checkout", "reviewer/prg_demo"))
  */
 export async function ed25519Key(privateKey: Uint8Array): Promise<Ed25519Key> {
-  const publicKey = getPublicKey(privateKey);
+  // Native code finds the point: a start needs the public keys, and signs later.
+  const { x = "" } = await exportJWK(
+    await importPKCS8(encodePem(privateKey), "Ed25519", { extractable: true }),
+  );
+  const publicKey = base64urlnopad.decode(x);
   return { keyId: await calculateJwkThumbprint(ed25519Jwk(publicKey)), privateKey, publicKey };
+}
+
+/** What comes before a seed in PKCS #8 (RFC 8410, section 7). */
+const pkcs8Prefix = "302e020100300506032b657004220420";
+
+function encodePem(privateKey: Uint8Array): string {
+  const der = base64.encode(concatBytes(hexToBytes(pkcs8Prefix), privateKey));
+  return `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----`;
 }
 
 /**

@@ -5,4 +5,5 @@ import { packageRoot } from "./genesis/package-root.ts";
 
 // Before anything large is loaded: stripped and compiled sources are kept, which halves the time of the next start.
 enableCompileCache(join(packageRoot(), "node_modules", ".cache", "routing-sandbox"));
-await import("./command-line.ts");
+const { runCommandLine } = await import("./command-line.ts");
+await runCommandLine();

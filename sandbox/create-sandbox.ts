@@ -10,6 +10,7 @@ import { createDocumentationHost } from "../server/documentation/host.ts";
 import { createApp } from "../server/http/app.ts";
 import { KeyRing } from "../server/key-ring.ts";
 import { type KeyUse, keyUses } from "../server/key-use.ts";
+import { once } from "../server/once.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
 import { operations } from "../server/operations/table.ts";
 import { apiPages } from "../server/pages/api-pages.ts";
@@ -172,8 +173,12 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   );
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
-  const client = createApiClient(urls.api);
-  client.use(access.middleware);
+  // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
+  const client = once(() => {
+    const made = createApiClient(urls.api);
+    made.use(access.middleware);
+    return made;
+  });
   const alone: SnapshotParts["alone"] = (step) => shared?.alone(step) ?? step();
   const snapshots = new Snapshots({ admission, chain, store, relayer, requests, access, receiver, alone });
   const describeKeys = async () => await describeRotating(keyRing, keys.accounts, receiverUrl);
@@ -247,7 +252,9 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     store,
     wallets: openWallets(chain, openWallet),
     openWallet,
-    client,
+    get client() {
+      return client();
+    },
     receiver,
     rotateKeys,
     snapshot,

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { WebSocket } from "ws";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { Log } from "../server/services.ts";
 import type { Admission } from "./http/admission.ts";
@@ -37,17 +38,17 @@ export async function followHeads(parts: {
     }
   };
 
-  const socket = new WebSocket(url.replace(/^http/, "ws"));
-  socket.addEventListener("message", () => {
+  const socket = new WebSocket(url.replace(/^http/, "ws"), { perMessageDeflate: false });
+  socket.on("message", () => {
     newHead = true;
     announce();
     looking ??= look();
   });
-  if (ended !== undefined) socket.addEventListener("close", ended);
-  const failed = once(socket, "error").then(() => {
-    throw new Error(`${socket.url} takes no connection.`);
-  });
-  await Promise.race([once(socket, "open"), failed]);
+  // Rejects with what keeps it from opening.
+  await once(socket, "open");
+  // A close follows.
+  socket.on("error", () => {});
+  if (ended !== undefined) socket.once("close", ended);
   // Its confirmation is the first message, so that the head of now is looked at too.
   socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));
   return async () => {

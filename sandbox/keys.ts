@@ -1,10 +1,11 @@
 import { base64urlnopad } from "@scure/base";
 import { type LocalAccount, toHex } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import { privateKeyToAccount, toAccount } from "viem/accounts";
 import { sha256Hex } from "../protocol/canonical-json.ts";
 import { deriveKey } from "../protocol/key-derivation.ts";
+import { once } from "../server/once.ts";
 import type { Account, ServiceKeys } from "../server/services.ts";
-import type { Accounts } from "./genesis/deployment.ts";
+import type { Accounts, Account as TestAccount } from "./genesis/deployment.ts";
 import type { ProgramSetting } from "./programs.ts";
 
 /** An account that may issue access, with its key in the clear. */
@@ -34,7 +35,7 @@ export function deriveKeys(
 ): SandboxKeys {
   const programs = Object.entries(accounts.programs);
   const signers = programs.map(
-    ([program, keys]) => [program, privateKeyToAccount(keys.commitmentSigner.privateKey)] as const,
+    ([program, keys]) => [program, signingAccount(keys.commitmentSigner)] as const,
   );
   return {
     service: { commitmentSigners: new Map(signers) },
@@ -43,8 +44,20 @@ export function deriveKeys(
       program,
       key: `rsk_${base64urlnopad.encode(deriveKey(seed, `account/${id}`))}`,
     })),
-    registrars: programs.map(([, keys]) => privateKeyToAccount(keys.registrar.privateKey)),
+    registrars: programs.map(([, keys]) => signingAccount(keys.registrar)),
   };
+}
+
+/** Signs as an account; what its curve needs is computed at the first signature, not at a start. */
+function signingAccount({ address, privateKey }: TestAccount): LocalAccount {
+  const signer = once(() => privateKeyToAccount(privateKey));
+  return toAccount({
+    address,
+    sign: async (parameters) => await signer().sign(parameters),
+    signMessage: async (parameters) => await signer().signMessage(parameters),
+    signTransaction: async (...parameters) => await signer().signTransaction(...parameters),
+    signTypedData: async (parameters) => await signer().signTypedData(parameters),
+  });
 }
 
 /** An account as the service keeps it: its key by its hash only. */

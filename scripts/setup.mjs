@@ -1,4 +1,4 @@
-// Makes a checkout ready: packages, compiled contracts, cached genesis. Runs on whatever Node (20 or newer) started npm, so it
+// Makes a checkout ready: packages, compiled contracts, cached genesis, bundled command line. Runs on whatever Node (20 or newer) started npm, so it
 // uses built-in modules only; everything after the install runs on the Node that package.json pins.
 import { spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
@@ -125,7 +125,8 @@ class Setup {
     const { genesis } = stamp;
     const cached =
       genesis !== undefined && existsSync(join(this.#root, ".genesis", genesis.key, "genesis.json"));
-    return cached && genesis.from === this.#genesisSource() ? [] : ["genesis"];
+    if (!cached || genesis.from !== this.#genesisSource()) return ["genesis"];
+    return this.#isBundled() ? [] : ["bundle"];
   }
 
   async #step(step) {
@@ -140,10 +141,12 @@ class Setup {
       this.#stamp({ contracts: undefined });
       await this.#compile();
       this.#stamp({ contracts: this.#contractsKey() });
-    } else {
+    } else if (step === "genesis") {
       const from = this.#genesisSource();
       const key = await this.#buildGenesis();
       this.#stamp({ genesis: { key, from } });
+    } else {
+      await this.#bundle();
     }
   }
 
@@ -221,6 +224,18 @@ class Setup {
     return key;
   }
 
+  async #bundle() {
+    const script = join(this.#root, "scripts", "bundle.ts");
+    const { code, output } = await this.#execute("bundling the command line", this.#node(), [script]);
+    if (code === 0) return;
+    this.#log(tail(output));
+    throw new SetupError(
+      /ENOSPC/.test(output)
+        ? "The disk is full; free about 1 GB and run the command again."
+        : "The sources cannot be bundled (see above); correct them and run the command again.",
+    );
+  }
+
   #node() {
     return join(this.#root, "node_modules", "node", "bin", "node");
   }
@@ -288,6 +303,17 @@ class Setup {
       readFileSync(join(this.#root, "node_modules", "@foundry-rs", "anvil", "package.json")),
       ...sources.map((name) => readFileSync(join(folder, name))),
     );
+  }
+
+  // Whether the bundle is there and every source as it was when it was made, by when it was written and how long it is.
+  #isBundled() {
+    const isAsBundled = (line) => {
+      const path = line.replace(/^\S+ \S+ /, "");
+      const found = statSync(join(this.#root, path), { throwIfNoEntry: false });
+      return found !== undefined && line === `${found.mtimeMs} ${found.size} ${path}`;
+    };
+    const sources = readText(join(this.#root, ".bundle", "sources.txt"));
+    return sources?.split("\n").every(isAsBundled) ?? false;
   }
 
   #stamp(changes) {

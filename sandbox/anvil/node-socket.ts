@@ -1,4 +1,5 @@
 import { type CustomTransport, custom, RpcRequestError, WebSocketRequestError } from "viem";
+import { WebSocket } from "ws";
 import { z } from "zod";
 
 /** How long a node may take to answer, in milliseconds. */
@@ -132,13 +133,15 @@ class Line {
 
   #connect(): Promise<WebSocket> {
     return new Promise((resolve, reject) => {
-      const socket = new WebSocket(this.#address);
+      const socket = new WebSocket(this.#address, { perMessageDeflate: false });
       this.#socket = socket;
       const isCurrent = () => this.#socket === socket;
       socket.onopen = () => resolve(socket);
       socket.onmessage = ({ data }) => {
         if (isCurrent()) this.#underWay?.resolve(String(data));
       };
+      // A close follows.
+      socket.onerror = () => {};
       socket.onclose = () => {
         const error = new Error(`${this.#address} takes no connection or has closed it.`);
         reject(error);

@@ -1,13 +1,15 @@
 import { rm, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { createAnvil } from "@viem/anvil";
+import { packageRoot } from "../genesis/package-root.ts";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
 import { AnvilError } from "./anvil-error.ts";
 import { createChainClient } from "./chain-client.ts";
 import { chooseLoopbackAddress } from "./loopback-address.ts";
+import { nodeSocket } from "./node-socket.ts";
 import { adoptDump, dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from "./state-file.ts";
 
-const GUARD = fileURLToPath(new URL("guard.sh", import.meta.url));
+const GUARD = join(packageRoot(), "sandbox", "anvil", "guard.sh");
 const START_DEADLINE_MS = 15_000;
 const STOP_DEADLINE_MS = 30_000;
 const LOG_CHARACTERS = 4_000;
@@ -199,31 +201,31 @@ async function verifyOurs(
   chainId: number,
   printed: (pattern: RegExp) => Promise<RegExpExecArray>,
 ) {
-  const client = createChainClient(url);
-  const answers = await Promise.all([
-    client.request({ method: "web3_clientVersion" }),
-    client.getChainId(),
-  ]).catch((cause: unknown) => {
-    throw new AnvilError(
-      "start_failed",
-      `Anvil listens on ${url} but cannot be reached there: ${String(cause)}`,
-      {
-        cause,
-      },
+  const socket = nodeSocket(url);
+  const client = createChainClient(url, socket.transport);
+  try {
+    const answers = await Promise.all([
+      client.request({ method: "web3_clientVersion" }),
+      client.getChainId(),
+    ]).catch((cause: unknown) => {
+      const problem = `Anvil listens on ${url} but cannot be reached there: ${String(cause)}`;
+      throw new AnvilError("start_failed", problem, { cause });
+    });
+    const expected = [`anvil/v${anvilVersion()}`, chainId];
+    const echoed = await endsWithin(
+      Promise.all([printed(/^web3_clientVersion$/m), printed(/^eth_chainId$/m)]),
+      5_000,
     );
-  });
-  const expected = [`anvil/v${anvilVersion()}`, chainId];
-  const echoed = await endsWithin(
-    Promise.all([printed(/^web3_clientVersion$/m), printed(/^eth_chainId$/m)]),
-    5_000,
-  );
-  if (!echoed || answers.some((answer, index) => answer !== expected[index])) {
-    throw new AnvilError(
-      "not_ours",
-      `${url} answers as ${answers.join(" on chain ")}, not as the Anvil that was started; stop what else listens there.`,
-    );
+    if (!echoed || answers.some((answer, index) => answer !== expected[index])) {
+      throw new AnvilError(
+        "not_ours",
+        `${url} answers as ${answers.join(" on chain ")}, not as the Anvil that was started; stop what else listens there.`,
+      );
+    }
+    await client.setLoggingEnabled(false);
+  } finally {
+    socket.close();
   }
-  await client.setLoggingEnabled(false);
 }
 
 function startFailure(log: string, cause: unknown): AnvilError {

@@ -24,7 +24,7 @@ export interface ServedSandbox extends AsyncDisposable {
 export async function serveSandbox(...options: string[]): Promise<ServedSandbox> {
   const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));
   const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
-  const cli = join(packageRoot(), "sandbox", "cli.ts");
+  const cli = join(packageRoot(), ".bundle", "sandbox", "cli.cjs");
   const group = startGroup(process.execPath, [
     cli,
     "start",

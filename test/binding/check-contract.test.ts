@@ -9,6 +9,7 @@ import { type ContractReport, checkContract } from "../../sandbox/check-contract
 import { toJunit } from "../../sandbox/check-contract/render-report.ts";
 import { rules } from "../../sandbox/check-contract/rules/all.ts";
 import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+import { cli } from "../cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { brokenArtifacts } from "./broken-registrars.ts";
 
@@ -142,7 +143,7 @@ test("JUnit tells each case, and marks what would break XML", () => {
 test("the command answers a script by its exit code, as JSON and in a JUnit file", async () => {
   const junit = join(await temporaryFolder(), "report.xml");
   const run = promisify(execFile)(process.execPath, [
-    join(packageRoot(), "sandbox", "cli.ts"),
+    cli,
     "check-contract",
     "--artifact",
     adversary,

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -9,7 +8,7 @@ import { Stage } from "../../sandbox/check-contract/stage.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../sandbox/explain/explanation.ts";
 import { renderExplanation } from "../../sandbox/explain/render-explanation.ts";
-import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+import { cli } from "../cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const usdc = 1_000_000n;
@@ -150,13 +149,9 @@ test("the command explains on the running sandbox, in words and as JSON, and ans
     data: "0x",
   });
   const run = async (...more: string[]) =>
-    await promisify(execFile)(process.execPath, [
-      join(packageRoot(), "sandbox", "cli.ts"),
-      "explain",
-      ...more,
-      "--data-dir",
-      folder,
-    ]).catch((error: { code: number; stdout: string; stderr: string }) => error);
+    await promisify(execFile)(process.execPath, [cli, "explain", ...more, "--data-dir", folder]).catch(
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
   const [told, json, unknown] = await Promise.all([run(hash), run(hash, "--json"), run("0x12")]);
   expect(told).toMatchObject({
     code: 1,

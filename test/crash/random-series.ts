@@ -4,17 +4,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OperationKind } from "../../relayer/relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
+import { cli } from "../cli.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { expectBooksToBalance, expectOneRecordEach } from "./books.ts";
 import { sendUntilDone, start } from "./crash-series.ts";
 import { randomNumbers } from "./random-numbers.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
-
-const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
 
 /** How many requests are prepared at a time. */
 const batch = 10;

@@ -3,10 +3,8 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { SandboxDescription } from "../../sandbox/description.ts";
-
-const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
+import { cli } from "../cli.ts";
 
 /** A sandbox in a process of its own, started as a person starts it. */
 export interface StartedSandbox extends AsyncDisposable {

@@ -1,10 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { HeardDelivery } from "../../sandbox/receiver/open-listener.ts";
-
-const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
+import { cli } from "../cli.ts";
 
 /** `routing-sandbox listen --json` in a process of its own. */
 export interface Listening extends AsyncDisposable {

@@ -1,17 +1,15 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options.ts";
 import { transactionsSchema } from "../../server/schemas/transactions.ts";
+import { cli } from "../cli.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
 import { controlSandbox } from "../crash/control.ts";
 import { Storefront, send } from "../crash/storefront.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-
-const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
 
 async function open(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await createSandbox(options);

@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { copyCheckout } from "./copied-checkout.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SYSTEM_PATH = "/usr/bin:/bin";
@@ -171,6 +173,25 @@ describe("set-ups in one checkout", () => {
     expect((await result).code).toBe(130);
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
+});
+
+test("a set-up bundles the command line anew when a source has changed, and says so when it cannot", async () => {
+  const checkout = await copyCheckout(await temporaryFolder());
+  for (const part of ["relayer", "server", ".genesis"])
+    await cp(join(ROOT, part), join(checkout, part), { recursive: true });
+  const bundled = { code: 0, output: expect.stringMatching(/^.*bundling the command line\n.*ready\n$/) };
+  expect(await setUp(checkout, {}).result).toEqual(bundled);
+  expect(await setUp(checkout, {}).result).toEqual({ code: 0, output: "" });
+  const source = join(checkout, "sandbox", "commands", "travel.ts");
+  await appendFile(source, "\nprocess.stdout.write('changed');\n");
+  expect(await setUp(checkout, {}).result).toEqual(bundled);
+  const cli = join(checkout, ".bundle", "sandbox", "cli.cjs");
+  expect((await promisify(execFile)(process.execPath, [cli, "--help"])).stdout).toMatch(/^changedUsage: /);
+  await appendFile(source, "\nconst = 1;\n");
+  const { code, output } = await setUp(checkout, {}).result;
+  expect(code).toBe(1);
+  expect(output).toMatch(/travel\.ts/);
+  expect(output).toMatch(/^set-up: The sources cannot be bundled \(see above\); correct them and run/m);
 });
 
 test("a set-up that has nothing to do is silent", async () => {

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../sandbox/demo/actors.ts";
@@ -20,13 +19,13 @@ import {
   startPostgres,
 } from "../../scripts/postgres-server.ts";
 import { purchaseSchema } from "../../server/schemas/purchase.ts";
+import { cli } from "../cli.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
 import { controlSandbox } from "../crash/control.ts";
 import { type RelayedRequest, send } from "../crash/storefront.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
-const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
 const silent = { info() {}, error() {} };
 
 type Where = Pick<SandboxDescription, "urls">;

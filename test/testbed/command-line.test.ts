@@ -3,12 +3,10 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-
-const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
+import { cli } from "../cli.ts";
 
 let sandbox: Sandbox;
 let folder: string;

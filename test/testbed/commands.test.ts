@@ -2,16 +2,15 @@ import { execFile } from "node:child_process";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { commandsOf, createProgram, exampleOf } from "../../sandbox/program.ts";
+import { cli } from "../cli.ts";
 import { Storefront, send } from "../crash/storefront.ts";
 
 const execute = promisify(execFile);
-const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
 
 const refusal = z.object({ operation: z.object({ operation_id: z.string() }) });
 

@@ -9,10 +9,10 @@ import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { playScenario } from "../../sandbox/scenario/play-scenario.ts";
 import type { Scenario } from "../../sandbox/scenario/scenario.ts";
 import { readScenario } from "../../sandbox/scenario/scenario-file.ts";
+import { cli } from "../cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const shipped = fileURLToPath(new URL("../../scenarios/", import.meta.url));
-const cli = fileURLToPath(new URL("../../sandbox/cli.ts", import.meta.url));
 const files = await readdir(shipped);
 
 /** Creates a merchant with the sandbox's own client. */
