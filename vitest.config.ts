@@ -34,8 +34,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: "test/fresh-bundle.ts",
-    // Two cores: a third worker, each with an Anvil of its own, only makes all of them slower.
-    maxWorkers: 2,
+    // On two cores: while tests wait for what they started, a third worker has something to do.
+    maxWorkers: 3,
     // Files share nothing but modules, and loading those anew for each file takes a third of the whole.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -23,7 +23,8 @@ import {
  * const key = await genesisKey();
  */
 export async function genesisKey(): Promise<string> {
-  const artifacts = await Promise.all(contractNames.map(readCode));
+  // One after the other: of several that are missing, the first is always the one that is named.
+  const artifacts = await Array.fromAsync(contractNames, readCode);
   const inputs = {
     anvil: anvilVersion(),
     artifacts,
