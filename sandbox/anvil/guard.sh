@@ -25,6 +25,7 @@ handles_term() {
 }
 
 end_anvil() {
+  signalled=yes
   tries=0
   while [ -r "/proc/$anvil/status" ] && ! handles_term && [ "$tries" -lt 500 ]; do
     tries=$((tries + 1))
@@ -54,12 +55,15 @@ echo "guard $$ anvil $anvil"
 watcher=$!
 exec 3<&-
 
-wait "$anvil"
-code=$?
-# A trapped signal interrupts wait: only a process that is gone has an exit code.
-while kill -0 "$anvil" 2>/dev/null; do
+# A trapped signal interrupts a wait, which says nothing of Anvil then, even if Anvil has ended meanwhile; 127 says that a wait before
+# has told how it ended.
+code=127
+while :; do
+  signalled=
   wait "$anvil"
-  code=$?
+  status=$?
+  [ "$status" -eq 127 ] || code=$status
+  [ -n "$signalled" ] || break
 done
 
 kill -TERM "$watcher" 2>/dev/null
