@@ -27,5 +27,6 @@ export const benchmark: Benchmark = {
       return await elapsed(async () => await start.restore());
     },
   },
+  bars: { "sandbox restore": { atMost: 3 } },
   close: async () => await sandbox.close(),
 };

@@ -21,6 +21,8 @@ export const benchmark: Benchmark = {
     "hardhat node": untilHardhatAnswers,
     "npm start": untilSandboxAnswers,
   },
+  beside: { "npm start": "hardhat node" },
+  bars: { "npm start": { atMost: 1 } },
 };
 
 async function untilSandboxAnswers(): Promise<number> {
