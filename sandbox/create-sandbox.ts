@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type EIP1193RequestFn, type Hex, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
+import { awaitAutomine } from "../server/chain/await-automine.ts";
 import type { Chain as ChainReader } from "../server/chain/chain.ts";
 import { nodeChain } from "../server/chain/node-chain.ts";
 import { discoveryResources } from "../server/discovery.ts";
@@ -194,7 +195,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const recorder = new Recorder({ settings, admission, chain, store, relayer, description });
   listeners.api.serve(receiver.guard(recorder.guard(admission.guard(api, isDelivery))));
   listeners.docs.serve(createDocumentationHost(services, operations));
-  const facade = new RpcFacade(chain.anvil.url, admission);
+  const facade = new RpcFacade(chain.anvil.url, admission, async () => await awaitAutomine(chain.request));
   opened.defer(() => facade.close());
   listeners.rpc.serve(
     (request, response) => facade.handle(request, response),

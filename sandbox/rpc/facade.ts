@@ -20,6 +20,7 @@ const preflightSeconds = 600;
 export class RpcFacade {
   readonly #chain: URL;
   readonly #admission: Admission;
+  readonly #settle: () => Promise<unknown>;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -27,10 +28,14 @@ export class RpcFacade {
     perMessageDeflate: false,
   });
 
-  /** @param chain - where Anvil itself answers. */
-  constructor(chain: string, admission: Admission) {
+  /**
+   * @param chain - where Anvil itself answers.
+   * @param settle - waits for the block that is being made, if there is one.
+   */
+  constructor(chain: string, admission: Admission, settle: () => Promise<unknown>) {
     this.#chain = new URL(chain);
     this.#admission = admission;
+    this.#settle = settle;
   }
 
   /** Answers an HTTP request. */
@@ -88,6 +93,7 @@ export class RpcFacade {
       answerJson(response, 200, refusal);
       return;
     }
+    await this.#beforeReorg(body);
     const answer = await this.#ask(request, response, body);
     if (answer === null) {
       answerJson(response, 502, failure("The chain does not answer; see whether the sandbox still runs."));
@@ -99,6 +105,11 @@ export class RpcFacade {
       ...(length === undefined ? {} : { "Content-Length": length }),
     });
     await pipeline(answer, response);
+  }
+
+  // Anvil answers the sender of a transaction before it makes the block, and a reorg at that moment would leave a chain with a hole.
+  async #beforeReorg(call: RawData): Promise<void> {
+    if (call.toString().includes('"anvil_reorg"')) await this.#settle();
   }
 
   /** Sends the very bytes on; null when nobody answers. */
@@ -126,7 +137,11 @@ export class RpcFacade {
       const refusal = refuseCalls(data.toString());
       if (refusal !== null) client.send(JSON.stringify(refusal));
       // A call waits while a snapshot is taken or restored; the chain may be gone by then.
-      else void this.#admission.enter(async () => pass(data, isBinary, chain));
+      else
+        void this.#admission.enter(async () => {
+          await this.#beforeReorg(data);
+          pass(data, isBinary, chain);
+        });
     });
     chain.on("message", (data, isBinary) => {
       if (client.bufferedAmount > largestBacklog) client.terminate();
