@@ -26,5 +26,5 @@ export function howToRepair(): string {
 /** How a person calls a command here, as in `npx routing-sandbox demo`. */
 export function howToRun(command: string): string {
   if (!inCheckout()) return `npx routing-sandbox ${command}`;
-  return command === "start" ? "npm start" : `node sandbox/cli.ts ${command}`;
+  return command === "start" ? "npm start" : `npm run -s sandbox -- ${command}`;
 }

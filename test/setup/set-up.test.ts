@@ -198,3 +198,10 @@ test("a set-up that has nothing to do is silent", async () => {
   await setUp(ROOT, { HOME: process.env["HOME"] ?? "" }).result;
   expect(await setUp(ROOT, {}).result).toEqual({ code: 0, output: "" });
 });
+
+test("npm run -s sandbox -- <command> runs a command and prints nothing else", async () => {
+  const { stdout } = await promisify(execFile)("npm", ["run", "-s", "sandbox", "--", "--version"], {
+    cwd: ROOT,
+  });
+  expect(stdout).toBe("0.1.0\n");
+});
