@@ -39,9 +39,8 @@ export function ed25519Jwk(publicKey: Uint8Array): Ed25519Jwk {
  */
 export async function ed25519Key(privateKey: Uint8Array): Promise<Ed25519Key> {
   // Native code finds the point: a start needs the public keys, and signs later.
-  const { x = "" } = await exportJWK(
-    await importPKCS8(encodePem(privateKey), "Ed25519", { extractable: true }),
-  );
+  const { x } = await exportJWK(await importPKCS8(encodePem(privateKey), "Ed25519", { extractable: true }));
+  if (x === undefined) throw new TypeError("An Ed25519 key was exported without its public half.");
   const publicKey = base64urlnopad.decode(x);
   return { keyId: await calculateJwkThumbprint(ed25519Jwk(publicKey)), privateKey, publicKey };
 }

@@ -4,7 +4,7 @@ import { awaitAutomine } from "../server/chain/await-automine.ts";
 import type { Store, StoreImage } from "../server/store/store.ts";
 import type { ChainClient } from "./anvil/chain-client.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
-import { endMining, isMining, readMining, restoreMining } from "./clock/mining.ts";
+import { drainMining, isMining, readMining, restoreMining } from "./clock/mining.ts";
 import type { Chain } from "./genesis/start-chain.ts";
 import type { Admission } from "./http/admission.ts";
 import type { ReceiverState, SandboxReceiver } from "./receiver/receiver.ts";
@@ -96,7 +96,7 @@ export class Snapshots {
       await relayer.drain();
       const { client, clock } = chain;
       const [mines] = await Promise.all([isMining(client), this.#requireBlock(moment)]);
-      if (mines) await endMining(client);
+      if (mines) await drainMining(client);
       const reverted = await client.request({ method: "evm_revert", params: [moment.chainId] });
       if (!reverted)
         throw new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");

@@ -46,11 +46,11 @@ export async function isMining(client: ChainClient): Promise<boolean> {
 const flusher = "0x00000000000000000000000000000000000F1005";
 
 /**
- * Ends mining: what is pending is dropped, and every block that the node has begun or will still begin is made when this resolves. A
+ * Has a node be done with mining: what is pending is dropped, and every block that the node has begun or will still begin is made when this resolves. A
  * revert that meets mining would leave its block on the chain, on top of what was reverted to. Leaves blocks of its own, and the node
  * mining at once with nothing to mine.
  */
-export async function endMining(client: ChainClient): Promise<void> {
+export async function drainMining(client: ChainClient): Promise<void> {
   await client.request({ method: "anvil_dropAllTransactions" });
   await Promise.all([
     client.setAutomine(true),

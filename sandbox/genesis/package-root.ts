@@ -23,8 +23,8 @@ export function howToRepair(): string {
   return inCheckout() ? "run node scripts/setup.mjs" : "install routing-sandbox again";
 }
 
-/** How a person calls a command here, as in `npx routing-sandbox demo`. */
-export function howToRun(command: string): string {
+/** How a person starts a sandbox or the demo here, as in `npx routing-sandbox demo`. */
+export function howToRun(command: "start" | "demo"): string {
   if (!inCheckout()) return `npx routing-sandbox ${command}`;
-  return command === "start" ? "npm start" : `npm run -s sandbox -- ${command}`;
+  return command === "start" ? "npm start" : "npm run demo";
 }

@@ -1,6 +1,6 @@
 import { custom, type EIP1193RequestFn, type Hash, type Hex, type Transport } from "viem";
 import { createChainClient } from "../../sandbox/anvil/chain-client.ts";
-import { endMining, setMining } from "../../sandbox/clock/mining.ts";
+import { drainMining, setMining } from "../../sandbox/clock/mining.ts";
 import type { Chain } from "../../sandbox/genesis/start-chain.ts";
 
 /** A moment of a chain: Anvil's snapshot, its latest block, and the base fee of the one after that in wei. */
@@ -63,7 +63,7 @@ export class SharedChain {
   async #rewind(): Promise<boolean> {
     const { client, clock } = this.#chain;
     const { id, block, baseFee } = this.#moment;
-    await endMining(client);
+    await drainMining(client);
     const there = await client.getBlock({ blockNumber: block.number });
     if (there.hash !== block.hash) return false;
     if (!(await client.request({ method: "evm_revert", params: [id] }))) return false;

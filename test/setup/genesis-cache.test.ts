@@ -73,6 +73,7 @@ test("a missing, torn or edited genesis is rebuilt and gives the same chain", as
 
   const built = await genesis();
   const damages: [file: string, damage: (text: string) => string][] = [
+    ["state.json", (text) => text.slice(0, 1_000)],
     ["state.json", (text) => text.replace('"nonce":1', '"nonce":2')],
     ["genesis.json", (text) => text.replace(/"key": "[0-9a-f]{8}/, '"key": "00000000')],
     ["genesis.json", (text) => text.slice(0, -10)],

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -204,4 +205,24 @@ test("npm run -s sandbox -- <command> runs a command and prints nothing else", a
     cwd: ROOT,
   });
   expect(stdout).toBe("0.1.0\n");
+});
+
+test("npm start says what it started and nothing else, also when its pages are looked at", async () => {
+  const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
+  const args = ["start", "-s", "--", "--json", "--data-dir", await temporaryFolder(), ...ports];
+  // A group of its own, which Ctrl-C reaches as a whole.
+  const child = spawn("npm", args, { cwd: ROOT, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const { pid = 0 } = child;
+  onTestFinished(() => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-pid, "SIGKILL");
+  });
+  const printed = createInterface(child.stdout);
+  const complaints = text(child.stderr);
+  const exited = once(child, "exit");
+  const [line] = await once(printed, "line");
+  const { urls } = z.object({ urls: z.object({ control: z.string() }) }).parse(JSON.parse(line));
+  expect((await fetch(`${urls.control}/assets/explorer/main.js`)).status).toBe(200);
+  process.kill(-pid, "SIGINT");
+  await exited;
+  expect(await complaints).toBe("");
 });
