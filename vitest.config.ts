@@ -33,7 +33,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: "test/fresh-bundle.ts",
+    globalSetup: "test/bundle-programs.ts",
     // On two cores: while tests wait for what they started, a third worker has something to do.
     maxWorkers: 3,
     // Files share nothing but modules, and loading those anew for each file takes a third of the whole.

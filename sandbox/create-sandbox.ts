@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { type EIP1193RequestFn, type Hex, toHex } from "viem";
+import { type EIP1193RequestFn, type Hex, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
 import { awaitAutomine } from "../server/chain/await-automine.ts";
@@ -56,6 +56,7 @@ import type { Scenario } from "./scenario/scenario.ts";
 import { openShared } from "./shared/shared-store.ts";
 import { type Snapshot, type SnapshotParts, Snapshots } from "./snapshot.ts";
 import { wait } from "./wait.ts";
+import { signingAccount } from "./wallets/signing-account.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
@@ -185,8 +186,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const describeKeys = async () => await describeRotating(keyRing, keys.accounts, receiverUrl);
   const { seed, mode } = settings;
   const description = describe({ seed, mode, urls, chain, keys, rotating: await describeKeys() });
-  const openWallet = (privateKey: Hex) =>
-    new TestWallet(privateKeyToAccount(privateKey), chain.client, description.contracts);
+  const walletOf = (account: LocalAccount) => new TestWallet(account, chain.client, description.contracts);
   const everything = { settings, admission, chain, store, relayer, requests, receiver };
   const encoded = async () => await encodeSnapshot(await saveSandbox(everything));
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
@@ -251,8 +251,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     clock: chain.clock,
     relayer,
     store,
-    wallets: openWallets(chain, openWallet),
-    openWallet,
+    wallets: openWallets(chain, walletOf),
+    openWallet: (privateKey) => walletOf(privateKeyToAccount(privateKey)),
     get client() {
       return client();
     },
@@ -320,8 +320,11 @@ function connect(parts: {
   };
 }
 
-function openWallets({ accounts }: Chain, openWallet: Sandbox["openWallet"]): Sandbox["wallets"] {
-  const open = (name: WalletName) => openWallet(accounts.wallets[name].privateKey);
+function openWallets(
+  { accounts }: Chain,
+  walletOf: (account: LocalAccount) => TestWallet,
+): Sandbox["wallets"] {
+  const open = (name: WalletName) => walletOf(signingAccount(accounts.wallets[name]));
   return {
     deployer: open("deployer"),
     merchant: open("merchant"),

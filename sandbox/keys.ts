@@ -1,12 +1,11 @@
 import { base64urlnopad } from "@scure/base";
 import { type LocalAccount, toHex } from "viem";
-import { privateKeyToAccount, toAccount } from "viem/accounts";
 import { sha256Hex } from "../protocol/canonical-json.ts";
 import { deriveKey } from "../protocol/key-derivation.ts";
-import { once } from "../server/once.ts";
 import type { Account, ServiceKeys } from "../server/services.ts";
-import type { Accounts, Account as TestAccount } from "./genesis/deployment.ts";
+import type { Accounts } from "./genesis/deployment.ts";
 import type { ProgramSetting } from "./programs.ts";
+import { signingAccount } from "./wallets/signing-account.ts";
 
 /** An account that may issue access, with its key in the clear. */
 export interface SeededAccount {
@@ -46,18 +45,6 @@ export function deriveKeys(
     })),
     registrars: programs.map(([, keys]) => signingAccount(keys.registrar)),
   };
-}
-
-/** Signs as an account; what its curve needs is computed at the first signature, not at a start. */
-function signingAccount({ address, privateKey }: TestAccount): LocalAccount {
-  const signer = once(() => privateKeyToAccount(privateKey));
-  return toAccount({
-    address,
-    sign: async (parameters) => await signer().sign(parameters),
-    signMessage: async (parameters) => await signer().signMessage(parameters),
-    signTransaction: async (...parameters) => await signer().signTransaction(...parameters),
-    signTypedData: async (parameters) => await signer().signTypedData(parameters),
-  });
 }
 
 /** An account as the service keeps it: its key by its hash only. */

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
@@ -9,8 +8,9 @@ import { silentNarrator } from "../sandbox/demo/narrator.ts";
 import { createPurchase } from "../sandbox/demo/purchase-steps.ts";
 import { runDemo } from "../sandbox/demo/run-demo.ts";
 import { Session } from "../sandbox/demo/session.ts";
+import { programFile } from "./program-file.ts";
 
-const story = fileURLToPath(new URL("tell-story.ts", import.meta.url));
+const story = programFile("tell-story");
 
 /** The fingerprint of the story, told by a process of its own. */
 async function toldElsewhere(seed: string): Promise<unknown> {

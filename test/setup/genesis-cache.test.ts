@@ -2,31 +2,40 @@ import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { genesisFolder } from "../../sandbox/genesis/genesis-cache.ts";
+import { genesisKey } from "../../sandbox/genesis/genesis-key.ts";
 import { copyCheckout } from "./copied-checkout.ts";
 
-/** Starts and stops a chain for each line that comes in. */
-const START_AND_STOP = `
+/** Does what each line that comes in says: looks for the genesis, or starts and stops a chain. */
+const ANSWER = `
   import { createInterface } from "node:readline";
+  import { findGenesis } from "./sandbox/genesis/genesis-cache.ts";
   import { genesisKey } from "./sandbox/genesis/genesis-key.ts";
   import { startChain } from "./sandbox/genesis/start-chain.ts";
-  const start = async () => {
-    await using chain = await startChain({ mode: "deterministic", seed: "checkout" });
-    return { epoch: chain.deployment.epoch, key: await genesisKey() };
+  const answers = {
+    find: async () => ({ found: (await findGenesis(await genesisKey())) !== undefined }),
+    start: async () => {
+      await using chain = await startChain({ mode: "deterministic", seed: "checkout" });
+      return { epoch: chain.deployment.epoch, key: await genesisKey() };
+    },
   };
-  for await (const _ of createInterface({ input: process.stdin }))
-    console.log(JSON.stringify(await start().catch(({ message }) => ({ message }))));
+  for await (const line of createInterface({ input: process.stdin }))
+    console.log(JSON.stringify(await answers[line]().catch(({ message }) => ({ message }))));
 `;
 
 const started = z.union([
   z.strictObject({ epoch: z.string().regex(/^0x[0-9a-f]{64}$/), key: z.string().regex(/^[0-9a-f]{64}$/) }),
   z.strictObject({ message: z.string() }),
 ]);
+
+/** The genesis that the set-up has built. */
+const prepared = genesisFolder(await genesisKey());
 
 let folder: string;
 let checkout: string;
@@ -36,7 +45,7 @@ let lines: Interface;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "routing-sandbox-genesis-"));
   checkout = await copyCheckout(folder);
-  starter = spawn(process.execPath, ["--input-type=module-typescript", "--eval", START_AND_STOP], {
+  starter = spawn(process.execPath, ["--input-type=module-typescript", "--eval", ANSWER], {
     cwd: checkout,
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -50,15 +59,22 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** Gives the checkout the genesis that the set-up has built. */
 beforeEach(async () => {
   await rm(join(checkout, ".genesis"), { recursive: true, force: true });
+  await cp(prepared, join(checkout, ".genesis", basename(prepared)), { recursive: true });
 });
+
+/** Asks the checkout. */
+async function ask(what: "find" | "start"): Promise<unknown> {
+  const line = once(lines, "line");
+  starter.stdin.write(`${what}\n`);
+  return JSON.parse((await line)[0]);
+}
 
 /** Starts and stops a chain in the checkout; tells which one it was, or why there was none. */
 async function start() {
-  const line = once(lines, "line");
-  starter.stdin.write("\n");
-  return started.parse(JSON.parse((await line)[0]));
+  return started.parse(await ask("start"));
 }
 
 async function genesis(): Promise<string> {
@@ -67,10 +83,7 @@ async function genesis(): Promise<string> {
   return join(checkout, ".genesis", names.join());
 }
 
-test("a missing, torn or edited genesis is rebuilt and gives the same chain", async () => {
-  const chain = await start();
-  expect(chain).toHaveProperty("epoch");
-
+test("a torn, edited or incomplete genesis is not used", async () => {
   const built = await genesis();
   const damages: [file: string, damage: (text: string) => string][] = [
     ["state.json", (text) => text.slice(0, 1_000)],
@@ -78,14 +91,34 @@ test("a missing, torn or edited genesis is rebuilt and gives the same chain", as
     ["genesis.json", (text) => text.replace(/"key": "[0-9a-f]{8}/, '"key": "00000000')],
     ["genesis.json", (text) => text.slice(0, -10)],
   ];
-  for (const [file, damage] of damages) {
-    const damaged = damage(await readFile(join(built, file), "utf8"));
-    await writeFile(join(built, file), damaged);
-    expect(await start()).toEqual(chain);
-    expect((await readFile(join(built, file), "utf8")) === damaged).toBe(false);
+  for (const [name, damage] of damages) {
+    const file = join(built, name);
+    const whole = await readFile(file, "utf8");
+    const damaged = damage(whole);
+    expect(damaged).not.toBe(whole);
+    await writeFile(file, damaged);
+    expect(await ask("find"), damage.toString()).toEqual({ found: false });
+    await writeFile(file, whole);
+    expect(await ask("find")).toEqual({ found: true });
   }
-  await rm(join(built, "state.json"));
+  for (const name of ["state.json", "genesis.json"]) {
+    await rename(join(built, name), join(built, "away"));
+    expect(await ask("find"), name).toEqual({ found: false });
+    await rename(join(built, "away"), join(built, name));
+  }
+});
+
+test("a missing or damaged genesis is rebuilt and gives the same chain", async () => {
+  const chain = await start();
+  expect(chain).toHaveProperty("epoch");
+  const state = join(await genesis(), "state.json");
+  const whole = await readFile(state, "utf8");
+  await writeFile(state, whole.replace('"nonce":1', '"nonce":2'));
   expect(await start()).toEqual(chain);
+  expect(await ask("find")).toEqual({ found: true });
+  await rm(join(checkout, ".genesis"), { recursive: true });
+  expect(await start()).toEqual(chain);
+  expect(await ask("find")).toEqual({ found: true });
 });
 
 test("another bytecode gives another genesis, another test contract does not", async () => {
@@ -107,6 +140,7 @@ test("another bytecode gives another genesis, another test contract does not", a
 });
 
 test("builders that run at once leave one whole genesis and nothing else", async () => {
+  await rm(join(checkout, ".genesis"), { recursive: true });
   const build = async () =>
     (await promisify(execFile)(process.execPath, ["scripts/deploy.ts"], { cwd: checkout })).stdout.trim();
   const keys = await Promise.all([build(), build(), build()]);

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
@@ -9,11 +8,10 @@ import { castActors } from "../../sandbox/demo/actors.ts";
 import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
 import { silentNarrator } from "../../sandbox/demo/narrator.ts";
 import { Session } from "../../sandbox/demo/session.ts";
+import { programFile } from "../program-file.ts";
 
-const keepRunning = fileURLToPath(new URL("keep-running.ts", import.meta.url));
-const workInThread = new URL("work-in-thread.ts", import.meta.url);
-
-const compileCache = fileURLToPath(new URL("../../node_modules/.cache/routing-sandbox", import.meta.url));
+const keepRunning = programFile("keep-running");
+const workInThread = programFile("work-in-thread");
 
 const endings = [
   "return",
@@ -52,7 +50,7 @@ test("eight worker threads have one each, and none is left when they end or are 
 }, async () => {
   const workers = Array.from({ length: 8 }, (_, index) => {
     const worker = new Worker(workInThread, {
-      workerData: { seed: `s${index % 4}`, ends: index < 4, compileCache },
+      workerData: { seed: `s${index % 4}`, ends: index < 4 },
     });
     return { worker, told: once(worker, "message"), exited: once(worker, "exit") };
   });
@@ -74,8 +72,6 @@ test("no Anvil is left behind, however its process ends", { timeout: 90_000 }, a
     endings.map(async (ending) => {
       const child = spawn(process.execPath, [keepRunning, ending], {
         stdio: ["ignore", "pipe", "ignore"],
-        // Seven processes compile the same sources.
-        env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
       });
       const exited = once(child, "exit");
       const [line] = await once(createInterface(child.stdout), "line");

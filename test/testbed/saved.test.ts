@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
@@ -11,9 +10,10 @@ import { silentNarrator } from "../../sandbox/demo/narrator.ts";
 import { activate, createPurchase } from "../../sandbox/demo/purchase-steps.ts";
 import { Session } from "../../sandbox/demo/session.ts";
 import { goOn } from "../go-on.ts";
+import { programFile } from "../program-file.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
-const loader = fileURLToPath(new URL("load-and-go-on.ts", import.meta.url));
+const loader = programFile("load-and-go-on");
 
 let sandbox: Sandbox;
 

@@ -2,9 +2,9 @@
 import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 
-const { seed, ends, compileCache } = workerData;
-// Several threads compile the same sources.
-enableCompileCache(compileCache);
+const { seed, ends } = workerData;
+// A thread compiles anew what its process has compiled, unless it is told to look.
+enableCompileCache();
 const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
 const sandbox = await createSandbox({ seed });
 await sandbox.wallets.stranger.faucet(1n);
