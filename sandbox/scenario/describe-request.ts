@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
+import type { Json } from "../../protocol/json.ts";
 import { operations } from "../../server/operations/table.ts";
 import type { SandboxDescription } from "../description.ts";
 import { answerFields } from "./answer-fields.ts";
@@ -43,23 +44,40 @@ export function readIssued(answer: string): { credential: string; credential_id:
   return issued.safeParse(parse(answer)).data ?? null;
 }
 
+/** The credential of an Authorization header, whose scheme may be written in any case; null when it has none. */
+export function readBearer(authorization: string): string | null {
+  return /^bearer +(.+)$/i.exec(authorization)?.[1] ?? null;
+}
+
 function describeBody(
   text: string,
   type: string | undefined,
 ): Pick<RequestStep, "body" | "raw_body" | "content_type"> {
-  if (text === "") return {};
-  const { data } = z.json().safeParse(parse(text));
-  if (data !== undefined && type?.startsWith("application/json") && JSON.stringify(data) === text)
-    return { body: data };
-  return { raw_body: text, ...(type === undefined ? {} : { content_type: type }) };
+  const body = type === undefined ? undefined : readPlainJson(text);
+  const isUsual = body !== undefined && type === "application/json";
+  return {
+    ...(body === undefined ? {} : { body }),
+    ...(body !== undefined || text === "" ? {} : { raw_body: text }),
+    ...(type === undefined || isUsual ? {} : { content_type: type }),
+  };
+}
+
+/** The value of a text that is written as JavaScript would write it; undefined also for what nests too deeply for a scenario. */
+function readPlainJson(text: string): Json | undefined {
+  try {
+    const value = z.json().parse(JSON.parse(text));
+    return JSON.stringify(value) === text ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function nameCaller(
   authorization: string | undefined,
   callers: KnownCallers,
 ): Pick<RequestStep, "as" | "bearer"> {
-  const bearer = /^Bearer (.*)$/.exec(authorization ?? "")?.[1];
-  if (bearer === undefined) return {};
+  const bearer = readBearer(authorization ?? "");
+  if (bearer === null) return {};
   const known =
     callers.credentials.get(bearer) ?? callers.description.accounts.find(({ key }) => key === bearer)?.id;
   return known === undefined ? { bearer } : { as: known };

@@ -97,9 +97,11 @@ class Player {
     if (bearer !== undefined) headers.set("Authorization", `Bearer ${bearer}`);
     if (step.idempotency_key !== undefined) headers.set("Idempotency-Key", step.idempotency_key);
     const body = step.body === undefined ? step.raw_body : JSON.stringify(step.body);
-    if (step.body !== undefined) headers.set("Content-Type", "application/json");
-    else if (step.content_type !== undefined) headers.set("Content-Type", step.content_type);
-    const response = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body }) });
+    const type = step.content_type ?? (step.body === undefined ? undefined : "application/json");
+    if (type !== undefined) headers.set("Content-Type", type);
+    // As bytes, to which fetch adds no content type of its own.
+    const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
+    const response = await fetch(base + path, { method, headers, ...sent });
     const text = await response.text();
     const issued = readIssued(text);
     if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);

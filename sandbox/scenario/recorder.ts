@@ -13,6 +13,7 @@ import { collectBody } from "../receiver/receiver-tap.ts";
 import { SandboxError } from "../sandbox-error.ts";
 import { describeEnd } from "./describe-end.ts";
 import { describeRequest } from "./describe-request.ts";
+import { findUnrepeatable } from "./find-unrepeatable.ts";
 import { readHead, readSteps, type SeenBlock } from "./read-blocks.ts";
 import { blockName, type Scenario, type Step } from "./scenario.ts";
 import { watchAnswer } from "./watch-answer.ts";
@@ -63,11 +64,13 @@ export class Recorder {
   /**
    * Begins a recording.
    *
-   * @throws SandboxError scenario_refused unless the sandbox is fresh and deterministic, and nothing is being recorded.
+   * @throws SandboxError scenario_refused unless there is a title, the sandbox is fresh and deterministic, and nothing is being
+   * recorded.
    */
   async start(title: string): Promise<void> {
     const { chain, store, settings } = this.#parts;
     if (this.#recording !== null) throw refusal("A recording is under way; stop that one first.");
+    if (title === "") throw refusal("A scenario needs a title.");
     if (settings.mode !== "deterministic")
       throw refusal("Time runs with the wall clock here; start with --mode deterministic --fresh.");
     const head = await readHead(chain.client);
@@ -152,14 +155,18 @@ export class Recorder {
         if (kind !== null) await this.#settle(recording, true);
         if (exchange === null || kind === null) return;
         const { description } = this.#parts;
-        const { credentials, head } = recording;
+        const { credentials, head, steps } = recording;
+        const body = requestBody();
+        const reason = findUnrepeatable(request, { body, status: exchange.status });
+        if (reason !== null)
+          recording.spoilt ??= `Step ${steps.length + 1}, ${request.method} ${request.url}, cannot be repeated: ${reason}.`;
         const step = describeRequest(
           kind,
           request,
-          { ...exchange, requestBody: requestBody().toString() },
+          { ...exchange, requestBody: body.toString() },
           { description, credentials },
         );
-        recording.steps.push(head.hash === before.hash ? step : { ...step, block: blockName(head) });
+        steps.push(head.hash === before.hash ? step : { ...step, block: blockName(head) });
       } finally {
         leave();
       }

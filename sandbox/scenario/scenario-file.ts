@@ -26,6 +26,7 @@ export async function readScenario(file: string): Promise<Scenario> {
 
 /** The text of a scenario file. */
 export function writeScenario(scenario: Scenario): string {
-  const comment = ` ${scenario.title}. Play it: routing-sandbox scenario play <this file>`;
+  const title = scenario.title.replaceAll(/\s+/g, " ");
+  const comment = ` ${title}. Play it: routing-sandbox scenario play <this file>`;
   return `#${comment}\n${stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false })}`;
 }

@@ -14,8 +14,9 @@ const requestFields = {
   bearer: z.string().optional(),
   idempotency_key: z.string().optional(),
   body: z.json().optional(),
-  /** The body where it is no JSON, or not as JavaScript would write it. */
+  /** The body where it is no JSON, not as JavaScript would write it, or without a content type. */
   raw_body: z.string().optional(),
+  /** Left out where it is `application/json` and there is a `body`. */
   content_type: z.string().optional(),
   answer: z.strictObject({
     status: z.int(),

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
+import { type OutgoingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -8,7 +9,7 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { playScenario } from "../../sandbox/scenario/play-scenario.ts";
 import type { Scenario } from "../../sandbox/scenario/scenario.ts";
-import { readScenario } from "../../sandbox/scenario/scenario-file.ts";
+import { readScenario, writeScenario } from "../../sandbox/scenario/scenario-file.ts";
 import { cli } from "../cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -90,9 +91,10 @@ test("what many clients do at once is recorded in an order that can be repeated,
   await playScenario(scenario);
 });
 
-test("a recording needs a fresh sandbox and no restore within", async () => {
+test("a recording needs a title, a fresh sandbox and no restore within", async () => {
   await using sandbox = await createSandbox({ seed: "refused" });
   const mark = await sandbox.snapshot();
+  await expect(sandbox.record("")).rejects.toThrow("A scenario needs a title");
   await sandbox.record("Restored");
   await expect(sandbox.record("Twice")).rejects.toThrow("A recording is under way");
   await createMerchant(sandbox, "first");
@@ -103,6 +105,124 @@ test("a recording needs a fresh sandbox and no restore within", async () => {
   await sandbox.wallets.buyer.faucet(1n);
   await expect(sandbox.record("Used")).rejects.toThrow("The sandbox has a past");
   await expect(sandbox.stopRecording()).rejects.toThrow("Nothing is being recorded");
+});
+
+interface Asked {
+  line?: string;
+  /** Beside the key of an account and the content type of JSON, which undefined takes away. */
+  headers?: OutgoingHttpHeaders;
+  body?: string | Buffer;
+}
+
+/** Sends a request with its headers as they are told, and waits for the end of the answer. */
+async function send(base: string, { line = "POST /v1/routing/access", headers = {}, body = "{}" }: Asked) {
+  const [method, path = ""] = line.split(" ");
+  const told = Object.entries(headers).filter(([, value]) => value !== undefined);
+  const sending = request(base, { method, path, headers: Object.fromEntries(told), agent: false });
+  sending.end(body);
+  const [response] = await once(sending, "response");
+  await once(response.resume(), "end");
+  return response.statusCode;
+}
+
+/** Records one request to a sandbox, the API's unless told otherwise. */
+async function recordOne(sandbox: Sandbox, { headers, ...asked }: Asked, host: "api" | "control" = "api") {
+  await sandbox.record("t");
+  const { urls, accounts } = sandbox.description;
+  const usual = { authorization: `Bearer ${accounts[0]?.key}`, "content-type": "application/json" };
+  return await send(urls[host], { ...asked, headers: { ...usual, ...headers } });
+}
+
+/** Plays a scenario that was written to a file. */
+async function playFile(scenario: Scenario) {
+  const file = join(await temporaryFolder(), "written.yaml");
+  await writeFile(file, writeScenario(scenario));
+  const read = await readScenario(file);
+  expect(read).toEqual(scenario);
+  await playScenario(read);
+}
+
+const latin = "application/json; charset=latin1";
+
+test.for<[string, Asked, number, object]>([
+  ["a charset that is refused", { headers: { "content-type": latin } }, 415, { content_type: latin }],
+  [
+    "a type that begins as JSON's does",
+    { headers: { "content-type": "application/jsonx" } },
+    415,
+    { body: {}, content_type: "application/jsonx" },
+  ],
+  ["an empty body", { body: "" }, 400, { content_type: "application/json" }],
+  ["no content type", { headers: { "content-type": undefined } }, 415, { raw_body: "{}" }],
+  ["neither body nor content type", { body: "", headers: { "content-type": undefined } }, 415, {}],
+  ["a body that is too large", { body: "x".repeat(40_000) }, 413, {}],
+  ["a body that is no JSON", { body: "{ü" }, 400, { raw_body: "{ü" }],
+  ["a body of many levels", { body: "[".repeat(10_000) + "]".repeat(10_000) }, 400, {}],
+  [
+    "a content type and the method GET",
+    { line: "GET /v1/routing/capabilities", body: "" },
+    200,
+    { as: "acct_demo" },
+  ],
+  ["the header content-encoding: identity", { headers: { "content-encoding": "identity" } }, 201, {}],
+  ["an unknown credential", { headers: { authorization: "BEARER  abc" } }, 401, { bearer: "abc" }],
+])("a request with %s is repeated", async ([_, asked, status, step]) => {
+  await using sandbox = await createSandbox({ seed: "repeated" });
+  expect(await recordOne(sandbox, asked)).toBe(status);
+  const scenario = await sandbox.stopRecording();
+  expect(scenario.steps).toMatchObject([{ ...step, answer: { status } }]);
+  await playFile(scenario);
+});
+
+test("a scheme in lower case is repeated, and so is a title of many lines", async () => {
+  await using sandbox = await createSandbox({ seed: "repeated" });
+  await sandbox.record("line1\nline2: {evil}\r- x");
+  const authorization = `bearer ${sandbox.description.accounts[0]?.key}`;
+  const headers = { authorization, "content-type": "application/json" };
+  expect(await send(sandbox.description.urls.api, { headers })).toBe(201);
+  const scenario = await sandbox.stopRecording();
+  expect(scenario.steps).toMatchObject([{ as: "acct_demo", body: {} }]);
+  await playFile(scenario);
+});
+
+const malformed = "its header authorization is not `Bearer <credential>`";
+
+test.for<[string, Asked, number]>([
+  ["its body is encoded (content-encoding: gzip)", { headers: { "content-encoding": "gzip" } }, 415],
+  ["its body is not UTF-8", { body: Buffer.from([0x7b, 0xff, 0x7d]) }, 400],
+  [malformed, { headers: { authorization: "Basic abc" } }, 400],
+  [malformed, { headers: { authorization: "Bearer " } }, 400],
+  ["its header idempotency-key was sent more than once", { headers: { "idempotency-key": ["a", "b"] } }, 201],
+  ["only the first 65536 bytes of its body were kept", { body: "x".repeat(200_000) }, 413],
+  [
+    "bytes of its body were kept",
+    { body: "x".repeat(40_000), headers: { "transfer-encoding": "chunked" } },
+    413,
+  ],
+  [
+    "it is a GET with a body",
+    { line: "GET /v1/routing/capabilities", headers: { "content-length": 2 } },
+    200,
+  ],
+  ["its path is not written as fetch sends it", { line: "POST /v1/routing/../access" }, 404],
+])("a recording is refused with the request and the reason: %s", async ([reason, asked, status]) => {
+  await using sandbox = await createSandbox({ seed: "not-repeated" });
+  expect(await recordOne(sandbox, asked)).toBe(status);
+  const stopped = sandbox.stopRecording();
+  await expect(stopped).rejects.toMatchObject({ code: "scenario_refused" });
+  const { line = "POST /v1/routing/access" } = asked;
+  await expect(stopped).rejects.toThrow(`Step 1, ${line}, cannot be repeated: `);
+  await expect(stopped).rejects.toThrow(`${reason}.`);
+});
+
+test("a request to the control API that a step cannot say is refused too, and the sandbox records on", async () => {
+  await using sandbox = await createSandbox({ seed: "not-repeated" });
+  expect(await recordOne(sandbox, { line: "PUT /faults" }, "control")).toBe(404);
+  await expect(sandbox.stopRecording()).rejects.toThrow(
+    "Step 1, PUT /faults, cannot be repeated: only GET, POST, DELETE can be.",
+  );
+  await sandbox.record("Next");
+  await playFile(await sandbox.stopRecording());
 });
 
 test("a file that is no scenario is refused with what is wrong and where", async () => {
