@@ -12,7 +12,8 @@ export interface SandboxTestOptions extends SandboxOptions {
 }
 
 /**
- * A vitest `test` with a `sandbox`, as new in each test; what an earlier test left under way reaches no later one.
+ * A vitest `test` with a `sandbox`, as new in each test; what an earlier test left under way reaches no later one, unless it asked the
+ * URLs themselves.
  *
  * @example
  * const test = sandboxTest({ seed: "checkout" });

@@ -1,45 +1,60 @@
+import type { LocalAccount } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import type { Sandbox } from "../create-sandbox.ts";
-import { SandboxError } from "../sandbox-error.ts";
+import type { WalletName } from "../genesis/roles.ts";
+import type { SandboxReceiver } from "../receiver/receiver.ts";
+import { signingAccount } from "../wallets/signing-account.ts";
+import type { TestWallet } from "../wallets/test-wallet.ts";
+import { lend } from "./lend.ts";
+import { lentChain } from "./lent-chain.ts";
+import { LentWallet } from "./lent-wallet.ts";
+import type { LoanTerm } from "./loan-term.ts";
 
 /**
- * A sandbox that refuses whoever still uses it when the loan is over: what a test that timed out goes on doing must not reach the next
- * one. Only what is asked of the URLs themselves goes past this.
+ * A sandbox that refuses whoever still uses it when the loan is over, and notes what is begun before: what a test leaves under way
+ * must not reach the next one. Only what is asked of the URLs themselves, and middleware that the client is given, go past this.
  */
-export function lentSandbox(sandbox: Sandbox, isOver: () => boolean): Sandbox {
-  const { client, wallets, chain, clock, relayer, receiver } = sandbox;
-  const lent = lend(clock, isOver, 0);
-  return lend(
-    {
-      ...sandbox,
-      client: lend(client, isOver, 0),
-      wallets: lend(wallets, isOver, 1),
-      chain: { ...chain, client: lend(chain.client, isOver, 0), clock: lent },
-      clock: lent,
-      relayer: lend(relayer, isOver, 0),
-      receiver: lend(receiver, isOver, 0),
-    },
-    isOver,
-    0,
-  );
-}
-
-/** @param depth - how far down objects are lent, too. */
-function lend<T extends object>(owner: T, isOver: () => boolean, depth: number): T {
-  return new Proxy(owner, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value === "function")
-        return (...args: unknown[]): unknown => {
-          if (isOver())
-            throw new SandboxError(
-              "not_lent",
-              `The test that had this sandbox is over, and still calls ${String(name)}(); await everything that a test begins.`,
-            );
-          return Reflect.apply(value, target, args);
-        };
-      return depth > 0 && typeof value === "object" && value !== null
-        ? lend(value, isOver, depth - 1)
-        : value;
+export function lentSandbox(sandbox: Sandbox, term: LoanTerm): Sandbox {
+  const clock = lend(sandbox.clock, term);
+  const chain = lentChain(sandbox.chain, clock, term);
+  const { contracts } = sandbox.description;
+  const walletOf = (own: TestWallet, account: LocalAccount): TestWallet =>
+    lend(new LentWallet({ own, account, client: chain.client, contracts, term }), term, { isStepwise: true });
+  return lend(sandbox, term, {
+    own: {
+      chain,
+      clock,
+      relayer: lend(sandbox.relayer, term),
+      store: lend(sandbox.store, term),
+      receiver: lentReceiver(sandbox.receiver, term),
+      wallets: lentWallets(sandbox, walletOf),
+      openWallet: (privateKey) => walletOf(sandbox.openWallet(privateKey), privateKeyToAccount(privateKey)),
+      get client() {
+        return lend(sandbox.client, term);
+      },
     },
   });
+}
+
+function lentWallets(
+  { wallets, chain }: Sandbox,
+  walletOf: (own: TestWallet, account: LocalAccount) => TestWallet,
+): Sandbox["wallets"] {
+  const open = (name: WalletName) => walletOf(wallets[name], signingAccount(chain.accounts.wallets[name]));
+  return {
+    deployer: open("deployer"),
+    merchant: open("merchant"),
+    buyer: open("buyer"),
+    beneficiary: open("beneficiary"),
+    stranger: open("stranger"),
+    other_merchant: open("other_merchant"),
+    other_buyer: open("other_buyer"),
+  };
+}
+
+/** Whoever waits for a delivery that does not come must not hold the loan up, nor be given one of a later test. */
+function lentReceiver(receiver: SandboxReceiver, term: LoanTerm): SandboxReceiver {
+  const next: SandboxReceiver["next"] = async (matches = () => true, timeoutMs) =>
+    await receiver.next((arrival) => !term.isOver && matches(arrival), timeoutMs);
+  return lend(receiver, term, { own: { next } });
 }

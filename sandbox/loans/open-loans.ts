@@ -3,11 +3,12 @@ import type { SandboxOptions } from "../options.ts";
 import { SandboxError } from "../sandbox-error.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { lentSandbox } from "./lent-sandbox.ts";
+import { LoanTerm } from "./loan-term.ts";
 
 /** A sandbox that a test has for as long as it runs. */
 export interface Loan {
   sandbox: Sandbox;
-  /** Ends the loan: from here on the sandbox refuses this borrower. */
+  /** Ends the loan: from here on the sandbox refuses this borrower; resolves when what it had under way has ended. */
   end: () => Promise<void>;
 }
 
@@ -54,11 +55,11 @@ export function openLoans(options: SandboxOptions, scope: "worker" | "test"): Lo
         isLent = false;
         throw error;
       }
-      let isOver = false;
+      const term = new LoanTerm();
       return {
-        sandbox: lentSandbox(kept.sandbox, () => isOver),
+        sandbox: lentSandbox(kept.sandbox, term),
         async end() {
-          isOver = true;
+          await term.end();
           isLent = false;
         },
       };

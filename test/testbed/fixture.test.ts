@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { openLoans } from "../../sandbox/loans/open-loans.ts";
 import { sandboxTest } from "../../sandbox/vitest.ts";
@@ -7,8 +7,15 @@ const test = sandboxTest({ seed: "fixture" });
 const path = "/v1/routing/programs/{program}/merchants";
 const params = { path: { program: "prg_demo" }, header: { "Idempotency-Key": "merchant-1" } };
 
+const anyKey = `0x${"11".repeat(32)}` as const;
+
 /** What the tests had, each in its turn. */
 const had: Sandbox[] = [];
+
+const nothing = { to: "0x00000000000000000000000000000000000000aa", data: "0x" } as const;
+
+/** Left under way by a test that is over; each has a later one. */
+const left: Promise<unknown>[] = [];
 
 async function createMerchant({ client, wallets }: Sandbox) {
   const body = { wallet: wallets.merchant.address, name: "Corner Books", funding_cap: "500000000" };
@@ -43,6 +50,10 @@ test("a test that is over gets no more of it", async ({ sandbox }) => {
   expect(() => earlier.wallets.buyer.faucet(1n)).toThrow(late);
   expect(() => earlier.chain.client.mine({ blocks: 1 })).toThrow(late);
   expect(() => earlier.snapshot()).toThrow(late);
+  expect(() => earlier.openWallet(anyKey)).toThrow(late);
+  expect(() => earlier.chain.request({ method: "evm_mine" })).toThrow(late);
+  expect(() => earlier.chain.stop()).toThrow(late);
+  expect(() => earlier.store.next("merchants")).toThrow(late);
   expect(await sandbox.store.list("merchants", {})).toEqual([]);
 });
 
@@ -61,6 +72,61 @@ test("which the next one does not notice", async ({ sandbox }) => {
   expect(sandbox.relayer.faults()).toEqual([]);
   const { receipt } = await sandbox.wallets.stranger.faucet(1n);
   expect(receipt).toMatchObject({ status: "success", transactionIndex: 0 });
+});
+
+test("a test may end with a request under way", async ({ sandbox }) => {
+  left.push(createMerchant(sandbox));
+  expect(left).toHaveLength(1);
+});
+
+test("which is answered before the next one begins", async ({ sandbox }) => {
+  expect(await left.at(-1)).toMatchObject({ status: "pending" });
+  expect(await sandbox.store.list("merchants", {})).toEqual([]);
+});
+
+test("no call that was left under way reaches a later test, whatever it has come to", async () => {
+  const loans = openLoans({ seed: "left" }, "worker");
+  onTestFinished(async () => await loans.close());
+  const begin = (sandbox: Sandbox) => [
+    createMerchant(sandbox),
+    sandbox.wallets.buyer.faucet(1n),
+    sandbox.openWallet(sandbox.chain.accounts.wallets.merchant.privateKey).submit(nothing),
+    sandbox.chain.client.mine({ blocks: 3 }),
+    sandbox.chain.request({ method: "evm_mine" }),
+    sandbox.clock.travel({ days: 8 }),
+  ];
+  const first = await loans.lend();
+  const fresh = await first.sandbox.fingerprint();
+  await first.end();
+  for (let round = 0; round < 20; round += 1) {
+    const earlier = await loans.lend();
+    const begun = Promise.allSettled(begin(earlier.sandbox));
+    await earlier.end();
+    const later = await loans.lend();
+    await begun;
+    expect(await later.sandbox.fingerprint()).toEqual(fresh);
+    const { receipt } = await later.sandbox.wallets.stranger.faucet(1n);
+    expect(receipt).toMatchObject({ status: "success", transactionIndex: 0 });
+    await later.end();
+  }
+});
+
+test("a test may end with what waits without end", async ({ sandbox }) => {
+  const { chain, receiver, wallets } = sandbox;
+  await chain.client.setAutomine(false);
+  const hash = await wallets.buyer.submit(nothing);
+  left.push(wallets.merchant.faucet(1n), wallets.buyer.receipt(hash), receiver.next());
+  for (const one of left) void one.catch(() => undefined);
+  expect(await chain.client.getTransaction({ hash })).toMatchObject({ blockNumber: null });
+});
+
+test("and what was waited for is refused to it, and there for the next one", async ({ sandbox }) => {
+  const { receiver } = sandbox;
+  const [faucet, receipt] = left.slice(-3);
+  await expect(faucet).rejects.toMatchObject({ code: "not_lent" });
+  await expect(receipt).rejects.toMatchObject({ code: "not_lent" });
+  await fetch(receiver.url, { method: "POST", body: "{}" });
+  expect(await receiver.next()).toMatchObject({ number: 1 });
 });
 
 test("a test may end its sandbox", async ({ sandbox }) => {
