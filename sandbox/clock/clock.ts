@@ -81,9 +81,11 @@ function liveClock(client: ChainClient): SandboxClock {
   const now = () => Math.floor(Date.now() / 1_000) + offset;
   const travelTo = async (timestamp: number) => {
     const ahead = assertAhead(timestamp, now());
-    await client.request({ method: "evm_setTime", params: [timestamp] });
+    await client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
     offset += ahead;
     await client.mine({ blocks: 1 });
+    // A second may have passed since this clock was read, which Anvil's knows nothing of.
+    await client.request({ method: "evm_setTime", params: [now()] });
     return timestamp;
   };
   return {
