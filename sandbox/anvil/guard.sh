@@ -24,6 +24,30 @@ handles_term() {
   return 1
 }
 
+# Whether all of its threads wait for something.
+rests() {
+  for task in "/proc/$anvil/task/"*; do
+    while read -r key value; do
+      case "$key $value" in
+        State:\ [RD]*) return 1 ;;
+        State:*) break ;;
+      esac
+    done 2>/dev/null <"$task/status"
+  done
+  return 0
+}
+
+# What is dumped while a block is being made has its transactions' effects and not the block. Nobody sends anything any more, so
+# Anvil is left to make what it has begun, for a few seconds at most.
+let_it_rest() {
+  looks=0 rested=0
+  while [ "$rested" -lt 3 ] && [ "$looks" -lt 200 ]; do
+    looks=$((looks + 1))
+    if rests; then rested=$((rested + 1)); else rested=0; fi
+    sleep 0.01
+  done
+}
+
 end_anvil() {
   signalled=yes
   tries=0
@@ -31,6 +55,7 @@ end_anvil() {
     tries=$((tries + 1))
     sleep 0.01
   done
+  [ -z "$dump" ] || let_it_rest
   kill -TERM "$anvil" 2>/dev/null
 }
 

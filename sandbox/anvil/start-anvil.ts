@@ -1,6 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createAnvil } from "@viem/anvil";
+import { awaitAutomine } from "../../server/chain/await-automine.ts";
 import { packageRoot } from "../genesis/package-root.ts";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
 import { AnvilError } from "./anvil-error.ts";
@@ -12,6 +13,7 @@ import { adoptDump, dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from
 const GUARD = join(packageRoot(), "sandbox", "anvil", "guard.sh");
 const START_DEADLINE_MS = 15_000;
 const STOP_DEADLINE_MS = 30_000;
+const MINE_DEADLINE_MS = 2_000;
 const LOG_CHARACTERS = 4_000;
 /**
  * How many of the latest blocks a kept chain can be read and replayed at. Each block's state is dumped whole and grows with the
@@ -151,6 +153,8 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
+    // Anvil forgets what it has not mined yet.
+    if (stateFile !== undefined) await endsWithin(mineAll(url), MINE_DEADLINE_MS);
     signal(guardPid, "SIGTERM");
     if (!(await endsWithin(exited, STOP_DEADLINE_MS))) {
       signal(pid, "SIGKILL");
@@ -223,6 +227,16 @@ async function verifyOurs(
       );
     }
     await client.setLoggingEnabled(false);
+  } finally {
+    socket.close();
+  }
+}
+
+/** Waits until a node that mines at once has made a block of all that it was sent. */
+async function mineAll(url: string): Promise<void> {
+  const socket = nodeSocket(url);
+  try {
+    await awaitAutomine(createChainClient(url, socket.transport).request);
   } finally {
     socket.close();
   }

@@ -130,6 +130,33 @@ describe("an Anvil with a state file", () => {
     expect(await traceOf(again.anvil.url, hash)).toEqual(trace);
   });
 
+  test("is saved with all that it was sent, also when it stops in the middle of mining", async () => {
+    const stateFile = join(await temporaryFolder(), "state.json");
+    const { anvil, client } = await start({ stateFile });
+    const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+    await client.setBalance({ address: account.address, value: parseEther("1") });
+    const send = async (nonce: number) =>
+      await client.sendRawTransaction({
+        serializedTransaction: await account.signTransaction({
+          chainId: 31_337,
+          nonce,
+          gas: 21_000n,
+          maxFeePerGas: 2_000_000_000n,
+          to: account.address,
+        }),
+      });
+    await Promise.all(Array.from({ length: 60 }, async (_, nonce) => await send(nonce)));
+    await anvil.stop();
+    const again = await start({ stateFile });
+    const blocks = await Promise.all(
+      Array.from({ length: Number(await again.client.getBlockNumber()) }, async (_, below) =>
+        again.client.getBlock({ blockNumber: BigInt(below + 1) }),
+      ),
+    );
+    expect(blocks.flatMap(({ transactions }) => transactions)).toHaveLength(60);
+    expect(await again.client.getTransactionCount({ address: account.address })).toBe(60);
+  });
+
   test("keeps what it dumps small: the states of the latest 128 blocks only", async () => {
     const stateFile = join(await temporaryFolder(), "state.json");
     const { anvil, client } = await start({ stateFile });
