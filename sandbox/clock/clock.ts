@@ -1,3 +1,4 @@
+import { Mutex } from "async-mutex";
 import type { ChainClient } from "../anvil/chain-client.ts";
 import { freshReading } from "../fresh-reading.ts";
 import { ClockError } from "./clock-error.ts";
@@ -5,6 +6,9 @@ import { type Duration, toSeconds } from "./duration.ts";
 
 /** `deterministic`: time stands still but for blocks, one second each. `live`: time runs with the wall clock. */
 export type ClockMode = "deterministic" | "live";
+
+/** The begin of the year 9999, in Unix seconds: what is due later still has a time that RFC 3339 can write. */
+const latestTime = Date.UTC(9999, 0) / 1_000;
 
 /** A clock that can be moved; only ever forward, and chain and API together. */
 export interface SandboxClock {
@@ -14,14 +18,14 @@ export interface SandboxClock {
   /**
    * Moves ahead, by seconds or a duration, and mines one block at the new time, which it returns.
    *
-   * @throws ClockError unless that is a whole number of seconds above zero.
+   * @throws ClockError unless that is a whole number of seconds above zero, and ends before the year 9999.
    * @example await clock.travel({ days: 8 });
    */
   travel(by: number | Duration): Promise<number>;
   /**
    * Moves to a Unix time in seconds and mines one block at it; returns that time.
    *
-   * @throws ClockError unless `timestamp` is a whole number of seconds after now.
+   * @throws ClockError unless `timestamp` is a whole number of seconds after now and before the year 9999.
    */
   travelTo(timestamp: number): Promise<number>;
   /** Seconds by which travel moved a live clock ahead of the wall clock; 0 in mode `deterministic`. */
@@ -46,7 +50,13 @@ export interface SandboxClock {
 export async function createClock(client: ChainClient, mode: ClockMode): Promise<SandboxClock> {
   const clock = mode === "deterministic" ? deterministicClock(client) : liveClock(client);
   await clock.pin();
-  return clock;
+  // One after the other: two moves from the same moment would ask for a block before the latest one.
+  const moves = new Mutex();
+  return {
+    ...clock,
+    travel: async (by) => await moves.runExclusive(async () => await clock.travel(by)),
+    travelTo: async (timestamp) => await moves.runExclusive(async () => await clock.travelTo(timestamp)),
+  };
 }
 
 function deterministicClock(client: ChainClient): SandboxClock {
@@ -116,6 +126,10 @@ function wholeSeconds(by: number | Duration): number {
 }
 
 function assertAhead(timestamp: number, now: number): number {
+  if (timestamp > latestTime)
+    throw new ClockError(
+      `Time travels up to ${new Date(latestTime * 1_000).toISOString()}, in Unix seconds; ${timestamp} lies behind that.`,
+    );
   if (Number.isSafeInteger(timestamp) && timestamp > now) return timestamp - now;
   throw new ClockError(
     `Time travels forward only: it is ${now}${describe(now)} now, which ${timestamp}${describe(timestamp)} does not come after.`,

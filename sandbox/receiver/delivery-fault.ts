@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from "node:http";
 import { z } from "zod";
 
 /** Where the sandbox's process can die while it delivers. */
@@ -13,12 +14,24 @@ export const crashPoints = [
 /** Where the sandbox's process can die while it delivers. */
 export type CrashPoint = (typeof crashPoints)[number];
 
+/** Headers that HTTP can carry: refused when the fault is set, not when the answer is written. */
+const headersSchema = z.record(z.string(), z.string()).superRefine((headers, context) => {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch (error) {
+      context.addIssue({ code: "custom", path: [name], message: String(error) });
+    }
+  }
+});
+
 /** How a receiver's answer goes wrong. */
 export const receiverFaultSchema = z.union([
   z.strictObject({
     /** What the receiver answers instead of taking the event: anything but a success. */
     status: z.int().min(300).max(599),
-    headers: z.record(z.string(), z.string()).optional(),
+    headers: headersSchema.optional(),
     body: z.string().optional(),
   }),
   /** How long the receiver waits before it takes the event, in real milliseconds. */

@@ -24,6 +24,7 @@ export interface ReceiverState {
 interface Waiter {
   matches: (arrival: Arrival) => boolean;
   resolve: (arrival: Arrival) => void;
+  reject: (reason: unknown) => void;
 }
 
 /**
@@ -85,7 +86,7 @@ export class SandboxReceiver {
       return there;
     }
     const { promise, resolve, reject } = Promise.withResolvers<Arrival>();
-    const waiter = { matches, resolve };
+    const waiter = { matches, resolve, reject };
     this.#waiters = [...this.#waiters, waiter];
     const timer = setTimeout(() => reject(this.#nothingCame(timeoutMs)), timeoutMs);
     try {
@@ -155,7 +156,7 @@ export class SandboxReceiver {
     const verified = verifyWebhook(webhookHeadersOf(seen.headers), bytes, current.key.publicKey);
     const arrival: Arrival = { ...seen, verified };
     this.#arrivals = [...this.#arrivals, arrival].slice(-keptArrivals);
-    const waiter = this.#waiters.find(({ matches }) => matches(arrival));
+    const waiter = this.#waiters.find((one) => isWanted(one, arrival));
     if (waiter === undefined) return;
     this.#taken.add(arrival);
     this.#waiters = this.#waiters.filter((one) => one !== waiter);
@@ -166,5 +167,15 @@ export class SandboxReceiver {
     const where =
       this.url === this.#own ? "" : ` Notifications go to ${this.url}, not to the sandbox's own receiver.`;
     return new SandboxError("no_delivery", `No such delivery arrived within ${milliseconds} ms.${where}`);
+  }
+}
+
+/** What the waiting caller's own function throws is the caller's. */
+function isWanted({ matches, reject }: Waiter, arrival: Arrival): boolean {
+  try {
+    return matches(arrival);
+  } catch (error) {
+    reject(error);
+    return false;
   }
 }

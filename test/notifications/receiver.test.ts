@@ -52,6 +52,18 @@ describe("sandbox.receiver", () => {
     await expect(stage.sandbox.receiver.next(undefined, 20)).rejects.toMatchObject({ code: "no_delivery" });
   });
 
+  test("tells a caller what its own function throws, and nobody else", async () => {
+    const { receiver } = stage.sandbox;
+    const asked = receiver.next(() => {
+      throw new Error("not what was expected");
+    });
+    const refused = expect(asked).rejects.toThrow("not what was expected");
+    const next = receiver.next();
+    await stage.deliver(await stage.writeEvent());
+    await refused;
+    expect((await next).number).toBe(1);
+  });
+
   test("shows what does not verify as such", async () => {
     const event = await stage.writeEvent();
     const signed = await stage.sign(event.id, event.body);
@@ -132,12 +144,17 @@ describe("the control API", () => {
     },
   );
 
-  test.each([{}, { status: 200 }, { drop: false }, { count: 0, drop: true }, { crash: "sometime" }])(
-    "refuses the failure %j",
-    async (fault) => {
-      expect(await control("POST", "/receiver/failures", fault)).toMatchObject({ status: 422 });
-    },
-  );
+  test.each([
+    {},
+    { status: 200 },
+    { drop: false },
+    { count: 0, drop: true },
+    { crash: "sometime" },
+    { status: 503, headers: { "retry after": "3" } },
+    { status: 503, headers: { "retry-after": "3\n" } },
+  ])("refuses the failure %j", async (fault) => {
+    expect(await control("POST", "/receiver/failures", fault)).toMatchObject({ status: 422 });
+  });
 });
 
 test("routing-sandbox listen prints verified deliveries and lets the first ones fail", async () => {

@@ -34,6 +34,28 @@ test("chain and API travel together by seconds, by a duration, or to a moment", 
   expect(Date.parse(data?.now ?? "")).toBe((began + 200_000) * 1_000);
 });
 
+test("travels at once follow each other, each to the time that it was promised", async () => {
+  const { clock } = sandbox;
+  const began = await clock.now();
+  const arrived = await Promise.all([clock.travel(200), clock.travel(100), clock.travel(50)]);
+  expect(arrived).toEqual([began + 200, began + 300, began + 350]);
+  expect(await clock.now()).toBe(began + 350);
+});
+
+test("time ends where no answer could show it any more", async () => {
+  const { clock } = sandbox;
+  const before = await sandbox.fingerprint();
+  const refusal = "Time travels up to 9999-01-01T00:00:00.000Z, in Unix seconds";
+  await expect(clock.travelTo(Date.now() * 1_000)).rejects.toThrow(refusal);
+  await expect(clock.travel({ days: 9_999_999 })).rejects.toThrow(refusal);
+  expect(await sandbox.fingerprint()).toEqual(before);
+  await clock.travelTo(Date.UTC(9999, 0) / 1_000);
+  const { data } = await sandbox.client.GET("/v1/routing/programs/{program}", {
+    params: { path: { program: "prg_demo" } },
+  });
+  expect(data?.id).toBe("prg_demo");
+});
+
 test("whoever asks for the time while it is being read is told what was read after they asked", async () => {
   const begun: ReturnType<typeof Promise.withResolvers<number>>[] = [];
   const ask = freshReading(() => {
