@@ -26,7 +26,7 @@ import { ClosingStack } from "./closing-stack.ts";
 import { createControlHost } from "./control/host.ts";
 import { lockDataDirectory } from "./data-directory/lock.ts";
 import { publish, unpublish } from "./data-directory/sandbox-file.ts";
-import { keepSettings } from "./data-directory/settings-file.ts";
+import { confirmSettings, keepSettings } from "./data-directory/settings-file.ts";
 import { describe, describeRotating, type SandboxDescription } from "./description.ts";
 import { explainTransaction } from "./explain/explain-transaction.ts";
 import type { Explanation } from "./explain/explanation.ts";
@@ -58,6 +58,7 @@ import { type Snapshot, type SnapshotParts, Snapshots } from "./snapshot.ts";
 import { wait } from "./wait.ts";
 import { signingAccount } from "./wallets/signing-account.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
+import type { Enter } from "./wallets/wallet.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
 export interface Sandbox extends AsyncDisposable {
@@ -124,8 +125,11 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   // What was opened last is closed first, also when the start fails half way.
   await using opened = new ClosingStack();
   const { dataDirectory } = settings;
+  if (dataDirectory !== undefined) opened.defer(await lockDataDirectory(dataDirectory));
+  // Before anything is written: a port that is taken changes nothing.
+  await using bound = new ClosingStack();
+  const listeners = await openListeners(settings, bound);
   if (dataDirectory !== undefined) {
-    opened.defer(await lockDataDirectory(dataDirectory));
     await unpublish(dataDirectory);
     const { seed, mode, programs } = settings;
     const kept = { seed, mode, programs: [...programs], in_database: settings.store !== undefined };
@@ -144,7 +148,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const relayer = shared?.leading(own) ?? own;
   // Closed after the listeners: what their last requests began is brought to its end.
   opened.defer(async () => await relayer.drain());
-  const listeners = await openListeners(settings, opened);
+  opened.use(bound.move());
   const urls = urlsOf(listeners);
   if (shared !== null) await shared.stand(urls.api, relayer, watch.elsewhere);
   else if (saved === null) await relayer.recover();
@@ -164,7 +168,9 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     signal: closing.signal,
   });
   const requests = new RequestCounter();
-  if (saved !== null) await restoreSaved(saved, { chain, store, relayer, requests, receiver });
+  const [account] = keys.accounts;
+  const access = lazyAccess(urls.api, account?.key ?? "");
+  if (saved !== null) await restoreSaved(saved, { chain, store, relayer, requests, access, receiver });
   const handOver = shared?.handOver(urls.api) ?? (async () => null);
   const { refused } = watch;
   const ports = { chain: reader, store, relayer, requests, keyRing, refused, handOver, ...outlet };
@@ -173,8 +179,6 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   opened.defer(
     await followHeads({ url: chain.anvil.url, relayer, admission, log: settings.log, announce: watch.head }),
   );
-  const [account] = keys.accounts;
-  const access = lazyAccess(urls.api, account?.key ?? "");
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api);
@@ -186,8 +190,11 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const describeKeys = async () => await describeRotating(keyRing, keys.accounts, receiverUrl);
   const { seed, mode } = settings;
   const description = describe({ seed, mode, urls, chain, keys, rotating: await describeKeys() });
-  const walletOf = (account: LocalAccount) => new TestWallet(account, chain.client, description.contracts);
-  const everything = { settings, admission, chain, store, relayer, requests, receiver };
+  // A restore between a nonce that is read and its transaction would leave that waiting for one which never comes.
+  const enter: Enter = async (send) => await admission.enter(send);
+  const walletOf = (signer: LocalAccount) =>
+    new TestWallet(signer, chain.client, description.contracts, enter);
+  const everything = { settings, admission, chain, store, relayer, requests, access, receiver };
   const encoded = async () => await encodeSnapshot(await saveSandbox(everything));
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
   const isDelivery = ({ url }: { url?: string | undefined }) => url === receiveNotification.path;
@@ -237,8 +244,11 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     }),
   );
   await shared?.publish({ settings, chain, urls, receiverUrl });
-  if (dataDirectory !== undefined) opened.defer(await publish(dataDirectory, description));
   if (saved !== null) requireEqual(saved, await takeFingerprint(chain, store));
+  if (dataDirectory !== undefined) {
+    await confirmSettings(dataDirectory);
+    opened.defer(await publish(dataDirectory, description));
+  }
   const parts = opened.move();
   let closed: Promise<void> | undefined;
   const close = () => {

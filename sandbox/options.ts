@@ -90,7 +90,7 @@ export function settle(options: SandboxOptions): SandboxSettings {
     receiverUrl: options.receiverUrl,
     resolveHost: options.resolveHost ?? resolveHost,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 5_000,
-    dataDirectory: options.dataDirectory === undefined ? undefined : resolve(options.dataDirectory),
+    dataDirectory: options.dataDirectory === undefined ? undefined : folderOf(options.dataDirectory),
     store: options.store,
     fresh: options.fresh ?? false,
     patienceMs,
@@ -99,16 +99,29 @@ export function settle(options: SandboxOptions): SandboxSettings {
     log: options.log ?? { info() {}, error() {} },
     adaptChain: options.adaptChain ?? (async (chain: Chain) => chain),
   };
-  for (const [name, port] of Object.entries(settings.ports))
+  check(settings);
+  return settings;
+}
+
+function folderOf(dataDirectory: string): string {
+  if (dataDirectory === "") throw new RangeError("dataDirectory is empty; leave it out to keep nothing.");
+  return resolve(dataDirectory);
+}
+
+function check({ seed, mode, ports, confirmations, gasBudgetWei, ...rest }: SandboxSettings): void {
+  for (const [name, port] of Object.entries(ports))
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
       throw new RangeError(`--${name}-port must be a number from 0 to 65535, not ${port}.`);
+  if (typeof seed !== "string" || seed.length === 0 || seed.length > 200)
+    throw new RangeError("The seed must have 1 to 200 characters.");
+  if (mode !== "deterministic" && mode !== "live")
+    throw new RangeError(`mode must be "deterministic" or "live", not ${JSON.stringify(mode)}.`);
   if (!Number.isInteger(confirmations) || confirmations < 1 || confirmations > 1_000)
     throw new RangeError(`confirmations must be a whole number from 1 to 1000, not ${confirmations}.`);
-  const { deliveryTimeoutMs } = settings;
+  if (gasBudgetWei < 0n) throw new RangeError("The gas budget must not be negative.");
+  const { deliveryTimeoutMs, patienceMs } = rest;
   if (!Number.isInteger(deliveryTimeoutMs) || deliveryTimeoutMs < 1 || deliveryTimeoutMs > 60_000)
     throw new RangeError(`deliveryTimeoutMs must be 1 to 60000 milliseconds, not ${deliveryTimeoutMs}.`);
-  if (gasBudgetWei < 0n) throw new RangeError("The gas budget must not be negative.");
-  if (settings.seed.length === 0 || settings.seed.length > 200)
-    throw new RangeError("The seed must have 1 to 200 characters.");
-  return settings;
+  if (!Number.isInteger(patienceMs) || patienceMs < 0)
+    throw new RangeError(`patienceMs must be a whole number of milliseconds, 0 or more, not ${patienceMs}.`);
 }

@@ -34,6 +34,8 @@ interface Moment {
   faults: FaultState;
   receiver: ReceiverState;
   requests: number;
+  /** The client's credential. */
+  access: string | null;
 }
 
 /** Everything that a snapshot holds or has to hold still. */
@@ -61,7 +63,7 @@ export class Snapshots {
 
   /** Takes a snapshot once everything under way has ended; requests that come meanwhile wait. */
   async take(): Promise<Snapshot> {
-    const { admission, chain, store, relayer, requests, receiver, alone } = this.#parts;
+    const { admission, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
     const take = async () => {
       await relayer.drain();
       const { client, clock } = chain;
@@ -78,6 +80,7 @@ export class Snapshots {
         faults: relayer.snapshotFaults(),
         receiver: receiver.snapshot(),
         requests: requests.count,
+        access: access.snapshot(),
       };
       this.#valid.add(moment);
       return { restore: async () => await this.#restore(moment) };
@@ -112,7 +115,7 @@ export class Snapshots {
         await restoreMining(client, moment.mining);
       await store.import(moment.store);
       requests.count = moment.requests;
-      access.forget();
+      access.restore(moment.access);
       receiver.restore(moment.receiver);
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
     };

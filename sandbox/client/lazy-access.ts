@@ -6,28 +6,65 @@ const issued = z.object({ credential: z.string() });
 /** Gives every request of a client a credential, which is issued when the first one is sent. */
 export interface LazyAccess {
   middleware: Middleware;
-  /** Forgets the credential, as after a restore to a time before it was issued. */
-  forget(): void;
+  /** The credential, if there is one; part of a snapshot. */
+  snapshot(): string | null;
+  /** Goes back to what a snapshot kept; nothing to have a credential issued anew. */
+  restore(credential: string | null): void;
 }
 
 /**
  * Issues an account's access when a client first needs it. It is never renewed in silence: a test that travels past its
- * seven days sees the refusal that a real client would see.
+ * seven days sees the refusal that a real client would see. Only what a restore meets on its way is sent once more, with the access
+ * of the moment that was restored.
  *
  * @example client.use(lazyAccess(urls.api, account.key).middleware)
  */
 export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
-  let credential: Promise<string> | undefined;
+  let credential: string | null = null;
+  let issuing: Promise<string> | null = null;
+  let restores = 0;
+  /** Requests under way, as they can be sent once more. */
+  const sent = new Map<string, { request: Request; restores: number }>();
+
+  const current = async (): Promise<string> => {
+    if (credential !== null) return credential;
+    const before = restores;
+    issuing ??= issue(apiUrl, accountKey);
+    try {
+      const got = await issuing;
+      if (before === restores) credential = got;
+      return got;
+    } finally {
+      if (before === restores) issuing = null;
+    }
+  };
+  const authorize = async (request: Request) =>
+    request.headers.set("Authorization", `Bearer ${await current()}`);
+
   return {
     middleware: {
-      async onRequest({ request, schemaPath }) {
+      async onRequest({ request, schemaPath, id }) {
         if (request.headers.has("Authorization") || !schemaPath.includes("/programs/")) return;
-        credential ??= issue(apiUrl, accountKey);
-        request.headers.set("Authorization", `Bearer ${await credential}`);
+        const copy = { request: request.clone(), restores };
+        await authorize(request);
+        sent.set(id, copy);
+      },
+      async onResponse({ response, id }) {
+        const copy = sent.get(id);
+        sent.delete(id);
+        if (response.status !== 401 || copy === undefined || copy.restores === restores) return;
+        await authorize(copy.request);
+        return await fetch(copy.request);
+      },
+      onError({ id }) {
+        sent.delete(id);
       },
     },
-    forget() {
-      credential = undefined;
+    snapshot: () => credential,
+    restore(kept) {
+      restores += 1;
+      credential = kept;
+      issuing = null;
     },
   };
 }
@@ -38,5 +75,7 @@ async function issue(apiUrl: string, accountKey: string): Promise<string> {
     headers: { Authorization: `Bearer ${accountKey}`, "Content-Type": "application/json" },
     body: "{}",
   });
-  return issued.parse(await answer.json()).credential;
+  const body: unknown = await answer.json();
+  if (!answer.ok) throw new Error(`The client got no access: ${answer.status} ${JSON.stringify(body)}`);
+  return issued.parse(body).credential;
 }

@@ -1,16 +1,38 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
 import type { SandboxDescription } from "../description.ts";
+
+/** How long a sandbox may take to say who it is, in milliseconds. */
+const patienceMs = 10_000;
+
+const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z.url() }) });
 
 /**
  * Finds the sandbox that runs in a data directory.
  *
- * @returns null when none answers.
+ * @returns null when none answers, or another one where that of this directory was.
  */
 export async function findRunning(directory: string): Promise<SandboxDescription | null> {
   const text = await readFile(join(directory, "sandbox.json"), "utf8").catch(() => null);
-  if (text === null) return null;
-  const description: SandboxDescription = JSON.parse(text);
-  const answer = await fetch(`${description.urls.control}/status`).catch(() => null);
-  return answer?.ok ? description : null;
+  const description = text === null ? null : parseDescription(text);
+  if (description === null) return null;
+  const answer = await fetch(`${description.urls.control}/status`, {
+    signal: AbortSignal.timeout(patienceMs),
+  })
+    .then(async (response) => await response.json())
+    .catch(() => null);
+  // A port that a killed sandbox had may be anybody's by now.
+  const { data } = described.safeParse(answer);
+  return data?.pid === description.pid && data.urls.control === description.urls.control ? description : null;
+}
+
+/** What a sandbox wrote of itself; null for what none has written whole. */
+function parseDescription(text: string): SandboxDescription | null {
+  try {
+    const description: SandboxDescription = JSON.parse(text);
+    return described.safeParse(description).success ? description : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -18,15 +19,20 @@ export const keptSettings = z.object({
 /** What {@link keptSettings} describes. */
 export type KeptSettings = z.infer<typeof keptSettings>;
 
+/** There from a directory's first start until that has succeeded: what a start leaves that fails or is killed is nothing to go on with. */
+const unfinishedFile = "unfinished";
+
 /**
  * Reads what a data directory was made with.
  *
- * @returns null for a new directory.
+ * @returns null for a new directory, and for one whose first start was not finished.
  * @throws SandboxError data_directory_mismatch when the file is of another version or damaged.
  */
 export async function readKeptSettings(directory: string): Promise<KeptSettings | null> {
   const file = join(directory, "settings.json");
-  const text = await readFile(file, "utf8").catch(() => null);
+  const text = existsSync(join(directory, unfinishedFile))
+    ? null
+    : await readFile(file, "utf8").catch(() => null);
   if (text === null) return null;
   try {
     return keptSettings.parse(JSON.parse(text));
@@ -40,7 +46,8 @@ export async function readKeptSettings(directory: string): Promise<KeptSettings 
 }
 
 /**
- * Makes sure that a kept sandbox is resumed with the settings that it was made with.
+ * Makes sure that a kept sandbox is resumed with the settings that it was made with. A new one's are written down, to be confirmed once
+ * it has started.
  *
  * @throws SandboxError data_directory_mismatch
  */
@@ -51,9 +58,17 @@ export async function keepSettings(directory: string, wanted: KeptSettings, fres
       "data_directory_mismatch",
       `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}; name none of them to go on with it, or start with --fresh to begin anew.`,
     );
-  if (fresh) await rm(join(directory, "store"), { recursive: true, force: true });
-  if (kept === null)
-    await writeFile(join(directory, "settings.json"), JSON.stringify(wanted), { mode: 0o600 });
+  if (kept !== null) return;
+  const unfinished = join(directory, unfinishedFile);
+  if (fresh || existsSync(unfinished))
+    for (const part of ["chain", "store"]) await rm(join(directory, part), { recursive: true, force: true });
+  await writeFile(unfinished, "", { mode: 0o600 });
+  await writeFile(join(directory, "settings.json"), JSON.stringify(wanted), { mode: 0o600 });
+}
+
+/** Says that a directory's first start has succeeded. */
+export async function confirmSettings(directory: string): Promise<void> {
+  await rm(join(directory, unfinishedFile), { force: true });
 }
 
 function describe({ seed, mode, programs, in_database }: KeptSettings): string {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { readDirectory } from "../../server/store/directory.ts";
 import { isRunning } from "../data-directory/process-record.ts";
@@ -30,7 +30,8 @@ async function examineWriting(folder: string): Promise<Finding> {
     await writeFile(probe, "");
     await rm(probe);
     // It is looked at, not begun.
-    if (made !== undefined) await rmdir(folder);
+    if (made !== undefined)
+      for (let path = folder; path.startsWith(made); path = dirname(path)) await rmdir(path);
     return healthy(check, `${folder} can be written to.`);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

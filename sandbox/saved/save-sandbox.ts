@@ -2,6 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { hexToBytes } from "viem";
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { Store } from "../../server/store/store.ts";
+import type { LazyAccess } from "../client/lazy-access.ts";
 import { readMining, restoreMining } from "../clock/mining.ts";
 import { takeFingerprint } from "../fingerprint.ts";
 import type { Chain } from "../genesis/start-chain.ts";
@@ -19,12 +20,13 @@ export interface SavedParts {
   store: Store;
   relayer: Relayer;
   requests: RequestCounter;
+  access: LazyAccess;
   receiver: SandboxReceiver;
 }
 
 /** Takes everything that a snapshot file holds once everything under way has ended; requests that come meanwhile wait. */
 export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
-  const { settings, admission, chain, store, relayer, requests, receiver } = parts;
+  const { settings, admission, chain, store, relayer, requests, access, receiver } = parts;
   return await admission.alone(async () => {
     await relayer.drain();
     const { client, clock, deployment, accounts } = chain;
@@ -48,6 +50,7 @@ export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
       faults: relayer.snapshotFaults(),
       receiver: receiver.snapshot(),
       requests: requests.count,
+      access: access.snapshot(),
       fingerprint: await takeFingerprint(chain, store),
       state: gunzipSync(hexToBytes(dump)).toString(),
     };
@@ -61,11 +64,12 @@ export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
  */
 export async function restoreSaved(
   saved: SavedSandbox,
-  { chain, store, relayer, requests, receiver }: Omit<SavedParts, "settings" | "admission">,
+  { chain, store, relayer, requests, access, receiver }: Omit<SavedParts, "settings" | "admission">,
 ): Promise<void> {
   await restoreMining(chain.client, saved.mining);
   await store.import(saved.store);
   await relayer.restoreFaults(saved.faults);
   requests.count = saved.requests;
+  access.restore(saved.access);
   receiver.restore(saved.receiver);
 }

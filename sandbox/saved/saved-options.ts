@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { readKeptSettings } from "../data-directory/settings-file.ts";
+import { definedOnly } from "../defined-only.ts";
 import type { SandboxOptions } from "../options.ts";
 import { settlePrograms } from "../programs.ts";
 import { SandboxError } from "../sandbox-error.ts";
@@ -18,7 +19,8 @@ export interface CompletedOptions {
  * @throws SandboxError snapshot_refused when the options name another seed, mode or programs than the file, or the directory has a
  * sandbox already; and for a file that cannot be loaded.
  */
-export async function completeOptions(options: SandboxOptions): Promise<CompletedOptions> {
+export async function completeOptions(given: SandboxOptions): Promise<CompletedOptions> {
+  const options: SandboxOptions = definedOnly(given);
   const { from, dataDirectory, fresh = false } = options;
   const kept = dataDirectory === undefined || fresh ? null : await readKeptSettings(dataDirectory);
   if (from === undefined) {

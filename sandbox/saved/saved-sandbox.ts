@@ -29,6 +29,8 @@ export const savedSandbox = z.object({
   receiver: z.custom<ReceiverState>(isObject),
   /** How many requests the API has had. */
   requests: z.int(),
+  /** The credential of the typed client. */
+  access: z.string().nullable().default(null),
   fingerprint: z.custom<Fingerprint>(isObject),
 });
 

@@ -20,7 +20,7 @@ import { hashId } from "../../protocol/id.ts";
 import type { ChainClient } from "../anvil/chain-client.ts";
 import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
-import { Wallet } from "./wallet.ts";
+import { type Enter, Wallet } from "./wallet.ts";
 
 type Merchant = components["schemas"]["Merchant"];
 type Purchase = components["schemas"]["Purchase"];
@@ -46,8 +46,8 @@ export interface SentTransaction {
 export class TestWallet extends Wallet {
   readonly #contracts: WalletContracts;
 
-  constructor(account: LocalAccount, client: ChainClient, contracts: WalletContracts) {
-    super(account, client);
+  constructor(account: LocalAccount, client: ChainClient, contracts: WalletContracts, enter?: Enter) {
+    super(account, client, enter);
     this.#contracts = contracts;
   }
 

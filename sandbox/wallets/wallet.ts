@@ -32,16 +32,21 @@ const receiptPollMs = 4;
 const looksBetween = 10;
 const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
+/** Runs what sends a transaction, when nothing stands in its way. */
+export type Enter = (send: () => Promise<Hex>) => Promise<Hex>;
+
 /** A test wallet that signs for itself: it holds its key and sends raw transactions. */
 export class Wallet {
   readonly address: Address;
   readonly #account: LocalAccount;
   readonly #client: ChainClient;
+  readonly #enter: Enter;
 
-  constructor(account: LocalAccount, client: ChainClient) {
+  constructor(account: LocalAccount, client: ChainClient, enter: Enter = (send) => send()) {
     this.address = account.address;
     this.#account = account;
     this.#client = client;
+    this.#enter = enter;
   }
 
   /**
@@ -55,6 +60,10 @@ export class Wallet {
 
   /** Signs a transaction locally and sends it; the hash answers before it is mined. */
   async submit(transaction: WalletTransaction): Promise<Hex> {
+    return await this.#enter(async () => await this.#send(transaction));
+  }
+
+  async #send(transaction: WalletTransaction): Promise<Hex> {
     const [nonce, chainId] = await Promise.all([
       this.#client.getTransactionCount({ address: this.address, blockTag: "pending" }),
       this.#client.getChainId(),

@@ -6,6 +6,7 @@ import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
 import { silentNarrator } from "../../sandbox/demo/narrator.ts";
 import { activate, createPurchase } from "../../sandbox/demo/purchase-steps.ts";
 import { Session } from "../../sandbox/demo/session.ts";
+import type { SandboxOptions } from "../../sandbox/options.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const programs = ["prg_books", { id: "prg_demo", name: "Demo", account: "acct_main" }];
@@ -56,9 +57,21 @@ test("a data directory goes on with its programs, seed and mode, and refuses oth
   await expect(createSandbox({ dataDirectory, programs: ["prg_demo"] })).rejects.toThrow(
     'was made with seed "kept" in mode deterministic with prg_books (prg_books, acct_books), prg_demo (Demo, acct_main)',
   );
-  await using resumed = await createSandbox({ dataDirectory });
+  // As from a variable that is not set.
+  const unset: object = { dataDirectory, seed: undefined, programs: undefined };
+  await using resumed = await createSandbox(unset);
   expect(resumed.description.accounts).toEqual(made.description.accounts);
   expect(await resumed.fingerprint()).toEqual(before);
+});
+
+test.for([
+  [{ mode: "Deterministic" }, 'mode must be "deterministic" or "live", not "Deterministic"'],
+  [{ seed: 5 }, "The seed must have 1 to 200 characters"],
+  [{ patienceMs: Number.NaN }, "patienceMs must be a whole number"],
+  [{ dataDirectory: "" }, "dataDirectory is empty"],
+  [{ confirmations: 0 }, "confirmations must be a whole number from 1 to 1000, not 0"],
+] as const)("refuses the option %j", async ([options, reason]) => {
+  await expect(createSandbox(options as SandboxOptions)).rejects.toThrow(reason);
 });
 
 test.for([

@@ -106,3 +106,17 @@ test("a file that is damaged, foreign, or of another version is refused, and the
   );
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
 });
+
+test("a load whose port is taken, or that is killed, leaves a directory that can be loaded into", async () => {
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  const [, port = ""] = /:(\d+)$/.exec(sandbox.description.urls.control) ?? [];
+  const dataDirectory = await temporaryFolder();
+  const refused = createSandbox({ from: file, dataDirectory, ports: { control: Number(port) } });
+  await expect(refused).rejects.toMatchObject({ code: "port_in_use" });
+  // As a start leaves it that is killed in the middle.
+  await writeFile(join(dataDirectory, "unfinished"), "");
+  await writeFile(join(dataDirectory, "settings.json"), '{"version":1,"seed":"half","mode":"live"}');
+  await using loaded = await createSandbox({ from: file, dataDirectory });
+  expect(await loaded.fingerprint()).toEqual(await sandbox.fingerprint());
+});

@@ -143,6 +143,61 @@ test("the client gets a credential of the restored time by itself", async () => 
   expect((await read()).response.status).toBe(200);
 });
 
+test("a restore gives the client the credential that it had, so that what follows is the same each time", async () => {
+  const read = async () => await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path } });
+  const path = { program: "prg_demo" };
+  await read();
+  const mark = await sandbox.snapshot();
+  const goOn = async () => {
+    await read();
+    await sandbox.wallets.buyer.faucet(1n);
+    return await sandbox.fingerprint();
+  };
+  const first = await goOn();
+  await mark.restore();
+  expect(await goOn()).toEqual(first);
+});
+
+test("what the client sends while a restore takes its credential away is answered as if it were sent afterwards", async () => {
+  const path = { program: "prg_demo" };
+  const read = async () => await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path } });
+  const mark = await sandbox.snapshot();
+  for (let round = 0; round < 10; round += 1) {
+    await read();
+    const [, ...answers] = await Promise.all([mark.restore(), read(), read(), read(), read()]);
+    expect(answers.map(({ response }) => response.status)).toEqual([200, 200, 200, 200]);
+  }
+});
+
+test("a restore that comes while a wallet sends comes after that, and leaves nothing of it waiting", async () => {
+  let restore = async () => {};
+  const restores: Promise<void>[] = [];
+  await using watched = await createSandbox({
+    seed: "sending",
+    adaptChain: async (chain) => {
+      const client = Object.create(chain.client);
+      client.getTransactionCount = async (asked: Parameters<typeof chain.client.getTransactionCount>[0]) => {
+        const nonce = await chain.client.getTransactionCount(asked);
+        restores.push(restore());
+        // Long enough for a restore that does not wait for the wallet.
+        for (let looks = 0; looks < 40; looks += 1) await chain.client.getBlockNumber({ cacheTime: 0 });
+        return nonce;
+      };
+      return { ...chain, client };
+    },
+  });
+  const { chain, wallets, description } = watched;
+  const mark = await watched.snapshot();
+  for (let round = 0; round < 10; round += 1) {
+    await wallets.buyer.faucet(1n);
+    restore = async () => await mark.restore();
+    await wallets.buyer.submit({ to: description.contracts.token, data: "0x" });
+    await Promise.all(restores.splice(0));
+    restore = async () => {};
+    expect(await chain.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 0 });
+  }
+});
+
 test("a credential ends with its seven days when the clock travels", async () => {
   const mark = await sandbox.snapshot();
   const path = "/v1/routing/programs/{program}";
