@@ -3,6 +3,9 @@ import { createProgram } from "./program.ts";
 
 /** Runs the command that this process was started with; a failure is told in one sentence and by the exit code. */
 export async function runCommandLine(): Promise<void> {
+  process.stdout.on("error", noteUnwritten);
+  // There is nowhere left to say it.
+  process.stderr.on("error", () => {});
   try {
     await createProgram().exitOverride().parseAsync();
   } catch (error) {
@@ -12,4 +15,11 @@ export async function runCommandLine(): Promise<void> {
       process.exitCode = 1;
     }
   }
+}
+
+/** Nobody reads on, as behind `| head`: what was asked for is done all the same. Anything else, as a full disk, is a failure. */
+function noteUnwritten(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") return;
+  process.stderr.write(`What this prints cannot be written: ${error.message}\n`);
+  process.exitCode = 1;
 }

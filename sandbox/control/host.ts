@@ -36,6 +36,8 @@ const explainedHash = z.templateLiteral(
   ["0x", z.string().regex(/^[0-9a-f]{64}$/)],
   "is no transaction hash: 0x and 64 lower-case hexadecimal digits",
 );
+/** How many blocks a node is asked for at once: it answers nothing else meanwhile. */
+const portion = 500;
 const mineBody = z.strictObject({ blocks: z.int().min(1).max(9_999).default(1) });
 const miningBody = z.strictObject({ every: z.enum(["transaction", "never"]).or(z.int().min(1).max(3_600)) });
 const faultBody = z.strictObject({
@@ -103,7 +105,7 @@ export function createControlHost(sandbox: {
   });
   app.post("/blocks", async (request, response) => {
     const { blocks } = mineBody.parse(request.body ?? {});
-    await client.mine({ blocks });
+    for (let left = blocks; left > 0; left -= portion) await client.mine({ blocks: Math.min(left, portion) });
     response.json({ block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) });
   });
   app.post("/mining", async (request, response) => {

@@ -1,12 +1,15 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { cli } from "../cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 let sandbox: Sandbox;
 let folder: string;
@@ -70,6 +73,30 @@ test("snapshot save writes a file from which snapshot load makes a data director
   const { digest } = JSON.parse(await run("snapshot", "load", file, "--json", "--data-dir", elsewhere));
   expect(digest).toBe((await sandbox.fingerprint()).digest);
   expect(existsSync(join(elsewhere, "settings.json"))).toBe(true);
+});
+
+test("a command takes no other sandbox for that of its directory, which has gone", async () => {
+  const gone = await temporaryFolder();
+  const { urls, ...rest } = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
+  const none = expect.stringContaining("start one with npm start");
+  for (const left of [JSON.stringify({ ...rest, urls, pid: rest.pid + 1 }), '{"version":1', "{}"]) {
+    await writeFile(join(gone, "sandbox.json"), left);
+    const before = await sandbox.clock.now();
+    expect(await failed("travel", "8d", "--data-dir", gone)).toMatchObject({ code: 1, stderr: none });
+    expect(await sandbox.clock.now()).toBe(before);
+  }
+});
+
+test("what is done is done also when nobody reads on", async () => {
+  const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+  const child = spawn(process.execPath, [cli, "mine", "3", "--data-dir", folder], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stdout.destroy();
+  const complaint = text(child.stderr);
+  expect(await once(child, "exit")).toEqual([0, null]);
+  expect(await complaint).toBe("");
+  expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(before + 3n);
 });
 
 test("a command says what is wrong and what to do, and fails", async () => {
