@@ -78,7 +78,7 @@ const generated = `${[
   "`check-contract` when the contract is, `doctor` when something is wrong.",
   "",
   "`completion` prints a script for a shell's completion of commands, options and their values, where `routing-sandbox` is on the PATH:",
-  "`source <(routing-sandbox completion bash)`, the same for zsh, or `routing-sandbox completion fish | source`.",
+  "`source <(routing-sandbox completion bash)`, the same for zsh, or `routing-sandbox completion fish | source`. In bash it needs the package bash-completion.",
   "",
   ...commandsOf(program).flatMap(describe),
 ].join("\n")}`.trimEnd();

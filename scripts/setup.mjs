@@ -312,8 +312,10 @@ class Setup {
       const found = statSync(join(this.#root, path), { throwIfNoEntry: false });
       return found !== undefined && line === `${found.mtimeMs} ${found.size} ${path}`;
     };
-    const sources = readText(join(this.#root, ".bundle", "sources.txt"));
-    return sources?.split("\n").every(isAsBundled) ?? false;
+    const bundle = join(this.#root, ".bundle");
+    const programs = ["cli.cjs", "command-line.cjs"].map((name) => join(bundle, "sandbox", name));
+    const sources = readText(join(bundle, "sources.txt"));
+    return programs.every(existsSync) && (sources?.split("\n").every(isAsBundled) ?? false);
   }
 
   #stamp(changes) {

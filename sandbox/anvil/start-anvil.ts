@@ -82,6 +82,7 @@ export interface AnvilProcess extends AsyncDisposable {
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProcess> {
   const { chainId = 31_337, stateFile } = options;
+  const binary = anvilBinary();
   const host = await chooseLoopbackAddress();
   const resumed = stateFile !== undefined && (await settleStateFile(stateFile));
   // A record without a dump would mean a lost chain; this run has nothing to lose yet.
@@ -105,7 +106,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
     execArgs: ([guard, anvilArguments]) => [
       guard,
       [
-        anvilBinary(),
+        binary,
         stateFile === undefined ? "" : recordFileOf(stateFile),
         stateFile === undefined ? "" : dumpFileOf(stateFile),
         ...anvilArguments,
