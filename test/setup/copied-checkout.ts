@@ -10,8 +10,10 @@ const PARTS = [
   "package-lock.json",
   "package.json",
   "protocol",
+  "relayer",
   "sandbox",
   "scripts",
+  "server",
   "tsconfig.json",
 ];
 

@@ -41,6 +41,7 @@ let folder: string;
 let checkout: string;
 let starter: ChildProcessByStdio<Writable, Readable, null>;
 let lines: Interface;
+let ended: Promise<undefined>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "routing-sandbox-genesis-"));
@@ -50,12 +51,12 @@ beforeAll(async () => {
     stdio: ["pipe", "pipe", "inherit"],
   });
   lines = createInterface({ input: starter.stdout });
+  ended = once(lines, "close").then(() => undefined);
 });
 
 afterAll(async () => {
-  const exited = once(starter, "exit");
   starter.stdin.end();
-  await exited;
+  if (starter.exitCode === null) await once(starter, "exit");
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -69,7 +70,9 @@ beforeEach(async () => {
 async function ask(what: "find" | "start"): Promise<unknown> {
   const line = once(lines, "line");
   starter.stdin.write(`${what}\n`);
-  return JSON.parse((await line)[0]);
+  const answer = await Promise.race([line, ended]);
+  if (answer === undefined) throw new Error("The checkout's program has ended.");
+  return JSON.parse(answer[0]);
 }
 
 /** Starts and stops a chain in the checkout; tells which one it was, or why there was none. */
