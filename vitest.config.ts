@@ -16,6 +16,7 @@ const longest = [
   "test/crash/",
   "test/pages/reference",
   "test/relayer/over-http",
+  "test/store/identical-requests",
   "test/store/two-processes",
   "test/end-to-end/restart",
 ];

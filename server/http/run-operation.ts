@@ -11,10 +11,14 @@ import type { Operation, OperationContext } from "./operation.ts";
 /** How often a handler starts over when another request changed what it had read. */
 const conflictRetries = 8;
 
-/** A key with the revision of its record in the store; 0 while there is none. */
+/** A key with its record in the store: its revision, 0 while there is none, and what an effect was begun on. */
 interface HeldKey extends IdempotencyClaim {
   revision: number;
+  subject: string | null;
 }
+
+/** What a key stands for now: the answer that is stored under it, or a request that has none yet. */
+type Look = { answer: Answer } | { held: HeldKey | null };
 
 /** Runs operations: each effect once per idempotency key, each write in one commit. */
 export class OperationRunner {
@@ -28,11 +32,12 @@ export class OperationRunner {
 
   /** Runs an operation that takes no idempotency key. */
   async run(operation: Operation, context: OperationContext): Promise<Answer> {
-    return await this.#attempt(operation, context, null);
+    return await this.#attempt(operation, context, async () => ({ held: null }), null);
   }
 
   /**
-   * Runs an operation under an idempotency key: the first request does it, identical ones wait and get the same bytes.
+   * Runs an operation under an idempotency key: the first request does it, identical ones get the same bytes. Those at this process wait
+   * for it; one at another process starts over once this one's answer is stored.
    *
    * @throws Problem idempotency_key_reused, idempotency_in_flight.
    */
@@ -45,7 +50,9 @@ export class OperationRunner {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#underWay.set(claim.key, promise);
     try {
-      return await this.#claimAndRun(operation, context, claim);
+      const look = async () => await this.#look(claim);
+      const found = await look();
+      return "answer" in found ? found.answer : await this.#attempt(operation, context, look, found.held);
     } finally {
       this.#underWay.delete(claim.key);
       resolve();
@@ -63,77 +70,69 @@ export class OperationRunner {
     return ended;
   }
 
-  /** Starts over when another process took or finished the key meanwhile. */
-  async #claimAndRun(
-    operation: Operation,
-    context: OperationContext,
-    claim: IdempotencyClaim,
-  ): Promise<Answer> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await this.#claimOnce(operation, context, claim);
-      } catch (error) {
-        const taken = error instanceof StoreConflictError && error.collection === "idempotency";
-        if (!taken || tries >= conflictRetries) throw error;
-      }
-    }
-  }
-
-  async #claimOnce(
-    operation: Operation,
-    context: OperationContext,
-    claim: IdempotencyClaim,
-  ): Promise<Answer> {
-    const { store } = this.#services;
-    const found = await store.get("idempotency", claim.key);
-    const before = found?.value;
-    if (before !== undefined && before.fingerprint !== claim.fingerprint) throw keyReused();
-    if (before?.response)
-      return serializedAnswer(before.response.status, before.response.body, {
-        "Idempotent-Replayed": "true",
-      });
-    const held: HeldKey = { ...claim, revision: found?.revision ?? 0 };
-    const resumable: OperationContext = {
-      ...context,
-      resumes: before?.subject ?? null,
-      beginEffect: async (subject) => {
-        if (held.revision > 0) return;
-        const value = {
-          fingerprint: claim.fingerprint,
-          state: "in_progress",
-          subject,
-          response: null,
-        } as const;
-        await store.commit([], () => [keep(held, value)]);
-        held.revision = 1;
-      },
-    };
-    try {
-      return await this.#attempt(operation, resumable, held);
-    } catch (error) {
-      if (held.revision > 0 && freesKey(error))
-        await store.commit([], () => [{ kind: "delete", collection: "idempotency", key: claim.key }]);
-      throw error;
-    }
+  /** @throws Problem idempotency_key_reused */
+  async #look({ key, fingerprint }: IdempotencyClaim): Promise<Look> {
+    const found = await this.#services.store.get("idempotency", key);
+    if (found === undefined) return { held: { key, fingerprint, revision: 0, subject: null } };
+    const { value, revision } = found;
+    if (value.fingerprint !== fingerprint) throw keyReused();
+    if (value.response === null) return { held: { key, fingerprint, revision, subject: value.subject } };
+    const { status, body } = value.response;
+    return { answer: serializedAnswer(status, body, { "Idempotent-Replayed": "true" }) };
   }
 
   /**
-   * Runs the handler and commits what it decided, one request at a time for each object; starts over when what it read has
-   * changed meanwhile all the same.
+   * Runs the handler and commits what it decided, one request at a time for each object; starts over when what it read has changed
+   * meanwhile all the same.
+   *
+   * Whatever it runs into, the same request at another process may be the reason: the answer that is stored by then is the answer.
    */
-  async #attempt(operation: Operation, context: OperationContext, held: HeldKey | null): Promise<Answer> {
+  async #attempt(
+    operation: Operation,
+    context: OperationContext,
+    look: () => Promise<Look>,
+    first: HeldKey | null,
+  ): Promise<Answer> {
     const attempt = async () => {
+      let held = first;
       for (let tries = 0; ; tries += 1) {
         try {
-          return await this.#handleAndCommit(operation, context, held);
+          return await this.#handleHolding(operation, context, held);
         } catch (error) {
-          const changed = error instanceof StoreConflictError && error.collection !== "idempotency";
-          if (!changed || tries >= conflictRetries) throw error;
+          const found = await look();
+          if ("answer" in found) return found.answer;
+          if (!(error instanceof StoreConflictError) || tries >= conflictRetries) throw error;
+          held = found.held;
         }
       }
     };
     const turn = operation.method === "post" ? turnOf(operation, context) : null;
     return turn === null ? await attempt() : await this.#turns.run(turn, attempt);
+  }
+
+  /** Has the handler record its key before an effect, and frees the key when it was refused. */
+  async #handleHolding(
+    operation: Operation,
+    context: OperationContext,
+    held: HeldKey | null,
+  ): Promise<Answer> {
+    if (held === null) return await this.#handleAndCommit(operation, context, null);
+    const { store } = this.#services;
+    const { key, fingerprint } = held;
+    const beginEffect = async (subject: string) => {
+      if (held.revision > 0) return;
+      const value = { fingerprint, state: "in_progress", subject, response: null } as const;
+      await store.commit([], () => [keep(held, value)]);
+      held.revision = 1;
+    };
+    try {
+      return await this.#handleAndCommit(operation, { ...context, resumes: held.subject, beginEffect }, held);
+    } catch (error) {
+      const { revision } = held;
+      if (revision > 0 && freesKey(error))
+        await store.commit([], () => [{ kind: "delete", collection: "idempotency", key, revision }]);
+      throw error;
+    }
   }
 
   async #handleAndCommit(

@@ -9,7 +9,7 @@ import {
   orderings,
 } from "./records.ts";
 import type { StoreContents } from "./snapshot-file.ts";
-import { type Change, type Filter, StoreConflictError, type Stored, type StoreImage } from "./store.ts";
+import { type Change, type Filter, fits, StoreConflictError, type Stored, type StoreImage } from "./store.ts";
 
 /** The records of one collection with an index for each filterable field and for each order. */
 class Table {
@@ -139,10 +139,7 @@ export class MemoryTables {
   assertFits(changes: readonly Change[]): void {
     for (const change of changes) {
       const current = this.#tables[change.collection].records.get(change.key);
-      const fits =
-        (change.kind !== "insert" || current === undefined) &&
-        (change.kind !== "update" || current?.revision === change.revision);
-      if (!fits) throw new StoreConflictError(change.collection, change.key);
+      if (!fits(change, current?.revision)) throw new StoreConflictError(change.collection, change.key);
     }
   }
 

@@ -17,8 +17,23 @@ export type Change = {
     | { kind: "update"; collection: C; key: string; value: Collections[C]; revision: number }
     /** For records with one writer only, such as the relayer's: whatever was there. */
     | { kind: "put"; collection: C; key: string; value: Collections[C] }
-    | { kind: "delete"; collection: C; key: string };
+    /** With `revision` only what was read then; without it whatever is there. */
+    | { kind: "delete"; collection: C; key: string; revision?: number };
 }[CollectionName];
+
+/** Whether a change may be made of a record that is at a revision now; undefined when there is none. */
+export function fits(change: Change, revision: number | undefined): boolean {
+  switch (change.kind) {
+    case "insert":
+      return revision === undefined;
+    case "update":
+      return revision === change.revision;
+    case "delete":
+      return change.revision === undefined || revision === change.revision;
+    default:
+      return true;
+  }
+}
 
 /** An equality filter over indexed fields. */
 export type Filter<C extends CollectionName> = {

@@ -62,7 +62,12 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     await expect(
       (async () => await store.commit([], () => [budget("insert", key, "x")]))(),
     ).rejects.toMatchObject(conflict);
-    await store.commit([], () => [{ kind: "delete", collection: "budgets", key }]);
+    for (const revision of [2, 4])
+      await expect(
+        (async () =>
+          await store.commit([], () => [{ kind: "delete", collection: "budgets", key, revision }]))(),
+      ).rejects.toMatchObject(conflict);
+    await store.commit([], () => [{ kind: "delete", collection: "budgets", key, revision: 3 }]);
     expect(await store.get("budgets", key)).toBeUndefined();
     await store.commit([], () => [{ kind: "delete", collection: "budgets", key }]);
     await store.commit([], () => [budget("insert", key, "4")]);

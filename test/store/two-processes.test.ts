@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,12 +17,12 @@ import {
   startPostgres,
 } from "../../scripts/postgres-server.ts";
 import { purchaseSchema } from "../../server/schemas/purchase.ts";
-import { cli } from "../cli.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
 import { controlSandbox } from "../crash/control.ts";
 import { type RelayedRequest, send } from "../crash/storefront.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { type JoinedProcess, joinAs } from "./joined-process.ts";
 
 const silent = { info() {}, error() {} };
 
@@ -34,7 +32,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
   let server: PostgresServer;
   let folder: string;
   let owner: StartedSandbox;
-  let member: Member;
+  let member: JoinedProcess;
   let credential: string;
   let merchant: string;
   let count = 0;
@@ -239,38 +237,3 @@ describe.skipIf(!hasPostgres)(`a snapshot ${inPostgres}`, () => {
     }
   });
 });
-
-interface Member {
-  description: SandboxDescription;
-  output: () => string;
-  end: (signal: NodeJS.Signals) => Promise<void>;
-}
-
-/** Starts `routing-sandbox join`; its description is the owner's with its own API. */
-async function joinAs(owner: SandboxDescription): Promise<Member> {
-  const child: ChildProcess = spawn(process.execPath, [cli, "join", "--json"], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const exited = once(child, "exit");
-  let output = "";
-  const printed = Promise.withResolvers<string>();
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on("data", (chunk) => {
-      output += chunk;
-      const line = /^\{.*\}$/m.exec(output)?.[0];
-      if (line !== undefined) printed.resolve(line);
-    });
-  const failed = exited.then(() => {
-    throw new Error(`The process that joined has ended:\n${output}`);
-  });
-  failed.catch(() => undefined);
-  const { urls } = JSON.parse(await Promise.race([printed.promise, failed]));
-  return {
-    description: { ...owner, urls: { ...owner.urls, api: urls.api } },
-    output: () => output,
-    end: async (signal) => {
-      child.kill(signal);
-      await exited;
-    },
-  };
-}

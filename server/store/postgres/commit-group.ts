@@ -1,5 +1,5 @@
 import { type CollectionName, indexedFields, orderings } from "../records.ts";
-import { type Change, StoreConflictError } from "../store.ts";
+import { type Change, fits, StoreConflictError } from "../store.ts";
 import type { Database, Query } from "./database.ts";
 import { encode } from "./reader.ts";
 
@@ -101,10 +101,7 @@ async function readRecords(
 function apply(changes: readonly Change[], { records, removed, changed }: Group): void {
   for (const change of changes) {
     const { record } = records.get(nameOf(change)) ?? { record: null };
-    const fits =
-      (change.kind !== "insert" || record === null) &&
-      (change.kind !== "update" || record?.revision === change.revision);
-    if (!fits) throw new StoreConflictError(change.collection, change.key);
+    if (!fits(change, record?.revision)) throw new StoreConflictError(change.collection, change.key);
   }
   for (const change of changes) {
     const { collection, key } = change;
