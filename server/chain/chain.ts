@@ -63,6 +63,8 @@ export interface Chain {
   purchase(query: { id: Hex; buyer: Address }, at?: BlockPoint): Promise<ChainPurchase>;
   funding(query: { program: Hex; merchantRef: Hex; wallet: Address }): Promise<ChainFunding>;
   program(program: Hex): Promise<ChainProgram>;
+  /** The merchantRef under which a wallet has a funding in a program that is not revoked, or null. */
+  enrolledAs(query: { program: Hex; wallet: Address }): Promise<Hex | null>;
   /** Whether a wallet signed a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
   verifySignature(query: { wallet: Address; digest: Hex; signature: Hex }): Promise<boolean>;
 }

@@ -192,6 +192,11 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
       };
     },
 
+    async enrolledAs({ program, wallet }) {
+      const args = [program, wallet] as const;
+      return unlessZero(await client.readContract({ ...registrar, functionName: "enrolledAs", args }));
+    },
+
     async verifySignature({ wallet, digest, signature }) {
       const code = await client.getCode({ address: wallet });
       if (code === undefined || code === "0x") return (await recoverSigner(digest, signature)) === wallet;
@@ -336,6 +341,7 @@ function guarded(chain: Chain): Chain {
     purchase: guard(chain.purchase),
     funding: guard(chain.funding),
     program: guard(chain.program),
+    enrolledAs: guard(chain.enrolledAs),
     verifySignature: guard(chain.verifySignature),
   };
 }

@@ -36,3 +36,13 @@ export class Problem extends Error {
     this.headers = more.headers ?? {};
   }
 }
+
+/**
+ * Refuses a request for everything that was found in it.
+ *
+ * @throws Problem validation_failed unless nothing was found.
+ */
+export function assertNothingFound(errors: readonly Finding[]): void {
+  const [first] = errors;
+  if (first) throw new Problem("validation_failed", `${first.pointer} ${first.detail}`, { errors });
+}

@@ -1,4 +1,4 @@
-import { toHex } from "viem";
+import { type Address, toHex } from "viem";
 import {
   fundingAuthorizationTypedData,
   hashFundingAuthorization,
@@ -7,9 +7,11 @@ import { deriveId, hashId } from "../../protocol/id.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { authorizationOf, domainOf } from "../domain/commitment-of.ts";
 import { commitmentSigner } from "../domain/commitment-signer.ts";
-import { Problem } from "../errors/problem.ts";
+import { findUnable } from "../domain/parties.ts";
+import { assertNothingFound, type Finding } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { createMerchantBody, merchantSchema } from "../schemas/merchant.ts";
+import type { Services } from "../services.ts";
 import type { MerchantRecord } from "../store/records.ts";
 import { viewMerchant } from "../views/merchant.ts";
 
@@ -23,7 +25,8 @@ export const createMerchant = defineOperation({
   path: "/v1/routing/programs/{program}/merchants",
   summary: "Create a merchant",
   description:
-    "Creates a merchant: the program's signer authorizes its wallet to fund refunds up to a cap, and the wallet link lets the wallet enroll.",
+    "Creates a merchant: the program's signer authorizes its wallet to fund refunds up to a cap, and the wallet link lets the wallet enroll. " +
+    "A wallet that is enrolled in the program already is refused, as the contract would refuse it.",
   authorization: { kind: "scope", scope: "merchants:write" },
   idempotent: true,
   effect: false,
@@ -34,10 +37,12 @@ export const createMerchant = defineOperation({
   async handle({ services, program, body, now }) {
     const { store, chain, settings, deployment } = services;
     const validUntil = body.funding_valid_until ?? now + defaultValiditySeconds;
-    if (validUntil <= now)
-      throw new Problem("validation_failed", "funding_valid_until is not after now.", {
-        errors: [{ pointer: "/funding_valid_until", code: "not_in_future", detail: `must be after ${now}` }],
-      });
+    assertNothingFound([
+      ...(validUntil > now
+        ? []
+        : [{ pointer: "/funding_valid_until", code: "not_in_future", detail: `must be after now (${now})` }]),
+      ...(await findInWallet(body.wallet, program.id, services)),
+    ]);
     const number = await store.next("mer");
     const id = deriveId("mer", [settings.seed, number]);
     const salt = toHex(deriveKey(settings.seed, `salt/${id}`));
@@ -83,3 +88,16 @@ export const createMerchant = defineOperation({
     };
   },
 });
+
+/** What keeps a wallet from enrolling as a merchant: that it cannot act, or that it is enrolled in the program already. */
+async function findInWallet(wallet: Address, program: string, services: Services): Promise<Finding[]> {
+  const pointer = "/wallet";
+  const unable = findUnable(pointer, wallet, services.deployment);
+  if (unable !== null) return [unable];
+  const merchantRef = await services.chain.enrolledAs({ program: hashId(program), wallet });
+  if (merchantRef === null) return [];
+  const merchants = await services.store.list("merchants", { program });
+  const known = merchants.find(({ key }) => hashId(key) === merchantRef)?.key ?? merchantRef;
+  const detail = `is enrolled as ${known} in this program; use another wallet, or let it revoke that funding`;
+  return [{ pointer, code: "already_enrolled", detail }];
+}

@@ -1,12 +1,14 @@
-import { isAddressEqual, toHex } from "viem";
+import { type Address, isAddressEqual, toHex } from "viem";
 import { hashJson } from "../../protocol/canonical-json.ts";
 import { commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
 import { deriveId } from "../../protocol/id.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
+import type { Deployment } from "../deployment.ts";
 import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
 import { commitmentSigner } from "../domain/commitment-signer.ts";
 import { findMerchant } from "../domain/find.ts";
-import { type Finding, Problem } from "../errors/problem.ts";
+import { findUnable } from "../domain/parties.ts";
+import { assertNothingFound, type Finding, Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { createPurchaseBody, purchaseSchema } from "../schemas/purchase.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
@@ -46,7 +48,10 @@ export const createPurchase = defineOperation({
         body.claim_deadline ?? Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
     };
     const beneficiary = body.beneficiary ?? body.buyer;
-    assertTerms({ ...deadlines, buyer: body.buyer, beneficiary, amount: BigInt(body.amount) }, merchant, now);
+    assertNothingFound([
+      ...findInTerms({ ...deadlines, amount: BigInt(body.amount) }, merchant, now),
+      ...findInParties(body, merchant, deployment),
+    ]);
     const number = await store.next("pur");
     const id = deriveId("pur", [settings.seed, number]);
     const draft = {
@@ -100,41 +105,39 @@ export const createPurchase = defineOperation({
   },
 });
 
-/** What the contract would refuse is refused here, with every finding at once. */
-function assertTerms(
-  terms: {
-    offer_deadline: number;
-    pay_deadline: number;
-    claim_deadline: number;
-    buyer: PurchaseRecord["buyer"];
-    beneficiary: PurchaseRecord["beneficiary"];
-    amount: bigint;
-  },
+/** Everything in the terms that the contract would refuse. */
+function findInTerms(
+  terms: { offer_deadline: number; pay_deadline: number; claim_deadline: number; amount: bigint },
   merchant: MerchantRecord,
   now: number,
-): void {
+): Finding[] {
   const { offer_deadline: offer, pay_deadline: pay, claim_deadline: claim } = terms;
+  const { cap, valid_until: end } = merchant.funding;
   const errors: Finding[] = [];
   const find = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail });
   if (offer <= now) find("/offer_deadline", "not_in_future", `must be after now (${now})`);
   if (pay < offer) find("/pay_deadline", "out_of_order", `must not be before offer_deadline (${offer})`);
   if (claim < pay) find("/claim_deadline", "out_of_order", `must not be before pay_deadline (${pay})`);
-  if (claim > merchant.funding.valid_until)
-    find(
-      "/claim_deadline",
-      "after_funding",
-      `must not be after the merchant's funding ends (${merchant.funding.valid_until})`,
-    );
-  if (isAddressEqual(terms.buyer, merchant.wallet))
-    find("/buyer", "same_party", "must not be the merchant's wallet");
-  else if (isAddressEqual(terms.beneficiary, merchant.wallet))
-    find("/beneficiary", "same_party", "must not be the merchant's wallet");
-  if (terms.amount > BigInt(merchant.funding.cap))
-    find(
-      "/amount",
-      "above_funding_cap",
-      `must not be above the merchant's funding cap (${merchant.funding.cap})`,
-    );
-  const [first] = errors;
-  if (first) throw new Problem("validation_failed", `${first.pointer} ${first.detail}`, { errors });
+  if (claim > end)
+    find("/claim_deadline", "after_funding", `must not be after the merchant's funding ends (${end})`);
+  if (terms.amount > BigInt(cap))
+    find("/amount", "above_funding_cap", `must not be above the merchant's funding cap (${cap})`);
+  return errors;
+}
+
+/** Every party that cannot act, or that the contract would refuse because it is the merchant. */
+function findInParties(
+  given: { buyer: Address; beneficiary?: Address | undefined },
+  merchant: MerchantRecord,
+  deployment: Deployment,
+): Finding[] {
+  const parties = [
+    { pointer: "/buyer", address: given.buyer },
+    ...(given.beneficiary === undefined ? [] : [{ pointer: "/beneficiary", address: given.beneficiary }]),
+  ];
+  return parties.flatMap(({ pointer, address }) => {
+    if (isAddressEqual(address, merchant.wallet))
+      return [{ pointer, code: "same_party", detail: "must not be the merchant's wallet" }];
+    return findUnable(pointer, address, deployment) ?? [];
+  });
 }

@@ -80,7 +80,7 @@ async function delivered(): Promise<{ headers: { [name: string]: string }; body:
     seen = { headers: request.headers, body: Buffer.concat(chunks).toString() };
     response.end();
   };
-  await stage.createMerchant();
+  await stage.createMerchant("1000", "other_merchant");
   const events = await stage.sandbox.store.list("events", {}, { reverse: true, limit: 1 });
   await stage.post(stage.path("/notifications"), { event_id: events[0]?.key });
   if (seen === undefined) throw new Error("Nothing was delivered.");
@@ -94,7 +94,7 @@ const toReceiver = async (headers: { [name: string]: string }, body: string) =>
   await stage.raw("/v1/routing/notification-receiver", { method: "POST", headers, body });
 
 const wallet = () => ({
-  wallet: stage.wallet("merchant").address,
+  wallet: stage.wallet("other_merchant").address,
   name: "Corner Books",
   funding_cap: "1000",
 });
@@ -160,7 +160,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     return await activate(stage, purchase);
   },
   merchant_not_enrolled: async () => {
-    const { id } = await stage.createMerchant();
+    const { id } = await stage.createMerchant("1000", "other_merchant");
     return await stage.post(stage.path("/purchases"), {
       merchant_id: id,
       buyer: stage.wallet("buyer").address,

@@ -164,7 +164,7 @@ test("a delivery passes Prism on its way to the receiver, and its duplicate gets
 });
 
 test("refusals pass Prism as problems", async () => {
-  const merchant = await stage.createMerchant();
+  const merchant = await stage.createMerchant("1000", "other_merchant");
   const refusals = [
     await stage.get(stage.path("/purchases/pur_aaaaaaaaaaaaaaaaaaaa")),
     await stage.get("/v1/routing/programs/prg_other"),

@@ -141,8 +141,8 @@ export class Stage implements AsyncDisposable {
     return hashJson(await this.sandbox.store.export());
   }
 
-  async createMerchant(cap = "1000000000000"): Promise<Schema<"Merchant">> {
-    const wallet = this.wallet("merchant").address;
+  async createMerchant(cap = "1000000000000", name = "merchant"): Promise<Schema<"Merchant">> {
+    const wallet = this.wallet(name).address;
     return present(
       await this.api.POST("/v1/routing/programs/{program}/merchants", {
         params: this.write(),

@@ -71,7 +71,7 @@ test("tells a client that comes back only what it missed", async () => {
   const first = await open();
   const seen = await readyId(first);
   first.close();
-  await stage.createMerchant();
+  await stage.createMerchant("1000", "other_merchant");
   const again = await open(undefined, { "Last-Event-ID": seen });
   expect((await again.change("merchants")).topics).not.toContain("everything");
   const byQuery = await open(`${control}/stream?last_event_id=${seen}`);

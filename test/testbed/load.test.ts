@@ -24,9 +24,9 @@ afterAll(async () => {
 
 /** A hundred requests at once: new merchants, offers that the relayer has to send, and reads. */
 function hundredRequests(round: number) {
-  const { merchant } = session.actors;
+  const { stranger } = session.actors;
   const creations = Array.from({ length: 60 }, (_, number) => {
-    const body = { wallet: merchant.address, name: `Store ${round}-${number}`, funding_cap: "1" };
+    const body = { wallet: stranger.address, name: `Store ${round}-${number}`, funding_cap: "1" };
     return { method: "POST", path: "/merchants", intent: `${round}-merchant-${number}`, body } as const;
   });
   const offers = purchases.map(({ id, commitment }) => {
