@@ -1,5 +1,17 @@
 import type { Address } from "viem";
 
+/**
+ * EIP-712 type of the domain. viem derives it; `eth_signTypedData_v4` does not: without it in `types` a wallet hashes an empty domain.
+ */
+export const domainTypes = {
+  EIP712Domain: [
+    { name: "name", type: "string" },
+    { name: "version", type: "string" },
+    { name: "chainId", type: "uint256" },
+    { name: "verifyingContract", type: "address" },
+  ],
+} as const;
+
 /** Where a signature counts: one registrar contract on one chain (EIP-712 domain). */
 export interface RegistrarDomain {
   name: "PurchaseRegistrar";

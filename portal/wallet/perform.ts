@@ -99,18 +99,7 @@ async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
 function signatureRequest(sign: NonNullable<Action["sign"]>, from: string) {
   return sign.method === "personal_sign"
     ? { method: sign.method, params: [toHex(sign.message), from] }
-    : { method: sign.method, params: [from, JSON.stringify(withDomainType(sign.typed_data))] };
-}
-
-/** Wallets want the domain's own type among the types. */
-function withDomainType<T extends { types: object }>(typedData: T): T {
-  const domain = [
-    { name: "name", type: "string" },
-    { name: "version", type: "string" },
-    { name: "chainId", type: "uint256" },
-    { name: "verifyingContract", type: "address" },
-  ];
-  return { ...typedData, types: { EIP712Domain: domain, ...typedData.types } };
+    : { method: sign.method, params: [from, JSON.stringify(sign.typed_data)] };
 }
 
 /** What a wallet answered, as the bytes that it must be. */

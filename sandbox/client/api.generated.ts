@@ -487,7 +487,7 @@ export interface components {
       /** An identifier: evt_ and 20 characters. */
       event_id: string;
     };
-    /** EIP-712 typed data; integers as decimal strings. */
+    /** EIP-712 typed data, complete for eth_signTypedData_v4; integers as decimal strings. */
     TypedData: {
       domain: {
         name: "PurchaseRegistrar";
@@ -495,6 +495,7 @@ export interface components {
         chainId: number;
         verifyingContract: components["schemas"]["Address"];
       };
+      /** Every type by name, the domain's included. */
       types: {
         [name: string]: {
           name: string;

@@ -2,7 +2,7 @@ import { getAddress } from "viem";
 import { z } from "zod";
 import { hashJson } from "../../protocol/canonical-json.ts";
 import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../protocol/commitment.ts";
-import { registrarDomain } from "../../protocol/domain.ts";
+import { domainTypes, registrarDomain } from "../../protocol/domain.ts";
 import { hashId } from "../../protocol/id.ts";
 import { amountSchema, hashSchema, jsonObjectSchema, shownAddressSchema } from "../schemas/primitives.ts";
 import { viewTypedData } from "../views/typed-data.ts";
@@ -12,13 +12,14 @@ const unixSecondsText = z
   .regex(/^(0|[1-9][0-9]{0,11})$/)
   .meta({ description: "Unix seconds, as a decimal string." });
 
-const typeTable = z.tuple(
-  tupleOf(
-    purchaseTypes.Purchase.map((field) =>
-      z.strictObject({ name: z.literal(field.name), type: z.literal(field.type) }),
+/** The members of an EIP-712 type, each in its place. */
+function typeTable(fields: readonly { name: string; type: string }[]) {
+  return z.tuple(
+    tupleOf(
+      fields.map((field) => z.strictObject({ name: z.literal(field.name), type: z.literal(field.type) })),
     ),
-  ),
-);
+  );
+}
 
 /** What the fictional commitment looks like; a real one differs in its values and has a signature. */
 const fictionalPurchaseSchema = z
@@ -42,7 +43,10 @@ const fictionalPurchaseSchema = z
         chainId: z.int().min(1),
         verifyingContract: shownAddressSchema,
       }),
-      types: z.strictObject({ Purchase: typeTable }),
+      types: z.strictObject({
+        EIP712Domain: typeTable(domainTypes.EIP712Domain),
+        Purchase: typeTable(purchaseTypes.Purchase),
+      }),
       primaryType: z.literal("Purchase"),
       message: z.strictObject({
         program: hashSchema.meta({ description: "keccak256 of the program's id." }),

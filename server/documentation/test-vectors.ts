@@ -3,11 +3,12 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
 import { hashMessage } from "viem";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
-import { hashClaim, hashReason } from "../../protocol/claim.ts";
+import { claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
 import { type Decision, decisionBytes, hashDecision, signDecision } from "../../protocol/decision.ts";
 import { registrarDomain } from "../../protocol/domain.ts";
 import { enrollmentMessage } from "../../protocol/enrollment.ts";
 import { hashId } from "../../protocol/id.ts";
+import { viewTypedData } from "../views/typed-data.ts";
 import { fictionalMerchant, fictionalPurchase } from "./fictional-purchase.ts";
 
 const reviewerSeed = new Uint8Array(32).fill(7);
@@ -22,7 +23,8 @@ export function testVectors(docsUrl: string): { [name: string]: string } {
     requestedAmount: 10_000_000n,
     reasonHash: hashReason("arrived broken"),
   };
-  const claimHash = hashClaim(registrarDomain(domain.chainId, domain.verifyingContract), claim);
+  const claimDomain = registrarDomain(domain.chainId, domain.verifyingContract);
+  const claimHash = hashClaim(claimDomain, claim);
   const decision: Decision = {
     award: "10000000",
     chain_id: domain.chainId,
@@ -50,11 +52,7 @@ export function testVectors(docsUrl: string): { [name: string]: string } {
     vector_terms_hash: String(message["termsHash"]),
     vector_program_hash: String(message["program"]),
     vector_commitment_hash: purchase.commitment_hash,
-    vector_claim_message: JSON.stringify(
-      { ...claim, requestedAmount: claim.requestedAmount.toString() },
-      null,
-      2,
-    ),
+    vector_claim_typed_data: JSON.stringify(viewTypedData(claimTypedData(claimDomain, claim)), null, 2),
     vector_claim_hash: claimHash,
     vector_reviewer_private_key: bytesToHex(reviewerSeed),
     vector_reviewer_public_key: base64urlnopad.encode(getPublicKey(reviewerSeed)),

@@ -14,7 +14,7 @@ export const transactionRequestSchema = z
   })
   .meta({ id: "TransactionRequest", description: "A transaction that a wallet has to send, exactly so." });
 
-/** Typed data to sign (EIP-712), with integers as decimal strings. */
+/** Typed data to sign (EIP-712), complete for `eth_signTypedData_v4`, with integers as decimal strings. */
 export const typedDataSchema = z
   .object({
     domain: z.object({
@@ -23,8 +23,13 @@ export const typedDataSchema = z
       chainId: z.int().meta({ example: 31337 }),
       verifyingContract: shownAddressSchema,
     }),
-    types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
+    types: z
+      .record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })))
+      .meta({ description: "Every type by name, the domain's included.", required: ["EIP712Domain"] }),
     primaryType: z.string().meta({ example: "Purchase" }),
     message: jsonObjectSchema,
   })
-  .meta({ id: "TypedData", description: "EIP-712 typed data; integers as decimal strings." });
+  .meta({
+    id: "TypedData",
+    description: "EIP-712 typed data, complete for eth_signTypedData_v4; integers as decimal strings.",
+  });

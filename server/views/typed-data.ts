@@ -1,7 +1,7 @@
-import type { RegistrarDomain } from "../../protocol/domain.ts";
+import { domainTypes, type RegistrarDomain } from "../../protocol/domain.ts";
 import { type Json, toJson } from "../../protocol/json.ts";
 
-/** Typed data in JSON: integers as decimal strings, types copied. */
+/** Typed data in JSON, complete for `eth_signTypedData_v4`: with the domain's type, integers as decimal strings, types copied. */
 export function viewTypedData(typedData: {
   domain: RegistrarDomain;
   types: { readonly [name: string]: readonly { readonly name: string; readonly type: string }[] };
@@ -9,7 +9,7 @@ export function viewTypedData(typedData: {
   message: object;
 }) {
   const types: { [name: string]: { name: string; type: string }[] } = {};
-  for (const [name, fields] of Object.entries(typedData.types))
+  for (const [name, fields] of Object.entries({ ...domainTypes, ...typedData.types }))
     types[name] = fields.map((field) => ({ ...field }));
   const message: { [name: string]: Json } = {};
   for (const [name, value] of Object.entries(typedData.message)) message[name] = toJson(value);

@@ -19,9 +19,10 @@ const transactions = z.tuple([
 ]);
 const message = z.tuple([address, address]);
 const typedData = z.tuple([address, z.string()]);
+const fields = z.array(z.object({ name: z.string(), type: z.string() }));
 const typedDataBody = z.object({
   domain: z.object({ name: z.string(), version: z.string(), chainId: z.int(), verifyingContract: address }),
-  types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
+  types: z.object({ EIP712Domain: fields }).catchall(fields),
   primaryType: z.string(),
   message: z.record(z.string(), z.unknown()),
 });
