@@ -60,7 +60,7 @@ function operationType(operation: Node): string {
     `      parameters: { ${places.join("; ")} };`,
     body === undefined
       ? "      requestBody?: never;"
-      : `      requestBody: { content: ${contentType(body)} };`,
+      : `      requestBody${asNode(body)["required"] === true ? "" : "?"}: { content: ${contentType(body)} };`,
     "      responses: {",
     ...responses,
     "      };",
@@ -108,15 +108,18 @@ function typeOf(schema: unknown, indent: number): string {
 
 function objectType(node: Node, indent: number): string {
   const required = asList(node["required"]);
-  const members = Object.entries(asNode(node["properties"] ?? {})).map(
+  const properties = asNode(node["properties"] ?? {});
+  const members = Object.entries(properties).map(
     ([name, part]) =>
       `${comment(part, indent + 2)}${" ".repeat(indent + 2)}${propertyName(name)}${required.includes(name) ? "" : "?"}: ${typeOf(part, indent + 2)};`,
   );
   const more = node["additionalProperties"];
-  if (typeof more === "object" && more !== null)
-    members.push(
-      `${" ".repeat(indent + 2)}[name: string]: ${members.length > 0 ? "unknown" : typeOf(more, indent + 2)};`,
-    );
+  if (typeof more === "object" && more !== null) {
+    // An index signature covers the named members as well, so it can be exact only where they are all of its type.
+    const others = typeOf(more, indent + 2);
+    const alike = Object.values(properties).every((part) => typeOf(part, indent + 2) === others);
+    members.push(`${" ".repeat(indent + 2)}[name: string]: ${alike ? others : "unknown"};`);
+  }
   return members.length === 0 ? "Record<string, never>" : `{\n${members.join("\n")}\n${" ".repeat(indent)}}`;
 }
 

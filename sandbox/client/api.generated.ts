@@ -388,7 +388,7 @@ export interface components {
       type: string;
       title: string;
       status: number;
-      code: "idempotency_key_missing" | "idempotency_key_invalid" | "body_malformed" | "credential_malformed" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "scope_missing" | "program_mismatch" | "reviewer_not_designated" | "not_found" | "route_not_found" | "method_not_allowed" | "idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "funding_source_insufficient" | "delivery_exhausted" | "approval_replayed" | "outcome_unknown" | "body_too_large" | "content_type_unsupported" | "content_encoding_unsupported" | "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "signer_mismatch" | "binding_mismatch" | "transaction_reverted" | "timestamp_out_of_tolerance" | "event_mismatch" | "rate_limited" | "internal_error" | "rpc_unavailable" | "chain_mismatch" | "storage_unavailable";
+      code: "idempotency_key_missing" | "idempotency_key_invalid" | "body_malformed" | "credential_malformed" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "scope_missing" | "program_mismatch" | "reviewer_not_designated" | "not_found" | "outbox_empty" | "route_not_found" | "method_not_allowed" | "idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "funding_source_insufficient" | "delivery_exhausted" | "approval_replayed" | "outcome_unknown" | "body_too_large" | "content_type_unsupported" | "content_encoding_unsupported" | "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "signer_mismatch" | "commitment_mismatch" | "binding_mismatch" | "transaction_reverted" | "timestamp_out_of_tolerance" | "event_mismatch" | "rate_limited" | "internal_error" | "rpc_unavailable" | "chain_mismatch" | "storage_unavailable";
       detail: string;
       instance: string;
       request_id: string;
@@ -495,8 +495,12 @@ export interface components {
         chainId: number;
         verifyingContract: components["schemas"]["Address"];
       };
-      /** Every type by name, the domain's included. */
+      /** The type of the domain, the primary type and those it uses, by name. */
       types: {
+        EIP712Domain: {
+          name: string;
+          type: string;
+        }[];
         [name: string]: {
           name: string;
           type: string;
@@ -866,7 +870,7 @@ export interface paths {
     put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
-      requestBody: { content: { "application/json": components["schemas"]["IssueAccess"] } };
+      requestBody?: { content: { "application/json": components["schemas"]["IssueAccess"] } };
       responses: {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Access"] } };
         400: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
@@ -1289,7 +1293,7 @@ export interface paths {
         }) } };
         422: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
-          code: "idempotency_key_reused" | "validation_failed" | "binding_mismatch" | "transaction_reverted";
+          code: "idempotency_key_reused" | "validation_failed" | "commitment_mismatch" | "binding_mismatch" | "transaction_reverted";
           [name: string]: unknown;
         }) } };
         429: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
@@ -1702,7 +1706,7 @@ export interface paths {
         }) } };
         404: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 404;
-          code: "not_found";
+          code: "not_found" | "outbox_empty";
           [name: string]: unknown;
         }) } };
         409: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {

@@ -88,6 +88,13 @@ export const errorCatalogue = {
     "Nothing with this identifier exists in this program. Foreign identifiers answer the same.",
     "Check the identifier and the program in the path.",
   ),
+  outbox_empty: entry(
+    404,
+    "There is no event to deliver",
+    "Every event of the program has been delivered or has had all its attempts.",
+    "Send the request again after the next write, or name an event in event_id.",
+    true,
+  ),
   route_not_found: entry(
     404,
     "No such path",
@@ -233,6 +240,12 @@ export const errorCatalogue = {
     "Another wallet signed",
     "The signature is valid, but its signer is not the bound wallet.",
     "Sign with the wallet that the resource names.",
+  ),
+  commitment_mismatch: entry(
+    422,
+    "The commitment is another one",
+    "The commitment hash in the request is not the one of the purchase in the path.",
+    "Read the purchase, check that it is the one you mean, and send its commitment.hash.",
   ),
   binding_mismatch: entry(
     422,

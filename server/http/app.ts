@@ -12,9 +12,9 @@ import { authenticate, authorize } from "./authenticate.ts";
 import { describeError } from "./describe-error.ts";
 import { claimKey, readIdempotencyKey } from "./idempotency.ts";
 import { RateLimiter } from "./limit-rate.ts";
-import type { Caller, Operation, OperationContext } from "./operation.ts";
+import { bodyRequired, type Caller, type Operation, type OperationContext } from "./operation.ts";
 import { parseJson } from "./parse-json.ts";
-import { readBody } from "./read-body.ts";
+import { hasBody, readBody } from "./read-body.ts";
 import { requestNames } from "./request-id.ts";
 import { OperationRunner } from "./run-operation.ts";
 import { sendAnswer } from "./send.ts";
@@ -153,8 +153,10 @@ async function answerOperation(
   authorize(operation, caller, programId);
   const program = findProgram(services, programId ?? callersProgram(caller));
   const key = operation.idempotent ? readIdempotencyKey(request.headersDistinct["idempotency-key"]) : null;
-  const rawBody = operation.method === "post" ? await readBody(request, response) : noBody;
-  const parsed = operation.body ? parseJson(rawBody) : undefined;
+  const takesBody = operation.method === "post" && (bodyRequired(operation) || hasBody(request));
+  const rawBody = takesBody ? await readBody(request, response) : noBody;
+  const parsed =
+    operation.body && (bodyRequired(operation) || rawBody.length > 0) ? parseJson(rawBody) : undefined;
   const body = operation.body ? validate(operation.body, parsed, "") : undefined;
   const query = validate(operation.query ?? noQuery, { ...request.query }, "/query");
   if (operation.effect) {

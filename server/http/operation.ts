@@ -79,6 +79,7 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
   idempotent: boolean;
   /** Whether it has an effect outside the store, which it begins with `beginEffect`, so that a crash finds it in progress. */
   effect: boolean;
+  /** An optional schema lets the request come without a body. */
   body?: B;
   /** What the body is when the handler takes its exact bytes and judges them itself. */
   rawBody?: z.ZodType;
@@ -99,6 +100,11 @@ export function defineOperation<B extends z.ZodType, Q extends z.ZodType>(
   operation: Operation<B, Q>,
 ): Operation<B, Q> {
   return operation;
+}
+
+/** Whether a request must have a body. */
+export function bodyRequired({ body, rawBody }: Pick<Operation, "body" | "rawBody">): boolean {
+  return rawBody !== undefined || (body !== undefined && !body.safeParse(undefined).success);
 }
 
 /** The name of an operation's authorization as the specification writes it: public, account, a scope or signed_event. */

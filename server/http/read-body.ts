@@ -2,6 +2,11 @@ import type { Request, Response } from "express";
 import { Problem } from "../errors/problem.ts";
 import { limits } from "../limits.ts";
 
+/** Whether a request has content (RFC 9112, 6.3): a length above zero, or a transfer coding. */
+export function hasBody({ headers }: Pick<Request, "headers">): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
 /**
  * Reads a POST body as bytes; refuses by Content-Length before reading, and while reading when it is chunked.
  *

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { Services } from "../services.ts";
 import type { Answer } from "./answer.ts";
+import { hasBody } from "./read-body.ts";
 
 /** How long and how much is still read of a body that nobody wants. */
 const patienceMs = 500;
@@ -23,7 +24,7 @@ export function sendAnswer(
   // 304 stands for a body that it does not have (RFC 9110, 8.6).
   const length = status === 304 ? {} : { "Content-Length": body.length };
   const headers = { ...response.locals["headers"], ...answer.headers, ...length };
-  if (request.complete || !announcesBody(request)) {
+  if (request.complete || !hasBody(request)) {
     response.writeHead(status, headers);
     response.end(request.method === "HEAD" ? undefined : body);
     return;
@@ -42,8 +43,4 @@ export function sendAnswer(
   });
   request.once("end", end).once("close", end).resume();
   wait(patienceMs, stop.signal).then(end, end);
-}
-
-function announcesBody({ headers }: Request): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -7,7 +7,7 @@ import {
 } from "zod-openapi";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../errors/catalogue.ts";
 import { codesOfOperation } from "../errors/codes-of-operation.ts";
-import type { Operation } from "../http/operation.ts";
+import { bodyRequired, type Operation } from "../http/operation.ts";
 import { type EventType, eventTypeNames, eventTypes } from "../outbox/event-types.ts";
 import { eventSchemas } from "../schemas/event.ts";
 import { problemSchema } from "../schemas/problem.ts";
@@ -107,7 +107,7 @@ function describeOperation(operation: Operation): ZodOpenApiOperationObject {
     requestParams: { ...(path && { path }), ...(query && { query }), ...(header && { header }) },
     ...(body && {
       requestBody: {
-        required: true,
+        required: bodyRequired(operation),
         content: { "application/json": { schema: body, example: exampleOf(body, "input") } },
       },
     }),

@@ -40,6 +40,7 @@ export const activatePurchase = defineOperation({
   errors: [
     "not_found",
     "state_conflict",
+    "commitment_mismatch",
     "binding_mismatch",
     "deadline_passed",
     "registrar_bound_exceeded",
@@ -118,10 +119,10 @@ export const activatePurchase = defineOperation({
 
 function assertSamePurchase(purchase: PurchaseRecord, commitmentHash: string): void {
   if (commitmentHash === purchase.commitment_hash) return;
-  const check = { name: "purchase", ok: false, expected: purchase.commitment_hash, actual: commitmentHash };
-  throw new Problem("binding_mismatch", "The commitment hash is not that of this purchase.", {
-    members: { binding: { accepted: false, checks: [check] } },
-  });
+  const { id, commitment_hash: expected } = purchase;
+  const detail = `The commitment_hash is not that of ${id}. Send its commitment.hash, ${expected}.`;
+  const finding = { pointer: "/commitment_hash", code: "commitment_mismatch", detail: `must be ${expected}` };
+  throw new Problem("commitment_mismatch", detail, { errors: [finding] });
 }
 
 /** What the contract would refuse is refused before the relayer reserves anything. */

@@ -25,7 +25,7 @@ export const deliverNotification = defineOperation({
   responses: {
     200: { description: "The notification with every attempt.", schema: notificationDeliverySchema },
   },
-  errors: ["not_found", "delivery_exhausted", "storage_unavailable"],
+  errors: ["not_found", "outbox_empty", "delivery_exhausted", "storage_unavailable"],
   events: [],
   async handle({ services, program, body, resumes, beginEffect }) {
     const event = await findEvent(program.id, resumes ?? body.event_id, services);
@@ -61,6 +61,6 @@ async function findEvent(program: string, id: string | undefined, services: Serv
   }
   const [oldest] = await store.list("events", { program, delivery: "undelivered" }, { limit: 1 });
   if (oldest === undefined)
-    throw new Problem("not_found", "Every event of this program was delivered or exhausted.");
+    throw new Problem("outbox_empty", `Every event of ${program} has been delivered or exhausted.`);
   return oldest.value;
 }

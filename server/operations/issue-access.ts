@@ -18,11 +18,11 @@ export const issueAccess = defineOperation({
   path: "/v1/routing/access",
   summary: "Issue seven-day access",
   description:
-    "Issues the account's credential. It lives for seven days of sandbox time; issuing again revokes the prior one at once.",
+    "Issues the account's credential. It lives for seven days of sandbox time; issuing again revokes the prior one at once. Without a body it is for the account's program, with all scopes.",
   authorization: { kind: "account" },
   idempotent: false,
   effect: false,
-  body: issueAccessBody,
+  body: issueAccessBody.optional(),
   responses: { 201: { description: "The credential; its value is shown this once.", schema: accessSchema } },
   errors: ["program_mismatch"],
   events: [],
@@ -30,7 +30,7 @@ export const issueAccess = defineOperation({
     const { store, settings } = services;
     if (caller.kind !== "account") throw new Problem("credential_missing", "Access is issued to an account.");
     const { account } = caller;
-    const program = body.program ?? account.program;
+    const program = body?.program ?? account.program;
     if (program !== account.program)
       throw new Problem("program_mismatch", `${account.id} may not act in ${program}.`);
     const active = await store.get("active_credentials", account.id);
@@ -38,7 +38,7 @@ export const issueAccess = defineOperation({
     const number = await store.next("crd");
     const id = deriveId("crd", [settings.seed, number]);
     const credential = `rsc_${base64urlnopad.encode(deriveKey(settings.seed, `credential/${number}`))}`;
-    const scopes = allScopes.filter((scope) => body.scopes === undefined || body.scopes.includes(scope));
+    const scopes = allScopes.filter((scope) => body?.scopes?.includes(scope) ?? true);
     const expires_at = now + limits.credential_seconds;
     const revokes = prior !== undefined && prior.value.revoked_at === null;
     const changes: Change[] = [

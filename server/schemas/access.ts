@@ -2,7 +2,7 @@ import { z } from "zod";
 import { scopes } from "../scopes.ts";
 import { idSchema, programIdSchema, timestampSchema } from "./primitives.ts";
 
-/** Body of operation 2: all scopes of the account's program by default. */
+/** Body of operation 2, which may be left out: all scopes of the account's program by default. */
 export const issueAccessBody = z
   .strictObject({
     program: programIdSchema.optional(),

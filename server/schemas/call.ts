@@ -14,6 +14,10 @@ export const transactionRequestSchema = z
   })
   .meta({ id: "TransactionRequest", description: "A transaction that a wallet has to send, exactly so." });
 
+const typeMembersSchema = z.array(
+  z.object({ name: z.string().meta({ example: "name" }), type: z.string().meta({ example: "string" }) }),
+);
+
 /** Typed data to sign (EIP-712), complete for `eth_signTypedData_v4`, with integers as decimal strings. */
 export const typedDataSchema = z
   .object({
@@ -24,8 +28,9 @@ export const typedDataSchema = z
       verifyingContract: shownAddressSchema,
     }),
     types: z
-      .record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })))
-      .meta({ description: "Every type by name, the domain's included.", required: ["EIP712Domain"] }),
+      .object({ EIP712Domain: typeMembersSchema })
+      .catchall(typeMembersSchema)
+      .meta({ description: "The type of the domain, the primary type and those it uses, by name." }),
     primaryType: z.string().meta({ example: "Purchase" }),
     message: jsonObjectSchema,
   })

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scopes } from "../../server/scopes.ts";
 import { problem, Stage } from "./stage.ts";
 
 const day = 86_400;
+
+const formOfNothing = { "Content-Type": "application/x-www-form-urlencoded", "Content-Length": "0" };
 
 let stage: Stage;
 
@@ -29,6 +31,51 @@ test("access is for the account's program, with all scopes, for seven days of sa
     scopes: [...scopes],
     issued_at: new Date(now * 1000).toISOString().replace(".000Z", "Z"),
     expires_at: new Date((now + 7 * day) * 1000).toISOString().replace(".000Z", "Z"),
+  });
+});
+
+describe("access is issued without a body", () => {
+  test.each([
+    ["no Content-Type and Content-Length 0", { "Content-Length": "0" }],
+    ["the Content-Type of an empty form, as curl -d '' sends it", formOfNothing],
+    ["a JSON Content-Type", { "Content-Type": "application/json", "Content-Length": "0" }],
+    ["an empty chunked body of JSON", { "Content-Type": "application/json", "Transfer-Encoding": "chunked" }],
+  ])("with %s", async (_, headers) => {
+    const authorization = { Authorization: `Bearer ${stage.accountKey}` };
+    const answer = await stage.raw("/v1/routing/access", {
+      method: "POST",
+      headers: { ...authorization, ...headers },
+    });
+    expect(answer.status).toBe(201);
+    expect(JSON.parse(answer.text)).toMatchObject({ program: "prg_demo", scopes: [...scopes] });
+  });
+
+  test("and a body of another content type is still refused", async () => {
+    const headers = { Authorization: `Bearer ${stage.accountKey}`, "Content-Type": "text/plain" };
+    const answer = await stage.post("/v1/routing/access", "{}", headers);
+    expect(answer.status).toBe(415);
+    expect(problem(answer)).toMatchObject({ code: "content_type_unsupported" });
+  });
+
+  test("and a body without a content type is still refused", async () => {
+    const headers = { Authorization: `Bearer ${stage.accountKey}`, "Content-Length": "2" };
+    const answer = await stage.raw("/v1/routing/access", { method: "POST", headers, body: "{}" });
+    expect(answer.status).toBe(415);
+    expect(problem(answer)).toMatchObject({ code: "content_type_unsupported" });
+  });
+});
+
+test("an operation that needs a body refuses a request without one", async () => {
+  const { credential } = await stage.renew();
+  const headers = { Authorization: `Bearer ${credential}`, "Idempotency-Key": stage.key() };
+  const answer = await stage.raw(stage.path("/merchants"), {
+    method: "POST",
+    headers: { ...headers, "Content-Length": "0" },
+  });
+  expect(answer.status).toBe(415);
+  expect(problem(answer)).toMatchObject({
+    code: "content_type_unsupported",
+    detail: "The content type is missing; send application/json.",
   });
 });
 

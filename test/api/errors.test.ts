@@ -229,6 +229,12 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     const decision = await stage.post(`${path}/decisions`, stage.decision(purchase, claim));
     return await stage.post(`${path}/refunds`, { decision_id: JSON.parse(decision.text).id });
   },
+  outbox_empty: async () => {
+    while ((await stage.post(stage.path("/notifications"), {})).status === 200);
+    const answer = await stage.post(stage.path("/notifications"), {});
+    expect(problem(answer).detail).toBe("Every event of prg_demo has been delivered or exhausted.");
+    return answer;
+  },
   delivery_exhausted: async () => {
     receive = (_request, response) => response.writeHead(500).end();
     const first = await stage.post(stage.path("/notifications"), {});
@@ -272,6 +278,20 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     if (sign?.method !== "eth_signTypedData_v4") throw new Error("A claim is signed as typed data.");
     const signature = await stage.wallet("stranger").signTypedData(sign.typed_data);
     return await stage.post(stage.path(`/purchases/${purchase.id}/claims`), { ...body, signature });
+  },
+  commitment_mismatch: async () => {
+    const { id, commitment } = await stage.createPurchase(merchant);
+    const answer = await stage.post(stage.path(`/purchases/${id}/activate`), {
+      commitment_hash: hashOfNothing,
+    });
+    expect(problem(answer)).toMatchObject({
+      detail: `The commitment_hash is not that of ${id}. Send its commitment.hash, ${commitment.hash}.`,
+      errors: [
+        { pointer: "/commitment_hash", code: "commitment_mismatch", detail: `must be ${commitment.hash}` },
+      ],
+    });
+    expect(problem(answer).binding).toBeUndefined();
+    return answer;
   },
   binding_mismatch: async () => {
     const { id } = await stage.createPurchase(merchant);

@@ -109,7 +109,7 @@ test("a notification has five attempts in all, wherever its process is killed", 
 
   expect(notificationDeliverySchema.parse(await deliver("delivery-2"))).toEqual(answer);
   expect(await deliver("delivery-3")).toMatchObject({ code: "delivery_exhausted", attempts: 5 });
-  expect(await sandbox.post("/notifications", {}, "delivery-4")).toMatchObject({ code: "not_found" });
+  expect(await sandbox.post("/notifications", {}, "delivery-4")).toMatchObject({ code: "outbox_empty" });
   expect(receiver.received).toHaveLength(4);
 });
 

@@ -100,7 +100,7 @@ describe("without an event", () => {
     await other.writeEvent();
     const delivered = [await stage.deliver(null), await stage.deliver(null)];
     expect(delivered.map(({ notification }) => notification.event_id)).toEqual(events.map(({ id }) => id));
-    expect(await stage.refusedDelivery(null)).toMatchObject({ status: 404, code: "not_found" });
+    expect(await stage.refusedDelivery(null)).toMatchObject({ status: 404, code: "outbox_empty" });
     const { data } = await stage.receipts();
     expect(data.map(({ event_id }) => event_id)).toEqual(events.map(({ id }) => id));
   });
@@ -155,7 +155,7 @@ describe("a receiver that fails", () => {
       code: "delivery_exhausted",
       attempts: 5,
     });
-    expect(await stage.refusedDelivery(null)).toMatchObject({ code: "not_found" });
+    expect(await stage.refusedDelivery(null)).toMatchObject({ code: "outbox_empty" });
     expect((await stage.deliver(event, "the-one-key")).notification).toEqual(notification);
     expect(stage.sandbox.receiver.deliveries()).toHaveLength(5);
     expect((await stage.receipts()).data).toEqual([]);

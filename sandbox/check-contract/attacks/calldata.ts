@@ -176,7 +176,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "a commitment that differs in one bit when the purchase is activated",
-    stopped: refused(422, "binding_mismatch", "purchase"),
+    stopped: refused(422, "commitment_mismatch"),
     async run(stage) {
       const { hash } = stage.draft.commitment;
       const other = hash.slice(0, -1) + (hash.endsWith("0") ? "1" : "0");
