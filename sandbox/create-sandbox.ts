@@ -38,7 +38,7 @@ import type { WalletName } from "./genesis/roles.ts";
 import { type Chain, startChain } from "./genesis/start-chain.ts";
 import { Admission } from "./http/admission.ts";
 import { openListeners, urlsOf } from "./http/open-listeners.ts";
-import { pinReceiver } from "./http/pin-receiver.ts";
+import { isPinnedAs, pinReceiver } from "./http/pin-receiver.ts";
 import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
 import { openRelayer } from "./open-relayer.ts";
 import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts";
@@ -157,7 +157,13 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const receiverUrl = pinned.url.href;
   const programs = keys.accounts.map(({ program }) => program);
   const keyRing = new KeyRing(settings.seed, programs, store);
-  const receiver = new SandboxReceiver({ url: receiverUrl, own: ownReceiver, keys: keyRing });
+  const receivesNotifications = isPinnedAs(pinned, ownReceiver);
+  const receiver = new SandboxReceiver({
+    url: receiverUrl,
+    own: ownReceiver,
+    isPinned: receivesNotifications,
+    keys: keyRing,
+  });
   const closing = new AbortController();
   opened.defer(() => closing.abort());
   const outlet = openOutlet({
@@ -174,7 +180,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const handOver = shared?.handOver(urls.api) ?? (async () => null);
   const { refused } = watch;
   const ports = { chain: reader, store, relayer, requests, keyRing, refused, handOver, ...outlet };
-  const services = connect({ settings, chain, urls, receiverUrl, keys, ports });
+  const services = connect({ settings, chain, urls, receiverUrl, receivesNotifications, keys, ports });
   const admission = new Admission();
   opened.defer(
     await followHeads({ url: chain.anvil.url, relayer, admission, log: settings.log, announce: watch.head }),
@@ -310,17 +316,27 @@ function connect(parts: {
   chain: Chain;
   urls: SandboxDescription["urls"];
   receiverUrl: string;
+  receivesNotifications: boolean;
   keys: SandboxKeys;
   ports: Pick<
     Services,
     "chain" | "store" | "relayer" | "requests" | "keyRing" | "deliver" | "pause" | "refused" | "handOver"
   >;
 }): Services {
-  const { settings, chain, urls, receiverUrl, keys, ports } = parts;
+  const { settings, chain, urls, receiverUrl, receivesNotifications, keys, ports } = parts;
   const { confirmations, patienceMs, rateLimit, seed, log } = settings;
   const accounts = keys.accounts.map(hideKey);
   return {
-    settings: { seed, confirmations, accounts, urls, receiverUrl, patienceMs, rateLimit },
+    settings: {
+      seed,
+      confirmations,
+      accounts,
+      urls,
+      receiverUrl,
+      receivesNotifications,
+      patienceMs,
+      rateLimit,
+    },
     ...ports,
     deployment: chain.deployment,
     clock: chain.clock,

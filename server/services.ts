@@ -63,6 +63,8 @@ export interface Settings {
   urls: { api: string; docs: string; rpc: string; control: string };
   /** The one URL that notifications go to. */
   receiverUrl: string;
+  /** Whether that URL is operation 17 of this service. */
+  receivesNotifications: boolean;
   /** How long a repeated request waits for the one under way, in milliseconds. */
   patienceMs: number;
   /** How many requests each caller may send; no limit by default. */

@@ -41,6 +41,18 @@ export async function pinReceiver(text: string, resolve: Resolve = resolveHost):
   }
 }
 
+/**
+ * Returns whether a pinned receiver is the one that listens at a URL, whatever name of its host it was pinned by.
+ *
+ * @param own - a URL whose host is an address.
+ */
+export function isPinnedAs({ url, address }: PinnedReceiver, own: string): boolean {
+  const { hostname, href } = new URL(own);
+  const named = new URL(url);
+  named.hostname = hostname;
+  return address === hostname && named.href === href;
+}
+
 /** The host of a URL as addresses are written elsewhere: an IPv6 address without its brackets. */
 export function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1");

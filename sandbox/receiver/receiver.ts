@@ -40,6 +40,7 @@ export class SandboxReceiver {
   /** The faults of deliveries; crashes act at any receiver, the others at the service's own. */
   readonly faults = new DeliveryFaults();
   readonly #own: string;
+  readonly #isPinned: boolean;
   readonly #keys: KeyRing;
   readonly #tap: ReceiverTap;
   #arrivals: readonly Arrival[] = [];
@@ -51,10 +52,13 @@ export class SandboxReceiver {
     url: string;
     /** The service's own receiver, which is watched. */
     own: string;
+    /** Whether notifications go to the service's own receiver. */
+    isPinned: boolean;
     keys: KeyRing;
   }) {
     this.url = receiver.url;
     this.#own = receiver.own;
+    this.#isPinned = receiver.isPinned;
     this.#keys = receiver.keys;
     this.#tap = new ReceiverTap({
       path: new URL(receiver.own).pathname,
@@ -104,7 +108,7 @@ export class SandboxReceiver {
    * @example sandbox.receiver.failNext(2, { status: 503, headers: { "retry-after": "3" } })
    */
   failNext(count: number, fault: DeliveryFault): void {
-    if (!("crash" in fault) && this.url !== this.#own)
+    if (!("crash" in fault) && !this.#isPinned)
       throw new SandboxError(
         "foreign_receiver",
         `Notifications go to ${this.url}, not to the sandbox's own receiver; let that one fail (routing-sandbox listen --fail).`,
@@ -164,8 +168,9 @@ export class SandboxReceiver {
   }
 
   #nothingCame(milliseconds: number): SandboxError {
-    const where =
-      this.url === this.#own ? "" : ` Notifications go to ${this.url}, not to the sandbox's own receiver.`;
+    const where = this.#isPinned
+      ? ""
+      : ` Notifications go to ${this.url}, not to the sandbox's own receiver.`;
     return new SandboxError("no_delivery", `No such delivery arrived within ${milliseconds} ms.${where}`);
   }
 }

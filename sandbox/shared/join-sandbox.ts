@@ -4,6 +4,7 @@ import { nodeChain } from "../../server/chain/node-chain.ts";
 import { discoveryResources } from "../../server/discovery.ts";
 import { createApp } from "../../server/http/app.ts";
 import { KeyRing } from "../../server/key-ring.ts";
+import { receiveNotification } from "../../server/operations/receive-notification.ts";
 import { operations } from "../../server/operations/table.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
 import type { Services } from "../../server/services.ts";
@@ -14,7 +15,7 @@ import { followHeads } from "../follow-heads.ts";
 import { Admission } from "../http/admission.ts";
 import { localPagesWrite } from "../http/callers.ts";
 import { listen } from "../http/listen.ts";
-import { pinReceiver } from "../http/pin-receiver.ts";
+import { isPinnedAs, pinReceiver } from "../http/pin-receiver.ts";
 import { deriveKeys, hideKey } from "../keys.ts";
 import { openRelayer } from "../open-relayer.ts";
 import type { Log } from "../options.ts";
@@ -74,8 +75,9 @@ export async function joinSandbox(options: {
   await shared.stand(listener.url, relayer, () => {});
   const closing = new AbortController();
   opened.defer(() => closing.abort());
+  const receiver = await pinReceiver(receiver_url);
   const outlet = openOutlet({
-    receiver: await pinReceiver(receiver_url),
+    receiver,
     timeoutMs: deliveryTimeoutMs,
     clock,
     faults: new DeliveryFaults(),
@@ -93,6 +95,7 @@ export async function joinSandbox(options: {
       accounts: keys.accounts.map(hideKey),
       urls,
       receiverUrl: receiver_url,
+      receivesNotifications: isPinnedAs(receiver, `${sandbox.urls.api}${receiveNotification.path}`),
       patienceMs,
     },
     deployment,

@@ -82,6 +82,12 @@ export const errorCatalogue = {
     "Only the program's designated reviewer may decide; the key id names another.",
     "Sign with the reviewer key that the program shows under keys.reviewer.",
   ),
+  receiver_not_pinned: entry(
+    403,
+    "Another receiver is pinned",
+    "Operation 17 accepts events only while it is the pinned receiver itself; this sandbox was started with another receiver URL.",
+    "Send the event to receiver.url of the program, or start the sandbox without another receiver URL.",
+  ),
   not_found: entry(
     404,
     "Not found",

@@ -19,7 +19,7 @@ export const receiveNotification = defineOperation({
   summary: "Receive a signed event",
   description:
     "Accepts one signed outbox event (Standard Webhooks): the Ed25519 signature verifies against the pinned key, the time is within 300 seconds and " +
-    "the body is the outbox's, byte for byte. A duplicate gets the first receipt again.",
+    "the body is the outbox's, byte for byte. A duplicate gets the first receipt again. While another URL is pinned as the receiver, every event is refused.",
   authorization: { kind: "signed_event" },
   idempotent: false,
   effect: false,
@@ -27,10 +27,21 @@ export const receiveNotification = defineOperation({
   responses: {
     200: { description: "The receipt; the same bytes for a duplicate.", schema: acceptedReceiptSchema },
   },
-  errors: ["signature_invalid", "timestamp_out_of_tolerance", "event_mismatch", "storage_unavailable"],
+  errors: [
+    "receiver_not_pinned",
+    "signature_invalid",
+    "timestamp_out_of_tolerance",
+    "event_mismatch",
+    "storage_unavailable",
+  ],
   events: [],
   async handle({ services, header, rawBody, now }) {
-    const { store, keyRing } = services;
+    const { store, keyRing, settings } = services;
+    if (!settings.receivesNotifications)
+      throw new Problem(
+        "receiver_not_pinned",
+        `Notifications go to ${settings.receiverUrl}, not to this operation. Send the event there, or start the sandbox without another receiver URL.`,
+      );
     const headers = readHeaders(header);
     const { current } = await keyRing.notifications();
     if (!verifyWebhook(headers, rawBody, current.key.publicKey))

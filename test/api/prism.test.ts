@@ -1,22 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, present, problem, Stage } from "./stage.ts";
+import { present, problem, Stage } from "./stage.ts";
 
 // Prism validates every request and every answer that passes it, and answers itself when one breaks the description.
 const prism = fileURLToPath(new URL("../../node_modules/.bin/prism", import.meta.url));
 
-let receiver: Server;
-let receive: RequestListener;
 let stage: Stage;
 let proxy: ChildProcess;
 
 beforeAll(async () => {
-  receiver = createServer((request, response) => receive(request, response));
-  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  stage = await Stage.open({ seed: "prism", receiverUrl: `http://127.0.0.1:${portOf(receiver)}/` });
+  stage = await Stage.open({ seed: "prism" });
   const description = `${stage.base}/v1/routing/openapi.json`;
   proxy = spawn(process.execPath, [prism, "proxy", description, stage.base, "--errors", "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -30,8 +26,6 @@ afterAll(async () => {
   proxy.kill();
   await exited;
   await stage[Symbol.asyncDispose]();
-  receiver.closeAllConnections();
-  await new Promise((resolve) => receiver.close(resolve));
 });
 
 /** The proxy's URL, once it says that it listens; what else it says is read and dropped. */
@@ -137,23 +131,17 @@ test("a whole life passes Prism: enrollment, both routes, payment, claim, decisi
   expect(read.status).toBe("refunded");
 });
 
-test("a delivery passes Prism on its way to the receiver, and its duplicate gets the same bytes", async () => {
-  const answers: Answer[] = [];
-  receive = async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const headers: { [name: string]: string } = { "Content-Type": "application/json" };
-    for (const name of ["webhook-id", "webhook-timestamp", "webhook-signature"])
-      headers[name] = String(request.headers[name]);
-    const event = { method: "POST", headers, body: Buffer.concat(chunks) };
-    answers.push(await stage.raw("/v1/routing/notification-receiver", event));
-    answers.push(await stage.raw("/v1/routing/notification-receiver", event));
-    response.writeHead(answers[0]?.status ?? 500).end();
-  };
+test("an event passes Prism on its way to the receiver, and its duplicate gets the same bytes", async () => {
+  // The deliveries themselves go past Prism, and are to leave the event to the requests below.
+  stage.sandbox.receiver.failNext(5, { status: 503 });
   const { notification } = present(
     await stage.api.POST("/v1/routing/programs/{program}/notifications", { params: stage.write(), body: {} }),
   );
-  expect(notification.status).toBe("delivered");
+  expect(notification.status).toBe("exhausted");
+  const { headers, body } = await stage.sandbox.receiver.next();
+  const send = async () =>
+    await stage.raw("/v1/routing/notification-receiver", { method: "POST", headers, body });
+  const answers = [await send(), await send()];
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   expect(answers[1]?.text).toBe(answers[0]?.text);
   const path = { program: stage.program };

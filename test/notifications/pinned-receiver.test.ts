@@ -3,6 +3,7 @@ import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { pinReceiver } from "../../sandbox/http/pin-receiver.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import { operations } from "../../server/operations/table.ts";
+import type { EventRecord } from "../../server/store/records.ts";
 import { type ExternalReceiver, openReceiver, Stage } from "./stage.ts";
 
 /** A name that no DNS has; what it stands for is the test's to say. */
@@ -69,6 +70,53 @@ test("its success is signed for, so that there is a receipt of every delivered e
     deliveries: 1,
   });
   expect((await stage.receipts()).data).toEqual([receipt]);
+});
+
+describe("operation 17 refuses every event while another URL is pinned", () => {
+  const toOperation17 = async (event: EventRecord) =>
+    await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+  const refusal = () => ({
+    status: 403,
+    body: {
+      code: "receiver_not_pinned",
+      detail: `Notifications go to ${stage.sandbox.description.receiver.url}, not to this operation. Send the event there, or start the sandbox without another receiver URL.`,
+      retryable: false,
+    },
+  });
+
+  test("an event that the pinned receiver refused gets no receipt from it", async () => {
+    receiver.answer = (_, response) => response.writeHead(500).end();
+    const event = await stage.writeEvent();
+    expect((await stage.deliver(event)).notification.status).toBe("exhausted");
+    expect(await toOperation17(event)).toMatchObject(refusal());
+    expect((await stage.receipts()).data).toEqual([]);
+  });
+
+  test("the receipt of a delivered event counts only what the pinned receiver accepted", async () => {
+    const event = await stage.writeEvent();
+    await stage.deliver(event);
+    expect(await toOperation17(event)).toMatchObject(refusal());
+    expect((await stage.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 1 }]);
+  });
+
+  test("it refuses before it looks at signatures, and writes nothing", async () => {
+    const before = await stage.sandbox.fingerprint();
+    expect(await stage.receive({}, "{}")).toMatchObject(refusal());
+    expect(await stage.sandbox.fingerprint()).toEqual(before);
+  });
+});
+
+test("the sandbox's own receiver may be pinned by its URL, under any of its names", async () => {
+  const free = await openReceiver();
+  const { port: api } = free;
+  await free[Symbol.asyncDispose]();
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const receiverUrl = `http://${host}:${api}/v1/routing/notification-receiver`;
+    await using own = await Stage.open({ ports: { api }, receiverUrl });
+    const { notification, receipt } = await own.deliver(await own.writeEvent());
+    expect(notification).toMatchObject({ status: "delivered", attempts: [{ status_code: 200 }] });
+    expect(receipt).toMatchObject({ receiver: receiverUrl, deliveries: 1 });
+  }
 });
 
 test("the address is asked for once, at the start, whatever DNS says later", async () => {
