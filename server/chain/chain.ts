@@ -61,6 +61,8 @@ export interface Chain {
   walletCode(wallet: Address, blockHash: Hex): Promise<WalletCode>;
   /** A purchase at the newest block, or at the one that other reads were made at. */
   purchase(query: { id: Hex; buyer: Address }, at?: BlockPoint): Promise<ChainPurchase>;
+  /** By which route a purchase came on chain, or null while it is not there. */
+  route(id: Hex): Promise<"registrar_offer" | "merchant_direct" | null>;
   funding(query: { program: Hex; merchantRef: Hex; wallet: Address }): Promise<ChainFunding>;
   program(program: Hex): Promise<ChainProgram>;
   /** The merchantRef under which a wallet has a funding in a program that is not revoked, or null. */

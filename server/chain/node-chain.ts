@@ -154,6 +154,11 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
       );
     },
 
+    async route(id) {
+      const { route } = await client.readContract({ ...registrar, functionName: "purchase", args: [id] });
+      return routes[route] ?? null;
+    },
+
     async funding({ program, merchantRef, wallet }) {
       const asOf = await headBlock(client);
       const at = { blockHash: asOf.hash } as const;
@@ -207,6 +212,8 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
 }
 
 const paymentEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
+/** The contract's `Route`, by its number. */
+const routes = [null, "registrar_offer", "merchant_direct"] as const;
 const magicValue = "0x1626ba7e";
 /** What the code of an account starts with that delegates to other code (EIP-7702). */
 const delegationPrefix = "0xef0100";
@@ -339,6 +346,7 @@ function guarded(chain: Chain): Chain {
     observe: guard(chain.observe),
     walletCode: guard(chain.walletCode),
     purchase: guard(chain.purchase),
+    route: guard(chain.route),
     funding: guard(chain.funding),
     program: guard(chain.program),
     enrolledAs: guard(chain.enrolledAs),

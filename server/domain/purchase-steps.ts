@@ -1,11 +1,14 @@
+import type { ChainPurchase } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
 import type { PurchaseStatus } from "../schemas/purchase.ts";
+import type { Services } from "../services.ts";
+import type { PurchaseRecord } from "../store/records.ts";
 
 /** The steps that act on a purchase. */
 export type PurchaseStep = "activate" | "registration" | "reconcile" | "claims" | "decisions" | "refunds";
 
-/** Which steps each state allows; payment is not a state, it is read from the chain. */
-export const allowedSteps: { readonly [S in PurchaseStatus]: readonly PurchaseStep[] } = {
+/** Which steps each state takes; payment is not a state, it is read from the chain. */
+const stepsOf: { readonly [S in PurchaseStatus]: readonly PurchaseStep[] } = {
   created: ["activate", "registration"],
   active: ["reconcile", "claims"],
   claimed: ["reconcile", "decisions"],
@@ -15,14 +18,78 @@ export const allowedSteps: { readonly [S in PurchaseStatus]: readonly PurchaseSt
   refunded: ["reconcile"],
 };
 
+/** What reconcile has recorded as paid, in base units. */
+export function reconciledOf({ receipts }: Pick<PurchaseRecord, "receipts">): bigint {
+  return receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
+}
+
+/** Says why a purchase does not take a step, as far as its record tells; null when it does. */
+function whyNotStep(purchase: PurchaseRecord, step: PurchaseStep): string | null {
+  if (!stepsOf[purchase.status].includes(step))
+    return `A purchase that is ${purchase.status} does not allow ${step}.`;
+  if (step === "claims" && reconciledOf(purchase) === 0n)
+    return "A claim needs a reconciled payment. Reconcile it with operation 10 (reconcile).";
+  return null;
+}
+
 /**
- * Asks whether a purchase's state allows a step.
+ * Asks whether a purchase takes a step.
  *
  * @throws Problem state_conflict with `current_state` and `allowed`.
  */
-export function assertStep(status: PurchaseStatus, step: PurchaseStep): void {
-  if (!allowedSteps[status].includes(step))
-    throw new Problem("state_conflict", `A purchase that is ${status} does not allow ${step}.`, {
-      members: { current_state: status, allowed: [...allowedSteps[status]] },
-    });
+export async function assertStep(
+  purchase: PurchaseRecord,
+  step: PurchaseStep,
+  services: Services,
+): Promise<void> {
+  const whyNot = whyNotStep(purchase, step);
+  if (whyNot !== null) throw await stepConflict(purchase, whyNot, services);
+}
+
+/**
+ * Asks whether a purchase that the chain holds came there by the route that a step confirms.
+ *
+ * @throws Problem state_conflict that names the other route's operation.
+ */
+export async function assertRoute(
+  purchase: PurchaseRecord,
+  route: NonNullable<PurchaseRecord["route"]>,
+  services: Services,
+): Promise<void> {
+  const taken = await services.chain.route(purchase.commitment_hash);
+  if (taken === null || taken === route) return;
+  const detail =
+    taken === "merchant_direct"
+      ? "The merchant has registered this purchase. Confirm that with operation 9 (registration)."
+      : "The relayer has offered this purchase. Confirm that with operation 8 (activate).";
+  throw await stepConflict(purchase, detail, services);
+}
+
+async function stepConflict(purchase: PurchaseRecord, detail: string, services: Services): Promise<Problem> {
+  return new Problem("state_conflict", detail, {
+    members: {
+      current_state: purchase.status,
+      allowed: await stepsNow(purchase, services),
+      reconciled: reconciledOf(purchase).toString(),
+    },
+  });
+}
+
+/** The steps that would be taken now: where a deadline or the chain decides as well, it is asked. */
+async function stepsNow(purchase: PurchaseRecord, { chain }: Services): Promise<PurchaseStep[]> {
+  const steps = stepsOf[purchase.status].filter((step) => whyNotStep(purchase, step) === null);
+  if (purchase.status !== "created" && !steps.includes("claims")) return steps;
+  const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+  if (purchase.status === "created" && onChain.exists) {
+    const route = await chain.route(purchase.commitment_hash);
+    return [route === "merchant_direct" ? "registration" : "activate"];
+  }
+  return steps.filter((step) => step === "reconcile" || !isLate(purchase, onChain));
+}
+
+/** Whether the deadline of the next step that a wallet or the relayer has to take on chain has passed. */
+function isLate(purchase: PurchaseRecord, { asOf, claimHash }: ChainPurchase): boolean {
+  const { status, offer_deadline, claim_deadline } = purchase;
+  if (status === "created") return asOf.timestamp > offer_deadline;
+  return claimHash === null && asOf.timestamp > claim_deadline;
 }

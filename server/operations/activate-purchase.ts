@@ -6,7 +6,7 @@ import { requireBound } from "../binding/require-bound.ts";
 import type { ChainProgram } from "../chain/chain.ts";
 import { commitmentOf } from "../domain/commitment-of.ts";
 import { findPurchase } from "../domain/find.ts";
-import { assertStep } from "../domain/purchase-steps.ts";
+import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
 import { relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
@@ -56,11 +56,12 @@ export const activatePurchase = defineOperation({
     const { store, chain, deployment } = services;
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
-    assertStep(purchase.status, "activate");
+    await assertStep(purchase, "activate", services);
     assertSamePurchase(purchase, body.commitment_hash);
     const query = { id: purchase.commitment_hash, buyer: purchase.buyer };
     const before = await chain.purchase(query);
-    if (!before.exists) assertOfferable(purchase, await chain.program(hashId(program.id)));
+    if (before.exists) await assertRoute(purchase, "registrar_offer", services);
+    else assertOfferable(purchase, await chain.program(hashId(program.id)));
     await beginEffect(id);
     const relayed = await relayBound(
       {

@@ -1,7 +1,7 @@
 import { expectRegistration } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import { findPurchase } from "../domain/find.ts";
-import { assertStep } from "../domain/purchase-steps.ts";
+import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
 import { submitted } from "../domain/submitted.ts";
 import { defineOperation } from "../http/operation.ts";
 import { confirmRegistrationBody, purchaseSchema } from "../schemas/purchase.ts";
@@ -40,7 +40,8 @@ export const confirmRegistration = defineOperation({
     const { store, chain } = services;
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
-    assertStep(purchase.status, "registration");
+    await assertStep(purchase, "registration", services);
+    await assertRoute(purchase, "merchant_direct", services);
     const hash = (await submitted(store, program.id, id, "register")).transactionHash(body.transaction_hash);
     const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
     const use = { key: hash, step: "registration", subject: id };

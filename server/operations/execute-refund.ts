@@ -52,7 +52,7 @@ export const executeRefund = defineOperation({
     const { store, chain, settings, deployment } = services;
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
-    assertStep(purchase.status, "refunds");
+    await assertStep(purchase, "refunds", services);
     const { claim, decision, refund: due } = await findParts(store, purchase);
     if (claim === null || decision === null || decision.id !== body.decision_id)
       throw new Problem("not_found", `There is no decision ${body.decision_id} of ${id}.`);

@@ -4,7 +4,7 @@ import { expectClaim } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import { domainOf } from "../domain/commitment-of.ts";
 import { findPurchase } from "../domain/find.ts";
-import { allowedSteps, assertStep } from "../domain/purchase-steps.ts";
+import { assertStep, reconciledOf } from "../domain/purchase-steps.ts";
 import { requireSignature } from "../domain/require-signature.ts";
 import { submitted } from "../domain/submitted.ts";
 import { Problem } from "../errors/problem.ts";
@@ -48,16 +48,8 @@ export const fileClaim = defineOperation({
     const { store, chain, settings, deployment } = services;
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
-    assertStep(purchase.status, "claims");
-    const paid = purchase.receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
-    if (paid === 0n)
-      throw new Problem("state_conflict", "A claim needs a reconciled payment.", {
-        members: {
-          current_state: purchase.status,
-          allowed: [...allowedSteps[purchase.status]],
-          reconciled: "0",
-        },
-      });
+    await assertStep(purchase, "claims", services);
+    const paid = reconciledOf(purchase);
     if (BigInt(body.requested_amount) > paid)
       throw new Problem("validation_failed", "More is claimed than was paid.", {
         errors: [{ pointer: "/requested_amount", code: "above_paid", detail: `must be at most ${paid}` }],

@@ -68,7 +68,7 @@ export const reconcilePurchase = defineOperation({
   async handle({ services, program, id, body, now }) {
     const { store, chain } = services;
     const asked = await findPurchase(store, program.id, id);
-    assertStep(asked.value.status, "reconcile");
+    await assertStep(asked.value, "reconcile", services);
     // What is named is looked at first, so that the figures below are of a block that has all of it.
     const named = await observeAll(body.transaction_hashes ?? [], services);
     const onChain = await chain.purchase({ id: asked.value.commitment_hash, buyer: asked.value.buyer });
@@ -160,7 +160,7 @@ async function post(
     const log = logs[index];
     if (stored === null || log === undefined)
       throw new Error("A payment that was accepted has a purchase and a log.");
-    assertStep(stored.value.status, "reconcile");
+    await assertStep(stored.value, "reconcile", services);
     const ledger = ledgers.get(stored.key) ?? (await openOtherLedger(stored, onChain.asOf, services));
     ledgers.set(stored.key, ledger);
     assertRead(log, ledger);

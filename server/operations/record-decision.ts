@@ -2,7 +2,7 @@ import { type Decision, hashDecision, verifyDecision } from "../../protocol/deci
 import { deriveId } from "../../protocol/id.ts";
 import { fromTimestamp } from "../../protocol/time.ts";
 import { findPurchase } from "../domain/find.ts";
-import { assertStep } from "../domain/purchase-steps.ts";
+import { assertStep, reconciledOf } from "../domain/purchase-steps.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { limits } from "../limits.ts";
@@ -31,6 +31,8 @@ export const recordDecision = defineOperation({
     "signature_invalid",
     "approval_replayed",
     "timestamp_out_of_tolerance",
+    "rpc_unavailable",
+    "chain_mismatch",
     "storage_unavailable",
   ],
   events: ["purchase.decided"],
@@ -41,7 +43,7 @@ export const recordDecision = defineOperation({
     const used = await store.get("used_transactions", `approval/${body.approval}`);
     if (used !== undefined)
       throw new Problem("approval_replayed", `This approval already stands in ${used.value.subject}.`);
-    assertStep(purchase.status, "decisions");
+    await assertStep(purchase, "decisions", services);
     const claim =
       purchase.claim_id === null ? undefined : (await store.get("claims", purchase.claim_id))?.value;
     if (claim === undefined || claim.id !== body.claim_id)
@@ -123,7 +125,7 @@ function assertAward(
   claim: ClaimRecord,
   purchase: PurchaseRecord,
 ): void {
-  const paid = purchase.receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
+  const paid = reconciledOf(purchase);
   const award = BigInt(body.award);
   const requested = BigInt(claim.requested_amount);
   const most = requested < paid ? requested : paid;

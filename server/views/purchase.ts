@@ -4,6 +4,7 @@ import { toTimestamp } from "../../protocol/time.ts";
 import type { ChainPurchase } from "../chain/chain.ts";
 import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
 import type { PurchaseParts } from "../domain/find.ts";
+import { reconciledOf } from "../domain/purchase-steps.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
@@ -24,7 +25,7 @@ export function viewPurchase(
   const program = deployment.programs.find(({ id }) => id === purchase.program);
   if (program === undefined) throw new Problem("not_found", `There is no program ${purchase.program}.`);
   const amount = BigInt(purchase.amount);
-  const reconciled = purchase.receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
+  const reconciled = reconciledOf(purchase);
   const now = onChain.asOf.timestamp;
   const expired =
     (purchase.status === "created" && now > purchase.offer_deadline) ||
