@@ -1,21 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { type EIP1193RequestFn, type Hex, type LocalAccount, toHex } from "viem";
+import { type Hex, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
 import { awaitAutomine } from "../server/chain/await-automine.ts";
-import type { Chain as ChainReader } from "../server/chain/chain.ts";
-import { nodeChain } from "../server/chain/node-chain.ts";
 import { discoveryResources } from "../server/discovery.ts";
 import { createDocumentationHost } from "../server/documentation/host.ts";
 import { createApp } from "../server/http/app.ts";
-import { KeyRing } from "../server/key-ring.ts";
 import { type KeyUse, keyUses } from "../server/key-use.ts";
 import { once } from "../server/once.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
 import { operations } from "../server/operations/table.ts";
 import { apiPages } from "../server/pages/api-pages.ts";
-import type { Services } from "../server/services.ts";
 import { openDirectoryStore } from "../server/store/directory.ts";
 import { openEphemeralStore } from "../server/store/journaled-store.ts";
 import type { Store } from "../server/store/store.ts";
@@ -23,6 +19,7 @@ import { type ApiClient, createApiClient } from "./client/api-client.ts";
 import { lazyAccess } from "./client/lazy-access.ts";
 import type { SandboxClock } from "./clock/clock.ts";
 import { ClosingStack } from "./closing-stack.ts";
+import { connectService } from "./connect-service.ts";
 import { createControlHost } from "./control/host.ts";
 import { lockDataDirectory } from "./data-directory/lock.ts";
 import { publish, unpublish } from "./data-directory/sandbox-file.ts";
@@ -38,11 +35,9 @@ import type { WalletName } from "./genesis/roles.ts";
 import { type Chain, startChain } from "./genesis/start-chain.ts";
 import { Admission } from "./http/admission.ts";
 import { openListeners, urlsOf } from "./http/open-listeners.ts";
-import { isPinnedAs, pinReceiver } from "./http/pin-receiver.ts";
-import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
-import { openRelayer } from "./open-relayer.ts";
+import { pinReceiver } from "./http/pin-receiver.ts";
 import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts";
-import { openOutlet } from "./receiver/open-outlet.ts";
+import { DeliveryFaults } from "./receiver/delivery-fault.ts";
 import { SandboxReceiver } from "./receiver/receiver.ts";
 import { RequestCounter } from "./request-counter.ts";
 import { RpcFacade } from "./rpc/facade.ts";
@@ -55,7 +50,6 @@ import { Recorder } from "./scenario/recorder.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { openShared } from "./shared/shared-store.ts";
 import { type Snapshot, type SnapshotParts, Snapshots } from "./snapshot.ts";
-import { wait } from "./wait.ts";
 import { signingAccount } from "./wallets/signing-account.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
 import type { Enter } from "./wallets/wallet.ts";
@@ -141,46 +135,45 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   if (shared !== null) opened.use(shared);
   const store = watch.store(shared?.store ?? (await openStore(settings)));
   if (shared === null) opened.defer(async () => await store.close());
-  const keys = deriveKeys(settings.seed, chain.accounts, settings.programs);
-  const reader = openReader(chain);
-  const journal = shared?.seat.journal ?? store;
-  const own = watch.relayer(openRelayer({ settings, chain, store: journal, signers: keys.registrars }));
-  const relayer = shared?.leading(own) ?? own;
-  // Closed after the listeners: what their last requests began is brought to its end.
-  opened.defer(async () => await relayer.drain());
-  opened.use(bound.move());
   const urls = urlsOf(listeners);
-  if (shared !== null) await shared.stand(urls.api, relayer, watch.elsewhere);
-  else if (saved === null) await relayer.recover();
   const ownReceiver = `${urls.api}${receiveNotification.path}`;
   const pinned = foreign ?? (await pinReceiver(ownReceiver));
   const receiverUrl = pinned.url.href;
-  const programs = keys.accounts.map(({ program }) => program);
-  const keyRing = new KeyRing(settings.seed, programs, store);
-  const receivesNotifications = isPinnedAs(pinned, ownReceiver);
+  const closing = new AbortController();
+  const requests = new RequestCounter();
+  const deliveryFaults = new DeliveryFaults();
+  const { services, relayer, keys, keyRing } = connectService({
+    settings,
+    log: settings.log,
+    chain,
+    store,
+    journal: shared?.seat.journal ?? store,
+    urls,
+    receiver: pinned,
+    ownReceiver,
+    deliveryFaults,
+    closing: closing.signal,
+    requests,
+    wrapRelayer: (own) => shared?.leading(watch.relayer(own)) ?? watch.relayer(own),
+    handOver: shared?.handOver(urls.api) ?? (async () => null),
+    refused: watch.refused,
+  });
+  // Closed after the listeners: what their last requests began is brought to its end.
+  opened.defer(async () => await relayer.drain());
+  opened.use(bound.move());
+  opened.defer(() => closing.abort());
+  if (shared !== null) await shared.stand(urls.api, relayer, watch.elsewhere);
+  else if (saved === null) await relayer.recover();
   const receiver = new SandboxReceiver({
     url: receiverUrl,
     own: ownReceiver,
-    isPinned: receivesNotifications,
+    isPinned: services.settings.receivesNotifications,
     keys: keyRing,
+    faults: deliveryFaults,
   });
-  const closing = new AbortController();
-  opened.defer(() => closing.abort());
-  const outlet = openOutlet({
-    receiver: pinned,
-    timeoutMs: settings.deliveryTimeoutMs,
-    clock: chain.clock,
-    faults: receiver.faults,
-    signal: closing.signal,
-  });
-  const requests = new RequestCounter();
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
   if (saved !== null) await restoreSaved(saved, { chain, store, relayer, requests, access, receiver });
-  const handOver = shared?.handOver(urls.api) ?? (async () => null);
-  const { refused } = watch;
-  const ports = { chain: reader, store, relayer, requests, keyRing, refused, handOver, ...outlet };
-  const services = connect({ settings, chain, urls, receiverUrl, receivesNotifications, keys, ports });
   const admission = new Admission();
   opened.defer(
     await followHeads({ url: chain.anvil.url, relayer, admission, log: settings.log, announce: watch.head }),
@@ -240,6 +233,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   listeners.control.serve(
     createControlHost({
       ...everything,
+      services,
       recorder,
       description,
       rotateKeys,
@@ -249,7 +243,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
       snapshot,
     }),
   );
-  await shared?.publish({ settings, chain, urls, receiverUrl });
+  await shared?.publish({ settings, chain, urls, receiver: pinned });
   if (saved !== null) requireEqual(saved, await takeFingerprint(chain, store));
   if (dataDirectory !== undefined) {
     await confirmSettings(dataDirectory);
@@ -303,47 +297,6 @@ async function openStore({ dataDirectory }: SandboxSettings): Promise<Store> {
   return dataDirectory === undefined
     ? openEphemeralStore()
     : await openDirectoryStore(join(dataDirectory, "store"));
-}
-
-function openReader({ client, deployment }: Chain): ChainReader {
-  const request: EIP1193RequestFn = client.request;
-  return nodeChain(request, deployment);
-}
-
-/** Hands the service everything that it may reach. */
-function connect(parts: {
-  settings: SandboxSettings;
-  chain: Chain;
-  urls: SandboxDescription["urls"];
-  receiverUrl: string;
-  receivesNotifications: boolean;
-  keys: SandboxKeys;
-  ports: Pick<
-    Services,
-    "chain" | "store" | "relayer" | "requests" | "keyRing" | "deliver" | "pause" | "refused" | "handOver"
-  >;
-}): Services {
-  const { settings, chain, urls, receiverUrl, receivesNotifications, keys, ports } = parts;
-  const { confirmations, patienceMs, rateLimit, seed, log } = settings;
-  const accounts = keys.accounts.map(hideKey);
-  return {
-    settings: {
-      seed,
-      confirmations,
-      accounts,
-      urls,
-      receiverUrl,
-      receivesNotifications,
-      patienceMs,
-      rateLimit,
-    },
-    ...ports,
-    deployment: chain.deployment,
-    clock: chain.clock,
-    keys: keys.service,
-    wait,
-    log,
-  };
 }
 
 function openWallets(

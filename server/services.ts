@@ -124,6 +124,6 @@ export interface Services {
    * @returns null when this process is to answer. @throws StoreUnavailableError when none leads.
    */
   handOver: (request: HandedRequest) => Promise<Answer | null>;
-  /** Is told of every transaction that a step did not accept. */
-  refused: (refusal: Refusal) => void;
+  /** Is told of every transaction that a step did not accept, before that is answered. */
+  refused: (refusal: Refusal) => Promise<void>;
 }

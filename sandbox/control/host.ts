@@ -11,6 +11,7 @@ import {
 } from "../../relayer/relayer.ts";
 import { Problem } from "../../server/errors/problem.ts";
 import type { KeyUse } from "../../server/key-use.ts";
+import type { Services } from "../../server/services.ts";
 import { ClockError } from "../clock/clock-error.ts";
 import { setMining } from "../clock/mining.ts";
 import { definedOnly } from "../defined-only.ts";
@@ -22,6 +23,7 @@ import type { Admission } from "../http/admission.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import { SandboxError } from "../sandbox-error.ts";
 import type { Recorder } from "../scenario/recorder.ts";
+import { refusalRoutes } from "../shared/refusals.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { holdBack } from "./hold-back.ts";
 import { markRoutes } from "./mark-routes.ts";
@@ -72,12 +74,14 @@ export function createControlHost(sandbox: {
   /** The content of a snapshot file. */
   encoded: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;
+  services: Pick<Services, "refused">;
 }): Express {
   const { description, chain, relayer } = sandbox;
   const { clock, client } = chain;
   const app = express();
   app.disable("x-powered-by");
   app.use(snapshotRoutes(sandbox));
+  app.use(refusalRoutes(sandbox.services));
   app.use(markRoutes(sandbox));
   app.use(scenarioRoutes(sandbox));
   app.use(sandbox.recorder.control());

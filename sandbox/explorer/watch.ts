@@ -43,7 +43,7 @@ export class Watch {
   }
 
   /** What is told of a transaction that a step did not accept. */
-  readonly refused = (refusal: Refusal): void => this.refusals.record(refusal);
+  readonly refused = async (refusal: Refusal): Promise<void> => this.refusals.record(refusal);
 
   /** What is told when a database says that somebody has committed something. */
   readonly elsewhere = (): void => this.feed.note("everything");

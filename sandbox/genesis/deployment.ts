@@ -3,7 +3,8 @@ import { z } from "zod";
 
 const address = z.custom<Address>((value) => typeof value === "string" && isAddress(value), "not an address");
 const hash = z.custom<Hex>((value) => isHex(value) && value.length === 66, "not 32 bytes in hex");
-const decimal = z.codec(z.string().regex(/^(?:0|[1-9]\d*)$/), z.bigint(), {
+/** An amount, written as a decimal string. */
+export const decimal = z.codec(z.string().regex(/^(?:0|[1-9]\d*)$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: (value) => value.toString(),
 });

@@ -3,7 +3,7 @@ import { verifyWebhook } from "../../protocol/webhook.ts";
 import type { KeyRing } from "../../server/key-ring.ts";
 import { SandboxError } from "../sandbox-error.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
-import { type DeliveryFault, DeliveryFaults, type PendingFault } from "./delivery-fault.ts";
+import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fault.ts";
 import { ReceiverTap } from "./receiver-tap.ts";
 
 /** How long {@link SandboxReceiver.next} waits unless it is told, in milliseconds. */
@@ -38,7 +38,7 @@ export class SandboxReceiver {
   /** Where notifications go. */
   readonly url: string;
   /** The faults of deliveries; crashes act at any receiver, the others at the service's own. */
-  readonly faults = new DeliveryFaults();
+  readonly faults: DeliveryFaults;
   readonly #own: string;
   readonly #isPinned: boolean;
   readonly #keys: KeyRing;
@@ -55,8 +55,10 @@ export class SandboxReceiver {
     /** Whether notifications go to the service's own receiver. */
     isPinned: boolean;
     keys: KeyRing;
+    faults: DeliveryFaults;
   }) {
     this.url = receiver.url;
+    this.faults = receiver.faults;
     this.#own = receiver.own;
     this.#isPinned = receiver.isPinned;
     this.#keys = receiver.keys;

@@ -1,34 +1,24 @@
 import { randomInt } from "node:crypto";
 import type { EIP1193RequestFn } from "viem";
-import { nodeChain } from "../../server/chain/node-chain.ts";
 import { discoveryResources } from "../../server/discovery.ts";
 import { createApp } from "../../server/http/app.ts";
-import { KeyRing } from "../../server/key-ring.ts";
 import { receiveNotification } from "../../server/operations/receive-notification.ts";
 import { operations } from "../../server/operations/table.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
-import type { Services } from "../../server/services.ts";
 import { createChainClient } from "../anvil/chain-client.ts";
 import { nodeSocket } from "../anvil/node-socket.ts";
 import { ClosingStack } from "../closing-stack.ts";
+import { connectService } from "../connect-service.ts";
 import { followHeads } from "../follow-heads.ts";
 import { Admission } from "../http/admission.ts";
 import { localPagesWrite } from "../http/callers.ts";
 import { listen } from "../http/listen.ts";
-import { isPinnedAs, pinReceiver } from "../http/pin-receiver.ts";
-import { deriveKeys, hideKey } from "../keys.ts";
-import { openRelayer } from "../open-relayer.ts";
 import type { Log } from "../options.ts";
 import { DeliveryFaults } from "../receiver/delivery-fault.ts";
-import { openOutlet } from "../receiver/open-outlet.ts";
 import { RequestCounter } from "../request-counter.ts";
-import { wait } from "../wait.ts";
+import { tellRefusals } from "./refusals.ts";
 import { sharedClock } from "./shared-clock.ts";
 import { SharedStore } from "./shared-store.ts";
-
-/** How long a delivery may take and a request waits for a receipt, in milliseconds; as in the first process. */
-const deliveryTimeoutMs = 5_000;
-const patienceMs = 2_000;
 
 /** A process that answers the API of a sandbox which another one runs. */
 export interface JoinedSandbox extends AsyncDisposable {
@@ -55,66 +45,47 @@ export async function joinSandbox(options: {
   const shared = opened.use(await SharedStore.open(options.store, "member", log));
   const { store, seat } = shared;
   const sandbox = await shared.read();
-  const { seed, mode, confirmations, deployment, anvil_url, receiver_url } = sandbox;
-  const keys = deriveKeys(seed, sandbox.accounts, sandbox.programs);
-  const clock = sharedClock(sandbox.urls.control, mode);
-  const socket = nodeSocket(anvil_url);
+  const { mode, settings, deployment, accounts, anvilUrl } = sandbox;
+  const socket = nodeSocket(anvilUrl);
   opened.defer(() => socket.close());
-  const request: EIP1193RequestFn = createChainClient(anvil_url, socket.transport).request;
-  const relayer = shared.leading(
-    openRelayer({
-      settings: { confirmations, gasBudgetWei: BigInt(sandbox.gas_budget_wei), patienceMs },
-      chain: { request, deployment, clock },
-      store: seat.journal,
-      signers: keys.registrars,
-    }),
-  );
-  opened.defer(async () => await relayer.drain());
-  const listener = await listen({ port: options.apiPort, option: "--api-port", pages: localPagesWrite });
-  opened.defer(async () => await listener.close());
-  await shared.stand(listener.url, relayer, () => {});
-  const closing = new AbortController();
-  opened.defer(() => closing.abort());
-  const receiver = await pinReceiver(receiver_url);
-  const outlet = openOutlet({
-    receiver,
-    timeoutMs: deliveryTimeoutMs,
-    clock,
-    faults: new DeliveryFaults(),
-    signal: closing.signal,
+  const client = createChainClient(anvilUrl, socket.transport);
+  const request: EIP1193RequestFn = client.request;
+  await using bound = new ClosingStack();
+  const listener = await listen({
+    port: options.apiPort,
+    option: "--api-port",
+    pages: localPagesWrite,
+    limits: settings.connectionLimits,
   });
-  const urls = { ...sandbox.urls, api: listener.url };
-  const programs = keys.accounts.map(({ program }) => program);
+  bound.defer(async () => await listener.close());
   const requests = new RequestCounter();
   // Far from those of the other processes, so that no id is given twice.
   requests.count = randomInt(2 ** 40);
-  const services: Services = {
-    settings: {
-      seed,
-      confirmations,
-      accounts: keys.accounts.map(hideKey),
-      urls,
-      receiverUrl: receiver_url,
-      receivesNotifications: isPinnedAs(receiver, `${sandbox.urls.api}${receiveNotification.path}`),
-      patienceMs,
-    },
-    deployment,
-    chain: nodeChain(request, deployment),
-    store,
-    clock,
-    relayer,
-    keys: keys.service,
-    keyRing: new KeyRing(seed, programs, store),
-    ...outlet,
-    requests,
-    wait,
+  const closing = new AbortController();
+  const { services, relayer } = connectService({
+    settings,
     log,
+    chain: { client, request, deployment, accounts, clock: sharedClock(sandbox.urls.control, mode) },
+    store,
+    journal: seat.journal,
+    urls: { ...sandbox.urls, api: listener.url },
+    receiver: sandbox.receiver,
+    ownReceiver: `${sandbox.urls.api}${receiveNotification.path}`,
+    deliveryFaults: new DeliveryFaults(),
+    closing: closing.signal,
+    requests,
+    wrapRelayer: (own) => shared.leading(own),
     handOver: shared.handOver(listener.url),
-    refused: () => {},
-  };
+    refused: tellRefusals(sandbox.urls.control, log),
+  });
+  // Closed after the listener: what its last requests began is brought to its end.
+  opened.defer(async () => await relayer.drain());
+  opened.use(bound.move());
+  opened.defer(() => closing.abort());
+  await shared.stand(listener.url, relayer, () => {});
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const unfollow = await followHeads({
-    url: anvil_url,
+    url: anvilUrl,
     relayer,
     admission: new Admission(),
     log,

@@ -5,32 +5,46 @@ import { Database } from "../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../server/store/postgres/postgres-store.ts";
 import { Seat, type SeatRole, SeatTakenError } from "../../server/store/postgres/seat.ts";
 import type { SandboxUrls } from "../description.ts";
-import { accounts, deployment } from "../genesis/deployment.ts";
+import { accounts, decimal, deployment } from "../genesis/deployment.ts";
 import type { Chain } from "../genesis/start-chain.ts";
+import type { PinnedReceiver } from "../http/pin-receiver.ts";
 import type { Log, SandboxSettings } from "../options.ts";
 import { programSchema } from "../programs.ts";
 import { SandboxError } from "../sandbox-error.ts";
 import { wait } from "../wait.ts";
 import { handOverTo } from "./hand-over.ts";
 
+const url = z.codec(z.url(), z.instanceof(URL), {
+  decode: (text) => new URL(text),
+  encode: ({ href }) => href,
+});
+
 /** What the first process of a shared sandbox writes down for those that join it. */
 const sharedSandbox = z.object({
   version: z.literal(1),
-  seed: z.string(),
   mode: z.enum(["deterministic", "live"]),
-  programs: z.array(programSchema),
-  confirmations: z.int(),
-  gas_budget_wei: z.string(),
-  receiver_url: z.string(),
+  /** What every process answers by. */
+  settings: z.object({
+    seed: z.string(),
+    programs: z.array(programSchema).readonly(),
+    confirmations: z.int(),
+    gasBudgetWei: decimal,
+    patienceMs: z.int(),
+    deliveryTimeoutMs: z.int(),
+    rateLimit: z.object({ requests: z.number(), seconds: z.number() }).optional(),
+    connectionLimits: z.object({ connections: z.number(), headersMs: z.number(), requestMs: z.number() }),
+  }),
+  /** Resolved once, for all processes. */
+  receiver: z.object({ url, address: z.string(), family: z.int() }),
   /** Where Anvil itself answers, which only the sandbox's own processes are told. */
-  anvil_url: z.string(),
+  anvilUrl: z.string(),
   urls: z.object({ api: z.string(), docs: z.string(), rpc: z.string(), control: z.string() }),
   deployment,
   accounts,
 });
 
 /** What {@link sharedSandbox} describes. */
-export type SharedSandbox = z.infer<typeof sharedSandbox>;
+type SharedSandbox = z.infer<typeof sharedSandbox>;
 
 /** A store in a database, and this process's place among those that share it. */
 export class SharedStore implements AsyncDisposable {
@@ -75,26 +89,24 @@ export class SharedStore implements AsyncDisposable {
 
   /** Writes down what those that join have to know. */
   async publish(sandbox: {
-    settings: Pick<SandboxSettings, "seed" | "mode" | "programs" | "confirmations" | "gasBudgetWei">;
+    settings: SandboxSettings;
     chain: Chain;
     urls: SandboxUrls;
-    receiverUrl: string;
+    receiver: PinnedReceiver;
   }): Promise<void> {
-    const { settings, chain, urls, receiverUrl } = sandbox;
-    const described: SharedSandbox = {
+    const { settings, chain, urls, receiver } = sandbox;
+    const { deployment, accounts } = chain;
+    const encoded = z.encode(sharedSandbox, {
       version: 1,
-      seed: settings.seed,
       mode: settings.mode,
-      programs: [...settings.programs],
-      confirmations: settings.confirmations,
-      gas_budget_wei: settings.gasBudgetWei.toString(),
-      receiver_url: receiverUrl,
-      anvil_url: chain.anvil.url,
+      settings,
+      receiver,
+      anvilUrl: chain.anvil.url,
       urls,
-      deployment: chain.deployment,
-      accounts: chain.accounts,
-    };
-    await this.store.writeAbout("sandbox", JSON.stringify(z.encode(sharedSandbox, described)));
+      deployment,
+      accounts,
+    });
+    await this.store.writeAbout("sandbox", JSON.stringify(encoded));
   }
 
   /** What the first process wrote down. @throws SandboxError database_mismatch when there was none. */

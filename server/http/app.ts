@@ -190,7 +190,9 @@ async function answerOperation(
     return await runner.runOnce(operation, context, claim);
   } catch (error) {
     if (error instanceof RefusedTransaction)
-      services.refused(describeRefusal(error, operation, context, String(response.locals["requestId"])));
+      await services.refused(
+        describeRefusal(error, operation, context, String(response.locals["requestId"])),
+      );
     throw error;
   }
 }

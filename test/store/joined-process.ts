@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { SandboxDescription } from "../../sandbox/description.ts";
+import type { PostgresServer } from "../../scripts/postgres-server.ts";
 import { cli } from "../cli.ts";
 
 /** A process that answers the API of a sandbox which another one runs. */
@@ -38,4 +39,21 @@ export async function joinAs(owner: SandboxDescription, ...options: string[]): P
       await exited;
     },
   };
+}
+
+/** Where the process answers that leads the sandbox of a schema. */
+export async function leaderOf(server: PostgresServer, schema: string): Promise<unknown> {
+  return (await server.ask(`SELECT value FROM ${schema}.about WHERE name = 'leader'`))[0]?.["value"];
+}
+
+/** Ends the connection that the leader leads by, until the wanted process leads. */
+export async function haveLead(
+  server: PostgresServer,
+  schema: string,
+  { urls }: Pick<SandboxDescription, "urls">,
+): Promise<void> {
+  while ((await leaderOf(server, schema)) !== urls.api)
+    await server.ask(
+      "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted",
+    );
 }

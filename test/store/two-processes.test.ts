@@ -22,7 +22,7 @@ import { controlSandbox } from "../crash/control.ts";
 import { type RelayedRequest, send } from "../crash/storefront.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { type JoinedProcess, joinAs } from "./joined-process.ts";
+import { haveLead, type JoinedProcess, joinAs, leaderOf } from "./joined-process.ts";
 
 const silent = { info() {}, error() {} };
 
@@ -96,15 +96,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
       if (answer.status !== 202) return answer;
     }
   };
-  const leader = async () =>
-    (await server.ask("SELECT value FROM shared.about WHERE name = 'leader'"))[0]?.["value"];
-  /** Ends the connection that the leader leads by, until the wanted process leads. */
-  const haveLead = async (wanted: Where) => {
-    while ((await leader()) !== wanted.urls.api)
-      await server.ask(
-        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted",
-      );
-  };
+  const leader = async () => await leaderOf(server, "shared");
 
   test("what one has written the other reads at once, and a credential counts in both", async () => {
     const { text } = await send(owner.description, credential, creation());
@@ -152,7 +144,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
   test("a process that leads and is killed while it holds a key leaves the key to the next one", {
     timeout: 30_000,
   }, async () => {
-    await haveLead(member.description);
+    await haveLead(server, "shared", member.description);
     const request = await offer(owner.description);
     await controlSandbox(owner.description, "POST", "/mining", { every: "never" });
     // The owner hands it to the member, which sends the transaction and waits for its block.
