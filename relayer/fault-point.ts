@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { RelayerContext } from "./context.ts";
 import { FaultInvalidError, RpcUnavailableError, SignerUnknownError } from "./errors.ts";
 import type { FaultPoint, FaultState, FaultSubject } from "./fault.ts";
+import { isAutomining, startAutomine } from "./mining.ts";
 import { ask, type Node, readNonce, readReceipt, sendRaw } from "./node.ts";
 import { reorganise } from "./reorganise.ts";
 
@@ -47,8 +48,7 @@ export async function useForeignNonce(context: RelayerContext, signer: Address):
   });
   const hash = await sendRaw(node, raw);
   // Foreign use counts once it is mined, and exactly one block may be made for it.
-  const automine = await ask(node, "anvil_getAutomine", [], z.boolean());
-  if (!automine) await ask(node, "evm_mine", [], z.unknown());
+  if (!(await isAutomining(node))) await ask(node, "evm_mine", [], z.unknown());
   for (let looks = 0; looks < 1_000; looks += 1) {
     if (await readReceipt(node, hash)) return;
     await context.wait(1);
@@ -63,7 +63,7 @@ function changeMining(context: RelayerContext, change: () => Promise<void>): Pro
 
 async function pauseMining(context: RelayerContext): Promise<void> {
   const { node, faults } = context;
-  const automine = await ask(node, "anvil_getAutomine", [], z.boolean());
+  const automine = await isAutomining(node);
   const interval = await ask(node, "anvil_getIntervalMining", [], z.number().nullable());
   faults.rememberMining({ automine, interval });
   await stopMining(node);
@@ -76,16 +76,22 @@ async function stopMining(node: Node): Promise<void> {
 
 /** Puts faults back as they were; a pause of mining that they had caused is there again. */
 export async function restoreFaults(context: RelayerContext, state: FaultState): Promise<void> {
-  await clearFaults(context);
-  context.faults.restore(state);
-  if (state.mining !== null) await stopMining(context.node);
+  await changeMining(context, async () => {
+    await clear(context);
+    context.faults.restore(state);
+    if (state.mining !== null) await stopMining(context.node);
+  });
 }
 
-/** Takes every fault away; the node mines as it did, what waited included. */
+/** Takes every fault away; the node mines as it did, and has mined what waited when this returns. */
 export async function clearFaults(context: RelayerContext): Promise<void> {
+  await changeMining(context, async () => await clear(context));
+}
+
+async function clear(context: RelayerContext): Promise<void> {
   const mining = context.faults.clear();
   if (mining === null) return;
   if (mining.interval !== null)
     await ask(context.node, "evm_setIntervalMining", [mining.interval], z.unknown());
-  if (mining.automine) await ask(context.node, "evm_setAutomine", [true], z.unknown());
+  if (mining.automine) await startAutomine(context.node);
 }

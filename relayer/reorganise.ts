@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { RelayerContext } from "./context.ts";
 import { RpcUnavailableError } from "./errors.ts";
+import { isAutomining } from "./mining.ts";
 import { ask, countMinable, type Node } from "./node.ts";
 
 /** How often it is looked whether the node has mined what it has, a millisecond of `wait` apart. */
@@ -13,7 +14,7 @@ const looks = 1_000;
  * So no block may be under way and none may begin: automine is off, and there is nothing that it could have begun with.
  */
 export async function reorganise({ node, wait }: RelayerContext, depth: number): Promise<void> {
-  if (!(await ask(node, "anvil_getAutomine", [], z.boolean()))) return reorg(node, depth);
+  if (!(await isAutomining(node))) return reorg(node, depth);
   for (let look = 0; look < looks; look += 1) {
     if ((await countMinable(node)) === 0 && (await reorgIfStill(node, depth))) return;
     await wait(1);

@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { type Hex, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { awaitAutomine } from "../relayer/mining.ts";
+import { connect as connectNode } from "../relayer/node.ts";
 import type { Relayer } from "../relayer/relayer.ts";
-import { awaitAutomine } from "../server/chain/await-automine.ts";
 import { discoveryResources } from "../server/discovery.ts";
 import { createDocumentationHost } from "../server/documentation/host.ts";
 import { createApp } from "../server/http/app.ts";
@@ -201,7 +202,11 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const recorder = new Recorder({ settings, admission, chain, store, relayer, description });
   listeners.api.serve(receiver.guard(recorder.guard(admission.guard(api, isDelivery))));
   listeners.docs.serve(createDocumentationHost(services, operations));
-  const facade = new RpcFacade(chain.anvil.url, admission, async () => await awaitAutomine(chain.request));
+  const facade = new RpcFacade(
+    chain.anvil.url,
+    admission,
+    async () => await awaitAutomine(connectNode(chain.request)),
+  );
   opened.defer(() => facade.close());
   listeners.rpc.serve(
     (request, response) => facade.handle(request, response),

@@ -1,6 +1,7 @@
 import { BlockNotFoundError, type Hex } from "viem";
+import { awaitAutomine } from "../relayer/mining.ts";
+import { connect } from "../relayer/node.ts";
 import type { FaultState, MiningMode, Relayer } from "../relayer/relayer.ts";
-import { awaitAutomine } from "../server/chain/await-automine.ts";
 import type { Store, StoreImage } from "../server/store/store.ts";
 import type { ChainClient } from "./anvil/chain-client.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
@@ -141,7 +142,7 @@ export class Snapshots {
 /** Has the node keep its state of a block, all of it: of one that is being made it would keep the state with the number before. */
 async function snapshotChain(client: ChainClient) {
   for (;;) {
-    await awaitAutomine(client.request);
+    await awaitAutomine(connect(client.request));
     const latest = await client.getBlock({ blockTag: "latest" });
     const chainId = await client.snapshot();
     const [after, pending, mining] = await Promise.all([

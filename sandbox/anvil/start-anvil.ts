@@ -1,7 +1,8 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createAnvil } from "@viem/anvil";
-import { awaitAutomine } from "../../server/chain/await-automine.ts";
+import { awaitAutomine } from "../../relayer/mining.ts";
+import { connect } from "../../relayer/node.ts";
 import { packageRoot } from "../genesis/package-root.ts";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
 import { AnvilError } from "./anvil-error.ts";
@@ -237,7 +238,7 @@ async function verifyOurs(
 async function mineAll(url: string): Promise<void> {
   const socket = nodeSocket(url);
   try {
-    await awaitAutomine(createChainClient(url, socket.transport).request);
+    await awaitAutomine(connect(createChainClient(url, socket.transport).request));
   } finally {
     socket.close();
   }

@@ -1,4 +1,6 @@
 import { Mutex } from "async-mutex";
+import { awaitAutomine } from "../../relayer/mining.ts";
+import { connect } from "../../relayer/node.ts";
 import type { ChainClient } from "../anvil/chain-client.ts";
 import { freshReading } from "../fresh-reading.ts";
 import { ClockError } from "./clock-error.ts";
@@ -52,10 +54,16 @@ export async function createClock(client: ChainClient, mode: ClockMode): Promise
   await clock.pin();
   // One after the other: two moves from the same moment would ask for a block before the latest one.
   const moves = new Mutex();
+  const move = async (step: () => Promise<number>) =>
+    await moves.runExclusive(async () => {
+      // The block of a transaction that was sent before would take the time that is meant for the next one.
+      await awaitAutomine(connect(client.request));
+      return await step();
+    });
   return {
     ...clock,
-    travel: async (by) => await moves.runExclusive(async () => await clock.travel(by)),
-    travelTo: async (timestamp) => await moves.runExclusive(async () => await clock.travelTo(timestamp)),
+    travel: async (by) => await move(async () => await clock.travel(by)),
+    travelTo: async (timestamp) => await move(async () => await clock.travelTo(timestamp)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { maxUint64, maxUint128, toHex } from "viem";
+import { awaitAutomine, startAutomine } from "../../relayer/mining.ts";
+import { connect } from "../../relayer/node.ts";
 import type { MiningMode } from "../../relayer/relayer.ts";
-import { awaitAutomine } from "../../server/chain/await-automine.ts";
 import type { ChainClient } from "../anvil/chain-client.ts";
 
 /** When blocks are mined: at each transaction, so many seconds of real time apart, or only when they are asked for. */
@@ -13,14 +14,23 @@ export type MiningPace = "transaction" | "never" | number;
  * @example await setMining(client, "never"); // what is sent stays pending
  */
 export async function setMining(client: ChainClient, every: MiningPace): Promise<void> {
-  await awaitAutomine(client.request);
+  const node = connect(client.request);
   if (every === "transaction") {
-    await client.setAutomine(true);
-    await awaitAutomine(client.request);
+    await startAutomine(node);
     return;
   }
+  await awaitAutomine(node);
   await client.setAutomine(false);
   await client.setIntervalMining({ interval: every === "never" ? 0 : every });
+}
+
+/** How many blocks a node is asked for at once: it makes no others meanwhile, and takes longer the more it has. */
+const portion = 100;
+
+/** Mines so many blocks, after that of a transaction that a node which mines at once has been sent. */
+export async function mineBlocks(client: ChainClient, blocks: number): Promise<void> {
+  await awaitAutomine(connect(client.request));
+  for (let left = blocks; left > 0; left -= portion) await client.mine({ blocks: Math.min(left, portion) });
 }
 
 /** Reads how a node mines. */
@@ -62,7 +72,11 @@ export async function drainMining(client: ChainClient): Promise<void> {
   const flush = { from: flusher, to: flusher, gas: toHex(21_000), gasPrice: toHex(maxUint64) } as const;
   await client.request({ method: "eth_sendTransactionSync", params: [flush] });
   await client.request({ method: "eth_sendTransactionSync", params: [flush] });
-  await client.stopImpersonatingAccount({ address: flusher });
+  // The answer tells of the block; the pool lets go of the transaction after that.
+  await Promise.all([
+    client.stopImpersonatingAccount({ address: flusher }),
+    awaitAutomine(connect(client.request)),
+  ]);
 }
 
 /** Has a node mine as it did. */

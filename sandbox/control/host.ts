@@ -13,7 +13,7 @@ import { Problem } from "../../server/errors/problem.ts";
 import type { KeyUse } from "../../server/key-use.ts";
 import type { Services } from "../../server/services.ts";
 import { ClockError } from "../clock/clock-error.ts";
-import { setMining } from "../clock/mining.ts";
+import { mineBlocks, setMining } from "../clock/mining.ts";
 import { definedOnly } from "../defined-only.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Explanation } from "../explain/explanation.ts";
@@ -38,8 +38,6 @@ const explainedHash = z.templateLiteral(
   ["0x", z.string().regex(/^[0-9a-f]{64}$/)],
   "is no transaction hash: 0x and 64 lower-case hexadecimal digits",
 );
-/** How many blocks a node is asked for at once: it answers nothing else meanwhile. */
-const portion = 500;
 const mineBody = z.strictObject({ blocks: z.int().min(1).max(9_999).default(1) });
 const miningBody = z.strictObject({ every: z.enum(["transaction", "never"]).or(z.int().min(1).max(3_600)) });
 const faultBody = z.strictObject({
@@ -109,7 +107,7 @@ export function createControlHost(sandbox: {
   });
   app.post("/blocks", async (request, response) => {
     const { blocks } = mineBody.parse(request.body ?? {});
-    for (let left = blocks; left > 0; left -= portion) await client.mine({ blocks: Math.min(left, portion) });
+    await mineBlocks(client, blocks);
     response.json({ block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) });
   });
   app.post("/mining", async (request, response) => {

@@ -26,8 +26,9 @@ import type {
 } from "../../protocol/binding/observed-transaction.ts";
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
 import { recoverSigner } from "../../protocol/wallet-signature.ts";
+import { awaitAutomine } from "../../relayer/mining.ts";
+import { connect } from "../../relayer/node.ts";
 import type { Deployment } from "../deployment.ts";
-import { awaitAutomine } from "./await-automine.ts";
 import { type BlockPoint, type Chain, ChainMismatchError, ChainUnavailableError } from "./chain.ts";
 
 /**
@@ -105,7 +106,7 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
     async observe(hash) {
       const seen = await observeAtOneHead(hash);
       const pending = seen.envelope !== null && seen.receipt === null;
-      return pending && (await awaitAutomine(request)) ? await observeAtOneHead(hash) : seen;
+      return pending && (await awaitAutomine(connect(request))) ? await observeAtOneHead(hash) : seen;
     },
 
     async walletCode(wallet, blockHash) {
