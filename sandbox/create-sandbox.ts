@@ -8,6 +8,7 @@ import type { Relayer } from "../relayer/relayer.ts";
 import { discoveryResources } from "../server/discovery.ts";
 import { createDocumentationHost } from "../server/documentation/host.ts";
 import { createApp } from "../server/http/app.ts";
+import { problemRefusals } from "../server/http/refusal-form.ts";
 import { type KeyUse, keyUses } from "../server/key-use.ts";
 import { once } from "../server/once.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
@@ -41,7 +42,7 @@ import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts"
 import { DeliveryFaults } from "./receiver/delivery-fault.ts";
 import { SandboxReceiver } from "./receiver/receiver.ts";
 import { RequestCounter } from "./request-counter.ts";
-import { RpcFacade } from "./rpc/facade.ts";
+import { RpcFacade, rpcRefusal } from "./rpc/facade.ts";
 import { placeState, requireEqual } from "./saved/place-state.ts";
 import { restoreSaved, saveSandbox } from "./saved/save-sandbox.ts";
 import { completeOptions } from "./saved/saved-options.ts";
@@ -200,18 +201,21 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const isDelivery = ({ url }: { url?: string | undefined }) => url === receiveNotification.path;
   const explain = async (hash: Hex) => await explainTransaction(hash, services, chain.client);
   const recorder = new Recorder({ settings, admission, chain, store, relayer, description });
-  listeners.api.serve(receiver.guard(recorder.guard(admission.guard(api, isDelivery))));
-  listeners.docs.serve(createDocumentationHost(services, operations));
+  const refusals = problemRefusals(services);
+  const guarded = receiver.guard(recorder.guard(admission.guard(api, isDelivery)));
+  listeners.api.serve({ handle: guarded, refusals });
+  listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
   const facade = new RpcFacade(
     chain.anvil.url,
     admission,
     async () => await awaitAutomine(connectNode(chain.request)),
   );
   opened.defer(() => facade.close());
-  listeners.rpc.serve(
-    (request, response) => facade.handle(request, response),
-    (request, socket, head) => facade.upgrade(request, socket, head),
-  );
+  listeners.rpc.serve({
+    handle: (request, response) => facade.handle(request, response),
+    upgrade: (request, socket, head) => facade.upgrade(request, socket, head),
+    refusals: rpcRefusal,
+  });
   const rotateKeys = async (...uses: KeyUse[]) => {
     for (const use of uses.length === 0 ? keyUses : uses) await keyRing.rotate(use);
     await publishKeys();
@@ -235,19 +239,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   };
   const explorer = openExplorer({ description, services, chain, receiver, watch });
   opened.defer(() => explorer.close());
-  listeners.control.serve(
-    createControlHost({
-      ...everything,
-      services,
-      recorder,
-      description,
-      rotateKeys,
-      explain,
-      explorer,
-      encoded,
-      snapshot,
-    }),
-  );
+  const shown = { services, recorder, description, rotateKeys, explain, explorer, encoded, snapshot };
+  listeners.control.serve({ handle: createControlHost({ ...everything, ...shown }) });
   await shared?.publish({ settings, chain, urls, receiver: pinned });
   if (saved !== null) requireEqual(saved, await takeFingerprint(chain, store));
   if (dataDirectory !== undefined) {

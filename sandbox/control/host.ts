@@ -78,6 +78,11 @@ export function createControlHost(sandbox: {
   const { clock, client } = chain;
   const app = express();
   app.disable("x-powered-by");
+  app.use((request, response, next) => {
+    // Every body is taken; the listener has refused all other expectations.
+    if (request.headers.expect !== undefined) response.writeContinue();
+    next();
+  });
   app.use(snapshotRoutes(sandbox));
   app.use(refusalRoutes(sandbox.services));
   app.use(markRoutes(sandbox));
@@ -153,9 +158,17 @@ export function createControlHost(sandbox: {
     else if (error instanceof ClockError || error instanceof RelayerError || error instanceof SandboxError)
       refuse(response, 422, error.message);
     else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
+    else if (isClientError(error)) refuse(response, error.status, error.message);
     else refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.");
   });
   return app;
+}
+
+/** What express and its body parser refuse: too large a body, an unknown encoding, a path that is not percent-encoding. */
+function isClientError(error: unknown): error is Error & { status: number } {
+  return (
+    error instanceof Error && "status" in error && typeof error.status === "number" && error.status < 500
+  );
 }
 
 function refuse(response: Response, status: number, detail: string): void {

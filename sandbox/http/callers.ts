@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { Problem } from "../../server/errors/problem.ts";
 
 /**
  * Which pages in a browser may call a listener. Programs say nothing of a page and are not asked for one.
@@ -25,18 +26,45 @@ const names = ["127.0.0.1", "localhost", "[::1]"];
 const extensions = new Set(["chrome-extension:", "moz-extension:", "safari-web-extension:"]);
 
 /**
- * Says why a request is not answered: its Host is none of this machine's names (DNS rebinding), or a page of another site makes it
- * (CSRF). Null when it is answered.
+ * Refuses a request that is not for this listener: its Host or its target names another one (DNS rebinding), or a page of another site
+ * sends it (CSRF). Null when it is for this listener.
  *
  * @param port - the port that the request came in on.
  */
-export function refusalOf(request: IncomingMessage, port: number, pages: PagePolicy): string | null {
-  const { host } = request.headers;
-  if (host === undefined || !isNamed(host, port))
-    return `The Host ${host ?? "is missing"} is not this sandbox's: use http://127.0.0.1:${port} or http://localhost:${port}.`;
+export function refuseCaller(request: IncomingMessage, port: number, pages: PagePolicy): Problem | null {
+  const [host, ...more] = request.headersDistinct["host"] ?? [];
+  const known = `127.0.0.1:${port} or localhost:${port}`;
+  if (host === undefined)
+    return new Problem("request_malformed", `The Host header is missing. Send it once: ${known}.`);
+  if (more.length > 0)
+    return new Problem(
+      "request_malformed",
+      `The Host header was sent ${more.length + 1} times. Send it once: ${known}.`,
+    );
+  const use = `Use http://127.0.0.1:${port} or http://localhost:${port}.`;
+  if (!isNamed(host, port))
+    return new Problem("host_not_allowed", `The Host ${host} is not this sandbox's. ${use}`);
+  const target = absoluteTarget(request.url);
+  if (target !== null && !(target.scheme === "http" && isNamed(target.authority, port)))
+    return new Problem(
+      "host_not_allowed",
+      `The request target names ${target.scheme}://${target.authority}, which is not this sandbox. ${use}`,
+    );
   const page = pageOf(request);
   if (page === null || pages(page.origin, { host, method: request.method ?? "" })) return null;
-  return `A page of ${request.headers.origin ?? "another site"} may not do this: the sandbox answers programs and pages on this machine only.`;
+  return new Problem(
+    "page_not_allowed",
+    `A page of ${request.headers.origin ?? "another site"} may not do this. Send the request from a program or from a page of this machine.`,
+  );
+}
+
+/** The parts of a target in absolute form (RFC 9112, 3.2.2); null for a path. */
+export function absoluteTarget(
+  target: string | undefined,
+): { scheme: string; authority: string; path: string } | null {
+  const [, scheme, authority, path] = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is.exec(target ?? "") ?? [];
+  if (scheme === undefined || authority === undefined || path === undefined) return null;
+  return { scheme: scheme.toLowerCase(), authority, path: path.startsWith("/") ? path : `/${path}` };
 }
 
 /** The page that makes a request, or null when it is a program, the listener's own page or a link that somebody follows. */
@@ -48,7 +76,8 @@ function pageOf({ method, headers }: IncomingMessage): { origin: URL | null } | 
 }
 
 function isNamed(host: string, port: number): boolean {
-  return names.some((name) => host === `${name}:${port}` || (port === 80 && host === name));
+  const asked = host.toLowerCase();
+  return names.some((name) => asked === `${name}:${port}` || (port === 80 && asked === name));
 }
 
 function isLocal(origin: URL | null): boolean {

@@ -1,22 +1,18 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
 import { SandboxError } from "../sandbox-error.ts";
-import { type PagePolicy, refusalOf } from "./callers.ts";
+import type { PagePolicy } from "./callers.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
-import { endWith, refuseMalformed, refuseRequest } from "./refuse.ts";
+import { Edge, type Host } from "./edge.ts";
 
 /** A port that listens before it knows what to answer. */
 export interface Listener {
   url: string;
   /** From here on requests are answered. */
-  serve(handler: RequestListener, upgrade?: UpgradeListener): void;
+  serve(host: Host): void;
   /** Takes no more connections and ends the open ones once their answers are sent. */
   close(): Promise<void>;
 }
-
-/** Takes a connection over that wants another protocol. */
-export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** Where a listener listens, and to whom. */
 export interface ListenOptions {
@@ -36,39 +32,21 @@ export interface ListenOptions {
  * @example const listener = await listen({ port: 0, option: "--api-port", pages: ownPages })
  */
 export async function listen({ port, option, pages, limits }: ListenOptions): Promise<Listener> {
-  let handler: RequestListener = (_request, response) => {
-    response.writeHead(503, { "Retry-After": "1" }).end();
-  };
   const { connections, headersMs, requestMs } = limits ?? connectionLimits;
   const server = createServer({
     headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
     connectionsCheckingInterval: Math.min(headersMs, 1_000),
+    // Node would refuse a request without a Host itself, with an empty answer.
+    requireHostHeader: false,
   });
   server.maxConnections = connections;
-  const answer: RequestListener = (request, response) => {
-    const refusal = refusalOf(request, bound, pages);
-    if (refusal === null) handler(request, response);
-    else refuseRequest(response, refusal);
-  };
-  server.on("request", answer);
-  // Whoever waits for "100 Continue" is told to go on by the handler that wants the body, or is refused without it.
-  server.on("checkContinue", answer);
-  server.on("clientError", refuseMalformed);
   await bind(server, port, option);
   const { port: bound } = addressOf(server);
+  const edge = new Edge(server, bound, pages);
   return {
     url: `http://127.0.0.1:${bound}`,
-    serve(next, upgrade) {
-      handler = next;
-      // Without a listener Node answers such a request as any other.
-      if (upgrade !== undefined)
-        server.on("upgrade", (request, socket, head) => {
-          const refusal = refusalOf(request, bound, pages);
-          if (refusal === null) upgrade(request, socket, head);
-          else endWith(socket, 403, refusal);
-        });
-    },
+    serve: (host) => edge.serve(host),
     async close() {
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());

@@ -44,11 +44,11 @@ export async function openListener(options: {
     response.writeHead(verified === false ? 401 : 204).end();
   };
   const listener = await listen({ port, option: "--port", pages: ownPages });
-  listener.serve(
-    tap.guard((request, response) => {
+  listener.serve({
+    handle: tap.guard((request, response) => {
       // A connection that breaks off within the body has nobody left to answer.
       answer(request, response).catch(() => response.destroy());
     }),
-  );
+  });
   return listener;
 }

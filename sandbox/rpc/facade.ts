@@ -3,6 +3,8 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
 import type { Json } from "../../protocol/json.ts";
+import { jsonAnswer } from "../../server/http/answer.ts";
+import type { RefusalForm } from "../../server/http/refusal-form.ts";
 import type { Admission } from "../http/admission.ts";
 import { refuseCalls } from "./refused-calls.ts";
 
@@ -179,8 +181,12 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-function failure(message: string): Json {
-  return { jsonrpc: "2.0", id: null, error: { code: -32_603, message } };
+/** Answers what the port refuses as JSON-RPC clients read it: an invalid request, with the HTTP status. */
+export const rpcRefusal: RefusalForm = ({ status, message, headers }) =>
+  jsonAnswer(status, failure(message, -32_600), { "Content-Type": "application/json", ...headers });
+
+function failure(message: string, code = -32_603): Json {
+  return { jsonrpc: "2.0", id: null, error: { code, message } };
 }
 
 function answerJson(response: ServerResponse, status: number, body: Json): void {

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import type { EIP1193RequestFn } from "viem";
 import { discoveryResources } from "../../server/discovery.ts";
 import { createApp } from "../../server/http/app.ts";
+import { problemRefusals } from "../../server/http/refusal-form.ts";
 import { receiveNotification } from "../../server/operations/receive-notification.ts";
 import { operations } from "../../server/operations/table.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
@@ -93,9 +94,10 @@ export async function joinSandbox(options: {
     ended: end,
   });
   opened.defer(unfollow);
-  listener.serve(
-    createApp(services, operations, discoveryResources(services, operations), apiPages(services)),
-  );
+  listener.serve({
+    handle: createApp(services, operations, discoveryResources(services, operations), apiPages(services)),
+    refusals: problemRefusals(services),
+  });
   const parts = opened.move();
   return {
     apiUrl: listener.url,

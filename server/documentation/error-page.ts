@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
-import { codesOfOperation } from "../errors/codes-of-operation.ts";
+import { codesOfOperation, edgeCodes } from "../errors/codes-of-operation.ts";
 import type { Operation } from "../http/operation.ts";
 import { escapeHtml } from "../pages/page.ts";
 import { errorsTable } from "./tables.ts";
@@ -17,7 +17,9 @@ export function errorPage(code: ErrorCode, operations: readonly Operation[]): Er
   const met = operations
     .filter((operation) => codesOfOperation(operation).includes(code))
     .map(({ method, path, id }) => ({ request: `${method.toUpperCase()} ${path}`, id }));
-  const anywhere = "Any request whose path or method is not one of the API's.";
+  const anywhere = edgeCodes.some((one) => one === code)
+    ? "Any request, on every host, before an operation sees it."
+    : "Any request whose path or method is not one of the API's.";
   const lines = met.map(({ request, id }) => `- \`${request}\` (${id})`);
   const items = met.map(({ request, id }) => `<li><code>${request}</code> (${id})</li>`);
   return {

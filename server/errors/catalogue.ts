@@ -16,6 +16,12 @@ function entry(status: number, title: string, what: string, remedy: string, retr
 
 /** Every error code that the API answers with (RFC 9457 problem types). */
 export const errorCatalogue = {
+  request_malformed: entry(
+    400,
+    "The request is malformed",
+    "The bytes are not an HTTP request, or the Host header is missing or repeated.",
+    "Send HTTP/1.1 with one Host header; any HTTP client does.",
+  ),
   idempotency_key_missing: entry(
     400,
     "Idempotency-Key is missing",
@@ -63,6 +69,18 @@ export const errorCatalogue = {
     "The credential was revoked",
     "A newer credential of the account was issued, which revoked this one.",
     "Use the newest credential of the account.",
+  ),
+  host_not_allowed: entry(
+    403,
+    "The host is not this sandbox",
+    "The Host header or the request target names another host than the sandbox.",
+    "Use the URLs that the sandbox prints: 127.0.0.1 or localhost, with the port.",
+  ),
+  page_not_allowed: entry(
+    403,
+    "The page may not send this request",
+    "A browser sent the request for a page of another site.",
+    "Send the request from a program, or from a page of this machine.",
   ),
   scope_missing: entry(
     403,
@@ -112,6 +130,13 @@ export const errorCatalogue = {
     "Method not allowed",
     "The path exists, but not with this method.",
     "Use a method that the Allow header names.",
+  ),
+  request_timeout: entry(
+    408,
+    "The request took too long",
+    "The headers or the body did not arrive in time.",
+    "Send the request again without pauses.",
+    true,
   ),
   idempotency_in_flight: entry(
     409,
@@ -223,6 +248,12 @@ export const errorCatalogue = {
     "Bodies are taken as they are, without compression.",
     "Send the body without Content-Encoding.",
   ),
+  expectation_unsupported: entry(
+    417,
+    "The expectation is not supported",
+    "The Expect header asks for something else than 100-continue.",
+    "Send `Expect: 100-continue` or no Expect header.",
+  ),
   idempotency_key_reused: entry(
     422,
     "The Idempotency-Key was used for another request",
@@ -284,12 +315,24 @@ export const errorCatalogue = {
     "Wait Retry-After seconds.",
     true,
   ),
+  headers_too_large: entry(
+    431,
+    "The headers are too large",
+    "The request line and the headers have more than 16 KiB together.",
+    "Send fewer or shorter headers.",
+  ),
   internal_error: entry(
     500,
     "Internal error",
     "The service failed in a way it does not know. Nothing was committed.",
     "Send the identical request again; if it stays, report it with the request id.",
     true,
+  ),
+  transfer_encoding_unsupported: entry(
+    501,
+    "The transfer coding is not supported",
+    "Transfer-Encoding names another coding than chunked.",
+    "Send the body with a Content-Length, or with `Transfer-Encoding: chunked` alone.",
   ),
   rpc_unavailable: entry(
     503,

@@ -1,6 +1,17 @@
 import type { Operation } from "../http/operation.ts";
 import { type ErrorCode, errorCodes } from "./catalogue.ts";
 
+/** What is refused before any operation sees it: no HTTP, not for this host, too slow. */
+export const edgeCodes = [
+  "request_malformed",
+  "host_not_allowed",
+  "page_not_allowed",
+  "request_timeout",
+  "expectation_unsupported",
+  "headers_too_large",
+  "transfer_encoding_unsupported",
+] as const satisfies readonly ErrorCode[];
+
 /** What any request can meet, whatever it asks for. */
 const always: readonly ErrorCode[] = [
   "validation_failed",

@@ -1,4 +1,5 @@
 import { documentationResources } from "../documentation/resources.ts";
+import { edgeCodes } from "../errors/codes-of-operation.ts";
 
 /** The version of the documentation host's own description. */
 export const documentationVersion = "0.2.0";
@@ -61,7 +62,10 @@ export function describeDocumentation(docsUrl: string) {
             type: { type: "string", format: "uri", description: "A page that explains this code." },
             title: { type: "string" },
             status: { type: "integer" },
-            code: { type: "string", enum: ["method_not_allowed", "route_not_found", "internal_error"] },
+            code: {
+              type: "string",
+              enum: ["method_not_allowed", "route_not_found", "internal_error", ...edgeCodes],
+            },
             detail: { type: "string" },
             instance: { type: "string" },
             request_id: { type: "string" },

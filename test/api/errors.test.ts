@@ -6,6 +6,7 @@ import { payCall } from "../../protocol/call.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../../server/errors/catalogue.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";
+import { exchange } from "../exchange.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type Answer, present, problem, type Schema, Stage } from "./stage.ts";
 
@@ -100,6 +101,22 @@ const wallet = () => ({
 
 /** How each code is met, over HTTP. */
 const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
+  request_malformed: async () => await exchange(stage.base, "GET / HTTP/1.1\r\n\r\n"),
+  host_not_allowed: async () => await stage.raw("/", { headers: { Host: "evil.example" } }),
+  page_not_allowed: async () =>
+    await stage.post("/v1/routing/access", {}, { Origin: "https://evil.example" }),
+  request_timeout: async () => {
+    const connectionLimits = { connections: 10, headersMs: 100, requestMs: 100 };
+    await using impatient = await Stage.open({ seed: "impatient", connectionLimits });
+    const answer = await exchange(impatient.base, "GET / HTTP/1.1\r\n");
+    await expectProblem(answer, "request_timeout", impatient.sandbox.description.urls.docs);
+    return answer;
+  },
+  expectation_unsupported: async () => await stage.raw("/", { headers: { Expect: "200-ok" } }),
+  headers_too_large: async () =>
+    await exchange(stage.base, `GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`),
+  transfer_encoding_unsupported: async () =>
+    await stage.raw("/", { method: "POST", headers: { "Transfer-Encoding": "gzip, chunked" }, body: "{}" }),
   idempotency_key_missing: async () =>
     await stage.raw(stage.path("/merchants"), {
       method: "POST",
@@ -376,6 +393,7 @@ const own = new Set<ErrorCode>([
   "rate_limited",
   "rpc_unavailable",
   "chain_mismatch",
+  "request_timeout",
 ]);
 
 describe("every code of the catalogue is met over HTTP", () => {

@@ -1,0 +1,26 @@
+import type { Problem } from "../errors/problem.ts";
+import type { Services } from "../services.ts";
+import { type Answer, problemAnswer } from "./answer.ts";
+import { requestNames } from "./request-id.ts";
+
+/**
+ * How a host answers what is refused before it sees a request.
+ *
+ * @param asked - what is known of the request; of bytes that are none, no method and the path `/`.
+ */
+export type RefusalForm = (problem: Problem, asked: { method: string | null; path: string }) => Answer;
+
+/** Answers as the API answers its own refusals: with a code, a page that explains it and a request id, which the log names. */
+export function problemRefusals(services: Services): RefusalForm {
+  const nextRequestId = requestNames(services);
+  return (problem, { method, path }) => {
+    const requestId = nextRequestId();
+    const { code, status } = problem;
+    const fields = { request_id: requestId, method, path, status, code, caller: "anyone", replayed: false };
+    services.log.info(fields, "request");
+    const { docs } = services.settings.urls;
+    const answer = problemAnswer(problem, { docsUrl: docs, instance: path, requestId });
+    const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store", ...answer.headers };
+    return { ...answer, headers };
+  };
+}
