@@ -197,7 +197,7 @@ describe.skipIf(!hasPostgres)(`an identical request at two processes at once ${i
       data: z.array(z.object({ headers: z.record(z.string(), z.string()), body: z.string() })),
     });
     for (let round = 0; round < 5; round += 1) {
-      const body = { wallet: actors.stranger.address, name: "Corner Books", funding_cap: "1" };
+      const body = { wallet: actors.beneficiary.address, name: "Corner Books", funding_cap: "1" };
       const { event_id } = await sendTwice(201, merchantSchema, path("/merchants"), body);
       // The pinned receiver sees the event, signed, and does not take it.
       await controlSandbox(owner.description, "POST", "/receiver/failures", { count: 5, drop: true });
