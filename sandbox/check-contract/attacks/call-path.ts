@@ -1,6 +1,6 @@
-import { type Address, encodeFunctionData, type Hex } from "viem";
+import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { contractWalletAbi } from "../adversary-abi.ts";
-import { type Attack, mismatch } from "../attack.ts";
+import { type Attack, harmless, mismatch } from "../attack.ts";
 import type { Stage } from "../stage.ts";
 import type { StagedPurchase } from "../staged-service.ts";
 
@@ -40,7 +40,13 @@ const faucetAbi = [
   },
 ] as const;
 
-/** Lets an account's address run a contract's code from now on (EIP-7702). */
+/** Has an account run a contract's code from now on, none for the zero address, by a transaction of a stranger (EIP-7702). */
+async function delegate(stage: Stage, name: "buyer" | "stranger", code: Address): Promise<void> {
+  const authorization = await delegateTo(stage, name, code);
+  await stage.succeed("stranger", { to: stage.address("stranger"), data: "0x", delegate: [authorization] });
+}
+
+/** Signs that an account's address shall run a contract's code (EIP-7702). */
 async function delegateTo(stage: Stage, name: "buyer" | "stranger", code: Address) {
   const account = stage.account(name);
   if (account.signAuthorization === undefined) throw new Error("A local account signs authorizations.");
@@ -126,11 +132,29 @@ export const callPathAttacks: readonly Attack[] = [
     name: "a buyer that runs delegated code sends the payment itself",
     stopped: mismatch("wallet"),
     async run(stage) {
-      const code = await stage.deploy("ContractWallet");
-      const authorization = await delegateTo(stage, "buyer", code);
-      const nothing = { to: stage.address("stranger"), data: "0x", delegate: [authorization] } as const;
-      await stage.succeed("stranger", { ...nothing, delegate: [authorization] });
+      await delegate(stage, "buyer", await stage.deploy("ContractWallet"));
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "call path",
+    name: "a buyer that runs delegated code pays, and ends the delegation before the payment is confirmed",
+    stopped: mismatch("wallet"),
+    async run(stage) {
+      await delegate(stage, "buyer", await stage.deploy("ContractWallet"));
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      await delegate(stage, "buyer", zeroAddress);
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "call path",
+    name: "a buyer that runs delegated code only after its payment was mined",
+    stopped: harmless,
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      await delegate(stage, "buyer", await stage.deploy("ContractWallet"));
       return await stage.reconcile(stage.purchase, [hash]);
     },
   },
@@ -181,12 +205,41 @@ export const callPathAttacks: readonly Attack[] = [
     name: "an implementation that was exchanged",
     stopped: mismatch("contract"),
     async run(stage) {
-      const { registrar: address } = stage.contracts;
-      const code = (await stage.client.getCode({ address })) ?? "0x";
-      // One byte more that is never run: it acts the same and is not the same.
-      await stage.client.setCode({ address, bytecode: `${code}00` });
+      await exchangeRegistrar(stage);
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
       return await stage.reconcile(stage.purchase, [hash]);
     },
   },
+  {
+    family: "call path",
+    name: "an implementation that was exchanged for a payment, and put back before it is confirmed",
+    stopped: mismatch("contract"),
+    async run(stage) {
+      const putBack = await exchangeRegistrar(stage);
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      await stage.client.mine({ blocks: 1 });
+      await putBack();
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "call path",
+    name: "an implementation that was exchanged only after the payment was mined",
+    stopped: harmless,
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      await stage.client.mine({ blocks: 1 });
+      await exchangeRegistrar(stage);
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
 ];
+
+/** Puts other code at the registrar's address; what is returned puts the first one back. */
+async function exchangeRegistrar(stage: Stage): Promise<() => Promise<void>> {
+  const { registrar: address } = stage.contracts;
+  const code = (await stage.client.getCode({ address })) ?? "0x";
+  // One byte more that is never run: it acts the same and is not the same.
+  await stage.client.setCode({ address, bytecode: `${code}00` });
+  return async () => await stage.client.setCode({ address, bytecode: code });
+}

@@ -6,7 +6,7 @@ import {
   parseAbiParameters,
 } from "viem";
 import { z } from "zod";
-import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { lookalikeAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
 import type { Stage } from "../stage.ts";
@@ -23,7 +23,13 @@ const rawLog = z.looseObject({
   transactionHash: hex,
   removed: z.boolean().optional(),
 });
-const rawReceipt = z.looseObject({ logs: z.array(rawLog) });
+const rawReceipt = z.looseObject({
+  blockHash: hex,
+  blockNumber: hex,
+  transactionHash: hex,
+  transactionIndex: hex,
+  logs: z.array(rawLog),
+});
 type RawReceipt = z.infer<typeof rawReceipt>;
 type RawLog = z.infer<typeof rawLog>;
 
@@ -39,7 +45,7 @@ function changeFirst(receipt: RawReceipt, change: Partial<RawLog>): RawReceipt {
 }
 
 /** The payment log that the registrar would emit. */
-function paymentLog(stage: Stage, amount: bigint): { topics: Hex[]; data: Hex } {
+function paymentLog(stage: Stage, amount: bigint, paidTotal = amount): { topics: Hex[]; data: Hex } {
   const args = {
     id: stage.purchase.commitment.hash,
     buyer: stage.address("buyer"),
@@ -51,9 +57,49 @@ function paymentLog(stage: Stage, amount: bigint): { topics: Hex[]; data: Hex } 
     2,
     token,
     amount,
-    amount,
+    paidTotal,
   ]);
   return { topics: topics.filter((topic) => typeof topic === "string"), data };
+}
+
+/** A log that nobody emitted, told of a transaction after those that it has. */
+function invent(
+  receipt: RawReceipt,
+  log: { address: Hex; topics: Hex[]; data: Hex },
+  index = receipt.logs.length,
+): RawLog {
+  const { blockHash, blockNumber, transactionHash, transactionIndex } = receipt;
+  const place = { blockHash, blockNumber, transactionHash, transactionIndex };
+  return { ...log, ...place, logIndex: `0x${index.toString(16)}`, removed: false };
+}
+
+/** A payment's log of the registrar and its log of the token, neither of which was emitted. */
+function inventPayment(stage: Stage, receipt: RawReceipt, amount: bigint): RawLog[] {
+  const { registrar, token } = stage.contracts;
+  const args = { from: stage.address("buyer"), to: stage.address("merchant") };
+  const topics = encodeEventTopics({ abi: testUsdcAbi, eventName: "Transfer", args });
+  const moved = {
+    topics: topics.filter((topic) => typeof topic === "string"),
+    data: encodeAbiParameters(parseAbiParameters("uint256"), [amount]),
+  };
+  return [
+    invent(receipt, { address: registrar, ...paymentLog(stage, amount) }),
+    invent(receipt, { address: token, ...moved }, receipt.logs.length + 1),
+  ];
+}
+
+/** Has the node list more logs: of a block with `blockHash`, of a contract's event otherwise. */
+function listMore(stage: Stage, more: (listed: "of the block" | "of the event") => readonly RawLog[]): void {
+  stage.liar.tell("eth_getLogs", (answer, parameters) => {
+    const listed = JSON.stringify(parameters).includes("blockHash") ? "of the block" : "of the event";
+    return [...z.array(rawLog).parse(answer), ...more(listed)];
+  });
+}
+
+async function receiptOf(stage: Stage, hash: Hex): Promise<RawReceipt> {
+  return rawReceipt.parse(
+    await stage.client.request({ method: "eth_getTransactionReceipt", params: [hash] }),
+  );
 }
 
 /** Has a lookalike emit a log, by a transaction of the buyer's. */
@@ -199,6 +245,57 @@ export const logAttacks: readonly Attack[] = [
     stopped: mismatch("canonical"),
     run: async (stage) =>
       await lieAbout(stage, (receipt) => ({ ...receipt, from: stage.address("stranger") })),
+  },
+  {
+    family: "receipt and logs",
+    name: "a node that invents a payment's log in the receipt and in the block alike",
+    stopped: mismatch("log"),
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      const honest = await receiptOf(stage, hash);
+      const invented = inventPayment(stage, honest, 10n * usdc);
+      stage.liar.tell("eth_getTransactionReceipt", () => ({
+        ...honest,
+        logs: [...honest.logs, ...invented],
+      }));
+      listMore(stage, (listed) => (listed === "of the block" ? invented : []));
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "a node that invents a log of a contract that the step does not look at",
+    stopped: mismatch("canonical"),
+    run: async (stage) =>
+      await lieAbout(stage, (receipt) => {
+        const log = { address: stage.address("stranger"), ...paymentLog(stage, 10n * usdc) };
+        return { ...receipt, logs: [...receipt.logs, invent(receipt, log)] };
+      }),
+  },
+  {
+    family: "receipt and logs",
+    name: "a node that invents a payment among the purchase's logs",
+    stopped: refused(503, "rpc_unavailable"),
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      const log = { address: stage.contracts.registrar, ...paymentLog(stage, 5n * usdc, 15n * usdc) };
+      const invented = invent(await receiptOf(stage, hash), log);
+      listMore(stage, (listed) => (listed === "of the event" ? [invented] : []));
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "receipt and logs",
+    name: "a node that tells of a reverted payment that it succeeded, with invented logs wherever logs are listed",
+    stopped: refused(503, "rpc_unavailable"),
+    async run(stage) {
+      const hash = await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc));
+      const honest = await receiptOf(stage, hash);
+      const logs = inventPayment(stage, honest, 26n * usdc);
+      stage.liar.tell("eth_getTransactionReceipt", () => ({ ...honest, status: "0x1", logs }));
+      listMore(stage, (listed) => (listed === "of the block" ? logs : logs.slice(0, 1)));
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
   },
   {
     family: "receipt and logs",
