@@ -8,7 +8,7 @@ import type { Json } from "../../protocol/json.ts";
 export const amountSchema = z
   .string()
   .regex(/^(0|[1-9][0-9]{0,38})$/, {
-    error: "must be a decimal string of base units without sign or leading zeros",
+    error: "must be a decimal string of base units: at most 39 digits, without sign or leading zeros",
     abort: true,
   })
   .refine(isAmount, "must be at most 2^128 - 1")
@@ -31,7 +31,7 @@ export const positiveAmountSchema = amountSchema
 /** An account address: checksummed (EIP-55) or all lower case in, checksummed out. */
 export const addressSchema = z
   .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hexadecimal characters")
+  .regex(/^0x[0-9a-fA-F]{40}$/, { error: "must be 0x and 40 hexadecimal characters", abort: true })
   .refine(
     (text) => text === text.toLowerCase() || isAddress(text),
     "has a wrong EIP-55 checksum; send it all lower case or with the right one",
@@ -50,11 +50,15 @@ export const shownAddressSchema = z.templateLiteral(["0x", z.string().regex(/^[0
 });
 
 /** 32 bytes: lower-case 0x and 64 hexadecimal characters. */
-export const hashSchema = z.templateLiteral(["0x", z.string().regex(/^[0-9a-f]{64}$/)]).meta({
-  id: "Hash",
-  description: "32 bytes: 0x and 64 lower-case hexadecimal characters.",
-  example: `0x${"5c".repeat(32)}`,
-});
+export const hashSchema = z
+  .templateLiteral(["0x", z.string().regex(/^[0-9a-f]{64}$/)], {
+    error: "must be 0x and 64 lower-case hexadecimal characters",
+  })
+  .meta({
+    id: "Hash",
+    description: "32 bytes: 0x and 64 lower-case hexadecimal characters.",
+    example: `0x${"5c".repeat(32)}`,
+  });
 
 /** Bytes of any length as lower- or upper-case hex with 0x. */
 export const bytesSchema = z
@@ -63,7 +67,9 @@ export const bytesSchema = z
 
 /** A signature by a wallet: at most 4 KiB, so that contract wallets (ERC-1271) have room. */
 export const signatureSchema = z
-  .templateLiteral(["0x", z.string().regex(/^([0-9a-fA-F]{2}){1,4096}$/)])
+  .templateLiteral(["0x", z.string().regex(/^([0-9a-fA-F]{2}){1,4096}$/)], {
+    error: "must be 0x and 1 to 4096 bytes in hexadecimal",
+  })
   .meta({
     id: "Signature",
     description: "A wallet's signature (EOA or ERC-1271) as hexadecimal.",
@@ -73,10 +79,10 @@ export const signatureSchema = z
 /** A time as RFC 3339 in UTC. */
 export const timestampSchema = z
   .string()
-  .regex(
-    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/,
-    "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z",
-  )
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/, {
+    error: "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z",
+    abort: true,
+  })
   .refine(isDate, "is not a date")
   .meta({
     id: "Timestamp",
