@@ -1,6 +1,6 @@
 import type { RelayerContext } from "./context.ts";
 import { GasBudgetExceededError } from "./errors.ts";
-import type { BudgetRecord } from "./journal.ts";
+import type { BudgetRecord, Journal } from "./journal.ts";
 import type { OperationRecord } from "./operation.ts";
 
 /** A program's gas budget as the API shows it; `limit = available + reserved + spent`, in wei. */
@@ -18,8 +18,12 @@ export function reservationOf(gasLimit: bigint, maxFeePerGas: bigint): bigint {
 }
 
 /** A program's budget, with the limit that applies now. */
-export async function readBudget(context: RelayerContext, program: string): Promise<BudgetRecord> {
-  const stored = await context.journal.budget(program);
+export async function readBudget(
+  context: RelayerContext,
+  program: string,
+  journal: Pick<Journal, "budget"> = context.journal,
+): Promise<BudgetRecord> {
+  const stored = await journal.budget(program);
   return {
     ...(stored ?? { program, reserved_wei: "0", spent_wei: "0", next_sequence: 1 }),
     limit_wei: context.gasBudgetWei.toString(),
@@ -56,11 +60,12 @@ export async function writeWithBudget(
   next: (budget: BudgetRecord) => OperationRecord,
 ): Promise<OperationRecord> {
   const { operation, durable } = await context.locks.run(`budget:${program}`, async () => {
-    const budget = await readBudget(context, program);
+    const ahead = context.journal.ahead();
+    const budget = await readBudget(context, program, ahead);
     const operation = next(budget);
     const step = { operation, budget: moved(budget, before, operation) };
-    // Not awaited here: the next in line reads this write before it is durable, and becomes durable after it.
-    return { operation, durable: context.journal.write(step) };
+    // Not awaited here: the next in line builds on this write before it is durable, and becomes durable after it.
+    return { operation, durable: ahead.write(step) };
   });
   await durable;
   return operation;

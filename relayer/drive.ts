@@ -76,7 +76,10 @@ async function begin(
 
 async function sendInTurn(context: RelayerContext, claim: Claim): Promise<OperationRecord> {
   try {
-    await Promise.all([claim.durable, requireEpoch(context, claim.operation)]);
+    const sameEpoch = requireEpoch(context, claim.operation);
+    // Also when the chain is another one, or does not answer: whoever reads the operation from here on must find its claim.
+    await Promise.allSettled([claim.durable, sameEpoch]);
+    await Promise.all([claim.durable, sameEpoch]);
     await reach(context, "after_signed", claim.operation);
     return await broadcast(context, claim.operation, claim.turn);
   } finally {

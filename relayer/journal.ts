@@ -28,8 +28,8 @@ export interface OperationPage {
 /**
  * Where operations are kept. The relayer keeps nothing of its own.
  *
- * Reads see every write that was called before them, durable or not yet. Writes become durable in the order in which
- * they were called: when one resolves, all earlier ones are durable too. The order of nonces rests on that.
+ * Reads see what is durable. Writes become durable in the order in which they were called: when one resolves, all earlier ones are
+ * durable too. The order of nonces rests on that.
  */
 export interface Journal {
   read(operationId: string): Promise<OperationRecord | undefined>;
@@ -46,4 +46,12 @@ export interface Journal {
   claimed(signer: Address, fromNonce: number, epoch: Hex): Promise<OperationRecord[]>;
   /** Atomic, and durable when it resolves. */
   write(step: JournalStep): Promise<void>;
+  /** The journal as it is once everything is durable that was written so far. */
+  ahead(): JournalAhead;
 }
+
+/**
+ * What a step reads that builds on steps which are not durable yet, so that it need not wait for them: its own write is refused when one
+ * of theirs is.
+ */
+export type JournalAhead = Pick<Journal, "budget" | "lastNonce" | "write">;

@@ -37,7 +37,8 @@ export async function claimNonce(
   const signedAt = await timestamp(context);
 
   return context.locks.run(`claim:${operation.from}`, async () => {
-    const last = await context.journal.lastNonce(operation.from, operation.epoch);
+    const ahead = context.journal.ahead();
+    const last = await ahead.lastNonce(operation.from, operation.epoch);
     const expected = Math.max(last === undefined ? chainNonce : last + 1, operation.nonce_floor);
     if (chainNonce > expected) return null;
 
@@ -58,7 +59,7 @@ export async function claimNonce(
       transactions: [transaction],
       signed_at: signedAt,
     };
-    const durable = context.journal.write({ operation: signed });
+    const durable = ahead.write({ operation: signed });
     const turn = context.locks.acquire(`broadcast:${operation.from}`);
     return { operation: signed, durable, turn };
   });

@@ -135,7 +135,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const watch = new Watch();
   const shared = await openShared(settings, chain);
   if (shared !== null) opened.use(shared);
-  const store = watch.store(shared?.store ?? (await openStore(settings)));
+  const kept = shared ?? (await openEmbedded(settings));
+  const store = watch.store(kept.store);
   if (shared === null) opened.defer(async () => await store.close());
   const urls = urlsOf(listeners);
   const ownReceiver = `${urls.api}${receiveNotification.path}`;
@@ -149,7 +150,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     log: settings.log,
     chain,
     store,
-    journal: shared?.seat.journal ?? store,
+    journal: watch.journal(kept.journal),
     urls,
     receiver: pinned,
     ownReceiver,
@@ -291,10 +292,13 @@ async function openChain(settings: SandboxSettings, saved: SavedSandbox | null):
   });
 }
 
-async function openStore({ dataDirectory }: SandboxSettings): Promise<Store> {
-  return dataDirectory === undefined
-    ? openEphemeralStore()
-    : await openDirectoryStore(join(dataDirectory, "store"));
+/** The store of one process, which has the relayer's journal in it. */
+async function openEmbedded({ dataDirectory }: SandboxSettings) {
+  const store =
+    dataDirectory === undefined
+      ? openEphemeralStore()
+      : await openDirectoryStore(join(dataDirectory, "store"));
+  return { store, journal: store };
 }
 
 function openWallets(

@@ -1,4 +1,5 @@
 import type { CollectionName } from "../../server/store/records.ts";
+import type { JournalStore } from "../../server/store/relayer-journal.ts";
 import type { Change, Store } from "../../server/store/store.ts";
 import type { ShownTopic } from "./shown.ts";
 
@@ -19,7 +20,7 @@ const topics: { readonly [C in CollectionName]?: ShownTopic } = {
 };
 
 /** Who is told what became of a store. */
-interface Watcher {
+export interface Watcher {
   /** Records of a topic were changed; which purchases they are about, where that can be told. */
   committed: (topic: ShownTopic, purchases: readonly string[]) => void;
   /** Everything was replaced. */
@@ -37,20 +38,42 @@ export function watchStore(store: Store, watcher: Watcher): Store {
     list: (collection, filter, page) => store.list(collection, filter, page),
     ordered: (ordering, within, page) => store.ordered(ordering, within, page),
     next: (counter) => store.next(counter),
-    async commit(counters, build) {
-      let written: readonly Change[] = [];
-      await store.commit(counters, (numbers) => {
-        written = build(numbers);
-        return written;
-      });
-      tell(written, watcher);
-    },
+    commit: watchCommits(store, watcher),
     export: () => store.export(),
     async import(image) {
       await store.import(image);
       watcher.replaced();
     },
     close: () => store.close(),
+  };
+}
+
+/** The relayer's journal with its commits told as {@link watchStore} tells them. */
+export function watchJournal(journal: JournalStore, watcher: Watcher): JournalStore {
+  return {
+    get: (collection, key) => journal.get(collection, key),
+    list: (collection, filter, page) => journal.list(collection, filter, page),
+    ordered: (ordering, within, page) => journal.ordered(ordering, within, page),
+    commit: watchCommits(journal, watcher),
+    ahead() {
+      const ahead = journal.ahead();
+      return {
+        get: (collection, key) => ahead.get(collection, key),
+        ordered: (ordering, within, page) => ahead.ordered(ordering, within, page),
+        commit: watchCommits(ahead, watcher),
+      };
+    },
+  };
+}
+
+function watchCommits(store: Pick<Store, "commit">, watcher: Watcher): Store["commit"] {
+  return async (counters, build) => {
+    let written: readonly Change[] = [];
+    await store.commit(counters, (numbers) => {
+      written = build(numbers);
+      return written;
+    });
+    tell(written, watcher);
   };
 }
 

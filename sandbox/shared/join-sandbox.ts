@@ -44,7 +44,7 @@ export async function joinSandbox(options: {
   const { log } = options;
   await using opened = new ClosingStack();
   const shared = opened.use(await SharedStore.open(options.store, "member", log));
-  const { store, seat } = shared;
+  const { store } = shared;
   const sandbox = await shared.read();
   const { mode, settings, deployment, accounts, anvilUrl } = sandbox;
   const socket = nodeSocket(anvilUrl);
@@ -68,7 +68,7 @@ export async function joinSandbox(options: {
     log,
     chain: { client, request, deployment, accounts, clock: sharedClock(sandbox.urls.control, mode) },
     store,
-    journal: seat.journal,
+    journal: shared.journal,
     urls: { ...sandbox.urls, api: listener.url },
     receiver: sandbox.receiver,
     ownReceiver: `${sandbox.urls.api}${receiveNotification.path}`,

@@ -4,6 +4,7 @@ import type { Services } from "../../server/services.ts";
 import { Database } from "../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../server/store/postgres/postgres-store.ts";
 import { Seat, type SeatRole, SeatTakenError } from "../../server/store/postgres/seat.ts";
+import type { JournalStore } from "../../server/store/relayer-journal.ts";
 import type { SandboxUrls } from "../description.ts";
 import { accounts, decimal, deployment } from "../genesis/deployment.ts";
 import type { Chain } from "../genesis/start-chain.ts";
@@ -56,6 +57,11 @@ export class SharedStore implements AsyncDisposable {
     this.store = store;
     this.seat = seat;
     this.#log = log;
+  }
+
+  /** What the relayer's journal is kept in. */
+  get journal(): JournalStore {
+    return this.seat.journal;
   }
 
   /** Opens the database and takes a seat. @throws StoreUnavailableError, DatabaseUrlError, SeatTakenError */

@@ -10,7 +10,7 @@ import {
   syncDirectory,
   writeSnapshot,
 } from "./snapshot-file.ts";
-import { type Store, type StoreImage, StoreUnavailableError } from "./store.ts";
+import { type StoreImage, StoreUnavailableError } from "./store.ts";
 
 import { upgradeChange } from "./upgrade-record.ts";
 
@@ -30,7 +30,10 @@ const smallestFold = 16 * 2 ** 20;
  * @throws StoreDamagedError; StoreUnavailableError when the disk refuses.
  * @example const store = await openDirectoryStore(".sandbox/store")
  */
-export async function openDirectoryStore(directory: string, foldAbove = smallestFold): Promise<Store> {
+export async function openDirectoryStore(
+  directory: string,
+  foldAbove = smallestFold,
+): Promise<JournaledStore> {
   try {
     return await openIn(directory, foldAbove);
   } catch (cause) {
@@ -42,7 +45,7 @@ export async function openDirectoryStore(directory: string, foldAbove = smallest
   }
 }
 
-async function openIn(directory: string, foldAbove: number): Promise<Store> {
+async function openIn(directory: string, foldAbove: number): Promise<JournaledStore> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const files = filesOf(directory);
   const { format, tables, upTo, end } = await load(directory);

@@ -59,6 +59,8 @@ export class JournalFile {
       await this.#handle.datasync();
     } catch (error) {
       this.#broken = true;
+      // No sync vouches for this; but whoever reads the file when this process was killed finds nothing of what is refused.
+      await this.#handle.truncate(this.#bytes).catch(() => undefined);
       throw error;
     }
     this.#bytes += lines.length;

@@ -1,6 +1,8 @@
 import { MemoryTables } from "./memory-tables.ts";
 import type { OrderedPage } from "./ordered-index.ts";
+import { PendingEntries } from "./pending-entries.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "./records.ts";
+import type { JournalStore } from "./relayer-journal.ts";
 import { contentsOf, type StoreContents } from "./snapshot-file.ts";
 import {
   type Change,
@@ -38,8 +40,6 @@ export interface Durability {
 
 interface Pending {
   entry: JournalEntry;
-  undo: () => void;
-  redo: () => void;
   resolve: () => void;
   reject: (error: Error) => void;
 }
@@ -47,24 +47,33 @@ interface Pending {
 /**
  * A store in memory whose batches are appended to a journal before a commit resolves.
  *
- * Commits that come while the disk is busy are written as one group.
+ * Readers see what is durable and nothing else. Commits that come while the disk is busy are compared with what is on its way there, and
+ * written as one group.
  *
  * @example new JournaledStore({ durability, ...(await JournaledStore.load(snapshot, entries)) })
  */
-export class JournaledStore implements Store {
+export class JournaledStore implements Store, JournalStore {
+  /** What is durable. */
   readonly #tables: MemoryTables;
+  readonly #pending: PendingEntries;
   readonly #durability: Durability;
+  /** The number of the last durable entry. */
+  #upTo: number;
+  /** The number of the last entry. */
   #number: number;
   #queue: Pending[] = [];
-  /** The group that is being written. */
-  #group: readonly Pending[] = [];
   #flushing: Promise<void> | null = null;
   #folding: Promise<void> | null = null;
+  /** How often entries were refused. */
+  #refusals = 0;
+  /** The highest numbers that {@link JournaledStore.next} gave. */
   readonly #taken = new Map<string, number>();
 
   constructor(opened: { durability: Durability; tables: MemoryTables; upTo: number }) {
     this.#durability = opened.durability;
     this.#tables = opened.tables;
+    this.#pending = new PendingEntries(opened.tables);
+    this.#upTo = opened.upTo;
     this.#number = opened.upTo;
   }
 
@@ -108,54 +117,62 @@ export class JournaledStore implements Store {
   }
 
   async next(counter: string): Promise<number> {
-    const number = Math.max(this.#tables.peek(counter), (this.#taken.get(counter) ?? 0) + 1);
+    const number = Math.max(this.#pending.peek(counter), (this.#taken.get(counter) ?? 0) + 1);
     this.#taken.set(counter, number);
     return number;
   }
 
-  commit(
+  async commit(
     counters: readonly string[],
     build: (numbers: readonly number[]) => readonly Change[],
   ): Promise<void> {
-    const numbers = counters.map((counter) => this.#tables.peek(counter));
+    const numbers = counters.map((counter) => this.#pending.peek(counter));
     const changes = build(numbers);
-    this.#tables.assertFits(changes);
-    const before = changes.map((change) => this.#tables.get(change.collection, change.key));
-    const countersBefore = this.#tables.counters();
-    const moved: JournalEntry["counters"] = Object.fromEntries(this.#taken);
+    const conflict = this.#pending.conflict(changes);
+    if (conflict !== null) {
+      // Whoever starts over is to read what it has lost to.
+      await conflict.settled.catch(() => undefined);
+      throw conflict.error;
+    }
+    const moved = this.#moved();
     counters.forEach((counter, index) => {
       moved[counter] = numbers[index] ?? 0;
     });
-    this.#taken.clear();
-    const redo = () => {
-      this.#tables.apply(changes);
-      this.#tables.setCounters(moved);
-      this.#number += 1;
-    };
-    const undo = () => {
-      this.#number -= 1;
-      this.#tables.restore(changes, before, countersBefore);
-    };
-    redo();
+    this.#number += 1;
     const entry = { number: this.#number, counters: moved, changes };
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ entry, undo, redo, resolve, reject });
-      this.#flushing ??= this.#flush();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#pending.add(entry, promise);
+    this.#queue.push({ entry, resolve, reject });
+    this.#flushing ??= this.#flush();
+    await promise;
+  }
+
+  ahead(): ReturnType<JournalStore["ahead"]> {
+    const refusals = this.#refusals;
+    return {
+      get: async (collection, key) => this.#pending.get(collection, key),
+      ordered: async (ordering, within, page = {}) => this.#pending.ordered(ordering, within, page),
+      commit: async (counters, build) => {
+        if (this.#refusals !== refusals)
+          throw new StoreUnavailableError("What this write builds on was refused by the data directory.");
+        await this.commit(counters, build);
+      },
+    };
   }
 
   async export(): Promise<StoreImage> {
     await this.#flushing;
-    const { counters, ...image } = this.#tables.image();
+    const image = this.#tables.image();
     // Numbers that were lost stay lost, so that whoever goes on from here counts as this store does.
-    return structuredClone({ ...image, counters: { ...counters, ...Object.fromEntries(this.#taken) } });
+    return structuredClone({ ...image, counters: { ...image.counters, ...this.#moved() } });
   }
 
   async import(image: StoreImage): Promise<void> {
     await this.#settle();
-    const contents = contentsOf(image, this.#number);
+    const contents = contentsOf(image, this.#upTo);
     await this.#durability.replace(contents);
     this.#tables.load(contents);
+    this.#pending.clear();
     this.#taken.clear();
   }
 
@@ -169,28 +186,49 @@ export class JournaledStore implements Store {
     await this.#folding;
   }
 
-  /** Writes what has queued up, group by group; a group that the disk refuses is undone with all that came after. */
+  /** The numbers that were given and that no entry on its way to the disk has with it. */
+  #moved(): JournalEntry["counters"] {
+    const ahead = [...this.#taken].filter(([counter, number]) => number >= this.#pending.peek(counter));
+    return Object.fromEntries(ahead);
+  }
+
+  /** Writes what has queued up, group by group; a group that the disk refuses is refused with all that came after it. */
   async #flush(): Promise<void> {
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      this.#group = this.#queue;
+      const group = this.#queue;
       this.#queue = [];
       try {
         await this.#mend();
-        await this.#durability.append(this.#group.map(({ entry }) => entry));
-        for (const { resolve } of this.#group) resolve();
-        this.#group = [];
-        await this.#foldWhenOutgrown();
+        await this.#durability.append(group.map(({ entry }) => entry));
       } catch (cause) {
-        const refused = [...this.#group, ...this.#queue];
-        this.#group = [];
-        this.#queue = [];
-        for (const { undo } of refused.toReversed()) undo();
-        for (const { reject } of refused)
-          reject(new StoreUnavailableError("The data directory does not take writes.", { cause }));
+        this.#refuse([...group, ...this.#queue], cause);
+        continue;
       }
+      this.#keep(group);
+      await this.#foldWhenOutgrown();
     }
     this.#flushing = null;
+  }
+
+  /** Has readers see a group that is durable, and then tells its writers. */
+  #keep(group: readonly Pending[]): void {
+    for (const { entry } of group) {
+      this.#tables.apply(entry.changes);
+      this.#tables.setCounters(entry.counters);
+      this.#upTo = entry.number;
+      this.#pending.remove(entry);
+    }
+    for (const { resolve } of group) resolve();
+  }
+
+  #refuse(refused: readonly Pending[], cause: unknown): void {
+    this.#queue = [];
+    this.#number = this.#upTo;
+    this.#refusals += 1;
+    this.#pending.clear();
+    for (const { reject } of refused)
+      reject(new StoreUnavailableError("The data directory does not take writes.", { cause }));
   }
 
   /** After a failed sync everything that is known to be durable is written anew before anything else is. */
@@ -216,18 +254,13 @@ export class JournaledStore implements Store {
       });
   }
 
-  /** What is on disk now: what is only in memory yet is taken out for a moment. */
   #durable(): StoreContents {
-    const pending = [...this.#group, ...this.#queue];
-    for (const { undo } of pending.toReversed()) undo();
-    const contents = this.#tables.contents(this.#number);
-    for (const { redo } of pending) redo();
-    return contents;
+    return this.#tables.contents(this.#upTo);
   }
 }
 
 /** A store that keeps nothing after the process. */
-export function openEphemeralStore(): Store {
+export function openEphemeralStore(): JournaledStore {
   const nothing = async () => {};
   return new JournaledStore({
     durability: {

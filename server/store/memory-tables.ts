@@ -9,7 +9,7 @@ import {
   orderings,
 } from "./records.ts";
 import type { StoreContents } from "./snapshot-file.ts";
-import { type Change, type Filter, fits, StoreConflictError, type Stored, type StoreImage } from "./store.ts";
+import type { Change, Filter, Stored, StoreImage } from "./store.ts";
 
 /** The records of one collection with an index for each filterable field and for each order. */
 class Table {
@@ -73,7 +73,7 @@ function fieldOf(record: unknown, field: string): unknown {
 }
 
 /**
- * The records of a store in memory: reads, conflict checks and changes, without durability.
+ * The records of a store in memory: reads and changes, without durability.
  *
  * Records are handed out as they are and are never changed in place.
  */
@@ -135,14 +135,6 @@ export class MemoryTables {
     return Object.fromEntries(this.#counters);
   }
 
-  /** Throws StoreConflictError when a change does not fit what is stored. */
-  assertFits(changes: readonly Change[]): void {
-    for (const change of changes) {
-      const current = this.#tables[change.collection].records.get(change.key);
-      if (!fits(change, current?.revision)) throw new StoreConflictError(change.collection, change.key);
-    }
-  }
-
   /** Applies changes that fit. */
   apply(changes: readonly Change[]): void {
     for (const change of changes) {
@@ -153,20 +145,6 @@ export class MemoryTables {
         table.put({ key: change.key, value: change.value, revision });
       }
     }
-  }
-
-  /** Takes changes back: each record as it was before them. */
-  restore(
-    changes: readonly Change[],
-    before: readonly (Stored<unknown> | undefined)[],
-    counters: { [counter: string]: number },
-  ): void {
-    changes.forEach((change, index) => {
-      const stored = before[index];
-      if (stored === undefined) this.#tables[change.collection].delete(change.key);
-      else this.#tables[change.collection].put(stored);
-    });
-    this.#counters = new Map(Object.entries(counters));
   }
 
   /** Everything as plain data. */

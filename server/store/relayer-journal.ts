@@ -2,7 +2,13 @@ import type { Journal } from "../../relayer/journal.ts";
 import type { Store } from "./store.ts";
 
 /** What the journal needs of a store. */
-export type JournalStore = Pick<Store, "get" | "list" | "ordered" | "commit">;
+export interface JournalStore extends Pick<Store, "get" | "list" | "ordered" | "commit"> {
+  /**
+   * The records as they will be once every commit that was called is durable, for writes that build on those. What is committed here is
+   * refused when one of them is.
+   */
+  ahead(): Pick<Store, "get" | "ordered" | "commit">;
+}
 
 /**
  * Keeps the relayer's journal in the one store of the sandbox.
@@ -34,14 +40,7 @@ export function relayerJournal(store: JournalStore): Journal {
       return found.map(({ value }) => value);
     },
 
-    async budget(program) {
-      return (await store.get("budgets", program))?.value;
-    },
-
-    async lastNonce(signer, epoch) {
-      const [last] = await store.ordered("operations_by_nonce", [signer, epoch], { reverse: true, limit: 1 });
-      return last?.value.nonce ?? undefined;
-    },
+    ...numbersOf(store),
 
     async claimedBelow(signer, nonce, epoch, limit) {
       const page = { from: nonce - 1, reverse: true, limit };
@@ -54,13 +53,36 @@ export function relayerJournal(store: JournalStore): Journal {
       return found.map(({ value }) => value);
     },
 
-    write({ operation, budget }) {
-      return store.commit([], () => [
-        { kind: "put", collection: "operations", key: operation.operation_id, value: operation },
-        ...(budget
-          ? [{ kind: "put", collection: "budgets", key: budget.program, value: budget } as const]
-          : []),
-      ]);
+    ahead() {
+      const ahead = store.ahead();
+      return { ...numbersOf(ahead), write: async (step) => await write(step, ahead) };
+    },
+
+    write: async (step) => await write(step, store),
+  };
+}
+
+type Numbers = Pick<Journal, "budget" | "lastNonce">;
+
+function numbersOf(store: Pick<Store, "get" | "ordered">): Numbers {
+  return {
+    async budget(program) {
+      return (await store.get("budgets", program))?.value;
+    },
+
+    async lastNonce(signer, epoch) {
+      const [last] = await store.ordered("operations_by_nonce", [signer, epoch], { reverse: true, limit: 1 });
+      return last?.value.nonce ?? undefined;
     },
   };
+}
+
+async function write(
+  { operation, budget }: Parameters<Journal["write"]>[0],
+  store: Pick<Store, "commit">,
+): Promise<void> {
+  await store.commit([], () => [
+    { kind: "put", collection: "operations", key: operation.operation_id, value: operation },
+    ...(budget ? [{ kind: "put", collection: "budgets", key: budget.program, value: budget } as const] : []),
+  ]);
 }

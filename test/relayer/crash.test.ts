@@ -95,10 +95,13 @@ test("a claim that the disk refused is no claim: nothing is sent and the nonce i
   let refuses = true;
   const wrapJournal = (journal: Journal): Journal => ({
     ...journal,
-    write: async (step) => {
-      if (refuses && step.operation.status === "signed") throw new Error("The disk is full.");
-      await journal.write(step);
-    },
+    ahead: () => ({
+      ...journal.ahead(),
+      write: async (step) => {
+        if (refuses && step.operation.status === "signed") throw new Error("The disk is full.");
+        await journal.write(step);
+      },
+    }),
   });
   const stage = await openStage({ wrapJournal });
   const intent = await stage.offer("refused");

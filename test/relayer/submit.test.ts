@@ -76,8 +76,14 @@ const journals: [string, (journal: Journal) => Journal][] = [
     (journal) => ({
       ...journal,
       read: async (id) => setImmediate(await journal.read(id)),
-      budget: async (program) => setImmediate(await journal.budget(program)),
-      lastNonce: async (signer, epoch) => setImmediate(await journal.lastNonce(signer, epoch)),
+      ahead: () => {
+        const ahead = journal.ahead();
+        return {
+          ...ahead,
+          budget: async (program) => setImmediate(await ahead.budget(program)),
+          lastNonce: async (signer, epoch) => setImmediate(await ahead.lastNonce(signer, epoch)),
+        };
+      },
     }),
   ],
 ];

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Address, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BudgetRecord } from "../../relayer/journal.ts";
@@ -107,6 +108,51 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(await store.list("events", { program: key })).toHaveLength(3);
   });
 
+  test("a commit that loses to another one reads what it has lost to as soon as it is told", async () => {
+    const key = fresh();
+    await store.commit([], () => [budget("insert", key, "0")]);
+    const tries = Array.from({ length: 10 }, async (_, index) => {
+      try {
+        await store.commit([], () => [
+          { ...budget("insert", key, String(index + 1)), kind: "update", revision: 1 },
+        ]);
+        return { won: index + 1, read: null };
+      } catch {
+        return { won: null, read: Number((await store.get("budgets", key))?.value.limit_wei) };
+      }
+    });
+    const outcomes = await Promise.all(tries);
+    const [winner] = outcomes.flatMap(({ won }) => won ?? []);
+    expect(outcomes.flatMap(({ read }) => read ?? [])).toEqual(Array.from({ length: 9 }, () => winner));
+  });
+
+  test("while commits are under way a list shows each of them whole or not at all, and takes none back", async () => {
+    const [left, right] = [fresh(), fresh()];
+    let underWay = true;
+    const writing = (async () => {
+      for (let number = 1; number <= 50; number += 1)
+        await store.commit([], () => [
+          budget("put", left, String(number)),
+          budget("put", right, String(number)),
+        ]);
+      underWay = false;
+    })();
+    const look = async () => {
+      const all = await store.list("budgets", {});
+      return [left, right].map((one) => Number(all.find(({ key }) => key === one)?.value.limit_wei ?? 0));
+    };
+    const seen: number[] = [];
+    while (underWay) {
+      const [one, other] = await look();
+      expect(one).toBe(other);
+      seen.push(one ?? 0);
+      await nextTurn();
+    }
+    await writing;
+    expect(seen).toEqual(seen.toSorted((one, other) => one - other));
+    expect(await look()).toEqual([50, 50]);
+  });
+
   test("counters have no gaps and no number twice, however many count at once", async () => {
     const program = fresh();
     const counter = `outbox/${program}`;
@@ -208,7 +254,8 @@ function budget<K extends "insert" | "put">(kind: K, key: string, limit: string)
   return { kind, collection: "budgets", key, value } as const;
 }
 
-function event(
+/** The insertion of an event. */
+export function event(
   key: string,
   program: string,
   sequence: number,
@@ -229,11 +276,12 @@ function event(
 }
 
 /** A signer of each program's own. */
-function signerOf(program: string): Address {
+export function signerOf(program: string): Address {
   return `0x${program.replace(/\D/g, "").padStart(40, "0")}`;
 }
 
-function operation(program: string, sequence: number, status: OperationStatus, nonce: number | null) {
+/** An operation as it is put, whatever was there. */
+export function operation(program: string, sequence: number, status: OperationStatus, nonce: number | null) {
   const value: OperationRecord = {
     operation_id: `op_${program}_${sequence}`,
     epoch: zeroHash,

@@ -3,11 +3,17 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, rmdir, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { zeroHash } from "viem";
 import { expect, onTestFinished, test } from "vitest";
+import type { ShownMerchant, ShownPage } from "../../sandbox/explorer/shown.ts";
 import { openDirectoryStore, readDirectory } from "../../server/store/directory.ts";
 import type { Store } from "../../server/store/store.ts";
+import { problem, Stage } from "../api/stage.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";
+import { openStream } from "../explorer/read-stream.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { event, operation, signerOf } from "./contract.ts";
+import { holdDisk } from "./held-disk.ts";
 
 const refusal = { name: "StoreUnavailableError" };
 
@@ -74,6 +80,239 @@ test("a sync that fails refuses its commits for good, and the journal is begun a
   expect(await readDirectory(folder)).toEqual(after);
   expect((await stat(join(folder, "store.journal"))).isFile()).toBe(true);
   await store.close();
+});
+
+test("readers see what is on disk and nothing else, whatever is on its way there", async () => {
+  const store = await openDirectoryStore(await temporaryFolder());
+  await put(store, "changed", "before");
+  await put(store, "removed", "before");
+  using disk = await holdDisk();
+  const look = async () => [
+    await store.get("used_transactions", "changed"),
+    await store.get("used_transactions", "removed"),
+    (await store.list("used_transactions", {})).map(({ key }) => key),
+    (await store.list("events", { program: "prg_disk" })).map(({ value }) => value.sequence),
+    (await store.ordered("operations_by_sequence", ["prg_disk"])).map(({ key }) => key),
+  ];
+  const before = await look();
+  const written = store.commit(["outbox/prg_disk"], ([sequence = 0]) => [
+    { kind: "put", collection: "used_transactions", key: "changed", value: { step: "", subject: "after" } },
+    { kind: "delete", collection: "used_transactions", key: "removed" },
+    event("evt_1", "prg_disk", sequence),
+    operation("prg_disk", 1, "accepted", null),
+  ]);
+  const sync = await disk.next();
+  expect(await look()).toEqual(before);
+  sync.pass();
+  await written;
+  expect(await look()).toEqual([
+    { key: "changed", value: { step: "", subject: "after" }, revision: 2 },
+    undefined,
+    ["changed"],
+    [1],
+    ["op_prg_disk_1"],
+  ]);
+  disk.release();
+  await store.close();
+});
+
+test("what the disk refuses is never read, by nobody, and what came meanwhile is refused with it", async () => {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder);
+  await put(store, "kept", "before");
+  const before = await store.export();
+  const look = async () => [
+    await store.get("used_transactions", "kept"),
+    await store.list("used_transactions", {}),
+    await store.list("events", {}),
+  ];
+  const seen = await look();
+  using disk = await holdDisk();
+  const count = async (key: string) =>
+    await store.commit(["outbox/prg_disk"], ([sequence = 0]) => [event(key, "prg_disk", sequence)]);
+  const refused = [put(store, "kept", "lost"), count("lost")];
+  const sync = await disk.next();
+  refused.push(put(store, "late", "lost"), count("late"));
+  expect(await look()).toEqual(seen);
+  sync.fail();
+  for (const outcome of await Promise.allSettled(refused))
+    expect(outcome).toMatchObject({ status: "rejected", reason: refusal });
+  expect(await look()).toEqual(seen);
+  expect(await store.export()).toEqual(before);
+  // Nor by a process that takes over from one which is killed now.
+  expect(await readDirectory(folder)).toEqual(before);
+  disk.release();
+  await count("kept");
+  expect((await store.list("events", {})).map(({ key, value }) => [key, value.sequence])).toEqual([
+    ["kept", 1],
+  ]);
+  expect(await readDirectory(folder)).toEqual(await store.export());
+  await store.close();
+});
+
+test("a number that was given is not given again when the commit of another one is refused", async () => {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder);
+  using disk = await holdDisk();
+  expect(await store.next("mer")).toBe(1);
+  const refused = put(store, "refused", "lost");
+  (await disk.next()).fail();
+  await expect(refused).rejects.toMatchObject(refusal);
+  disk.release();
+  await put(store, "made with 1", "kept");
+  await store.close();
+  const again = await openDirectoryStore(folder);
+  expect(await again.next("mer")).toBe(2);
+  await again.close();
+});
+
+test("commits that come while a sync is under way share the next one", async () => {
+  const store = await openDirectoryStore(await temporaryFolder());
+  using disk = await holdDisk();
+  const first = put(store, "first", "1");
+  const sync = await disk.next();
+  const others = Array.from({ length: 50 }, async (_, index) => await put(store, `other-${index}`, "1"));
+  sync.pass();
+  (await disk.next()).pass();
+  await Promise.all([first, ...others]);
+  expect(disk.asked()).toBe(2);
+  await store.close();
+});
+
+test("a commit that loses to one on its way to the disk is told so when that one can be read", async () => {
+  const store = await openDirectoryStore(await temporaryFolder());
+  const insert = async (subject: string) =>
+    await store.commit([], () => [
+      { kind: "insert", collection: "used_transactions", key: "0x01", value: { step: "", subject } },
+    ]);
+  const read = async () => (await store.get("used_transactions", "0x01"))?.value.subject;
+  using disk = await holdDisk();
+  const order: string[] = [];
+  const won = insert("won").then(() => order.push("won"));
+  const lost = insert("lost").catch(async (error) => order.push(error.name, String(await read())));
+  const sync = await disk.next();
+  await read();
+  expect(order).toEqual([]);
+  sync.pass();
+  await Promise.all([won, lost]);
+  expect(order.toSorted()).toEqual(["StoreConflictError", "won", "won"]);
+  disk.release();
+  await store.close();
+});
+
+test("a commit that loses to one which the disk refuses may be made again", async () => {
+  const store = await openDirectoryStore(await temporaryFolder());
+  const insert = async (subject: string) =>
+    await store.commit([], () => [
+      { kind: "insert", collection: "used_transactions", key: "0x01", value: { step: "", subject } },
+    ]);
+  using disk = await holdDisk();
+  const outcomes = Promise.allSettled([insert("refused"), insert("lost")]);
+  (await disk.next()).fail();
+  expect(await outcomes).toMatchObject([
+    { status: "rejected", reason: refusal },
+    {
+      status: "rejected",
+      reason: { name: "StoreConflictError", collection: "used_transactions", key: "0x01" },
+    },
+  ]);
+  disk.release();
+  await insert("again");
+  expect((await store.get("used_transactions", "0x01"))?.value.subject).toBe("again");
+  await store.close();
+});
+
+test("what builds on a write before that is durable is refused when that one is", async () => {
+  const store = await openDirectoryStore(await temporaryFolder());
+  const relayed = async (sequence: number, { commit }: Pick<Store, "commit">) =>
+    await commit([], () => [operation("prg_disk", sequence, "signed", sequence)]);
+  const last = async ({ ordered }: Pick<Store, "ordered">) =>
+    (await ordered("operations_by_nonce", [signerOf("prg_disk"), zeroHash], { reverse: true, limit: 1 }))[0]
+      ?.value.nonce;
+  await relayed(1, store.ahead());
+  using disk = await holdDisk();
+  const refused = relayed(2, store.ahead());
+  const ahead = store.ahead();
+  expect(await last(ahead)).toBe(2);
+  expect((await ahead.get("operations", "op_prg_disk_2"))?.revision).toBe(1);
+  const sync = await disk.next();
+  const behind = relayed(3, ahead);
+  expect(await last(store.ahead())).toBe(3);
+  sync.fail();
+  for (const outcome of await Promise.allSettled([refused, behind, relayed(4, ahead)]))
+    expect(outcome).toMatchObject({ status: "rejected", reason: refusal });
+  disk.release();
+  await expect(relayed(4, ahead)).rejects.toMatchObject(refusal);
+  expect(await last(store.ahead())).toBe(1);
+  await relayed(2, store.ahead());
+  const kept = await store.ordered("operations_by_nonce", [signerOf("prg_disk"), zeroHash]);
+  expect(kept.map(({ value }) => value.nonce)).toEqual([1, 2]);
+  await store.close();
+});
+
+test("while a write is on its way to the disk the API and the explorer show what was before it, also when the disk refuses it", async () => {
+  await using stage = await Stage.open({ dataDirectory: await temporaryFolder() });
+  const { control } = stage.sandbox.description.urls;
+  const merchant = await stage.createMerchant();
+  const { transaction, message } = merchant.enrollment;
+  const { transactionHash } = await stage.wallet("merchant").send(transaction);
+  const body = {
+    transaction_hash: transactionHash,
+    signature: await stage.wallet("merchant").signMessage(message),
+  };
+  const enroll = async () =>
+    await stage.post(stage.path(`/merchants/${merchant.id}/enrollment`), body, {
+      "Idempotency-Key": "enroll-1",
+    });
+  const look = async () => {
+    const { why_not } = await stage.action("merchant", merchant.id, "enroll");
+    const shown = await fetch(`${control}/explorer/merchants`);
+    const { data }: ShownPage<ShownMerchant> = JSON.parse(await shown.text());
+    return [why_not, data.map(({ status }) => status)];
+  };
+  const stream = await openStream(`${control}/stream`);
+  onTestFinished(() => stream.close());
+  using disk = await holdDisk();
+  const answer = enroll();
+  const sync = await disk.next();
+  expect(await look()).toEqual([null, ["pending"]]);
+  sync.fail();
+  const refused = await answer;
+  expect([refused.status, problem(refused).code]).toEqual([503, "storage_unavailable"]);
+  expect(await look()).toEqual([null, ["pending"]]);
+  disk.release();
+  stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  // The first change that is told is not that of the refused write.
+  const changed = await stream.next(({ event }) => event === "change");
+  expect(JSON.parse(changed?.data ?? "")).toMatchObject({ topics: ["faults"] });
+  expect((await enroll()).status).toBe(200);
+  expect(await look()).toEqual(["The merchant is enrolled already.", ["enrolled"]]);
+  expect((await stream.change("merchants")).topics).toContain("merchants");
+});
+
+test("a relayed operation is listed when it is on disk, and its budget is reserved then", async () => {
+  await using stage = await Stage.open({ dataDirectory: await temporaryFolder() });
+  const purchase = await stage.createPurchase(await stage.enrolledMerchant());
+  const activate = async () =>
+    await stage.post(
+      stage.path(`/purchases/${purchase.id}/activate`),
+      { commitment_hash: purchase.commitment.hash },
+      { "Idempotency-Key": "activate-1" },
+    );
+  const look = async () => (await stage.get(stage.path("/transactions"))).text;
+  const before = await look();
+  using disk = await holdDisk();
+  const answer = activate();
+  // The key is in progress, then the operation is accepted.
+  (await disk.next()).pass();
+  const sync = await disk.next();
+  expect(await look()).toBe(before);
+  sync.fail();
+  expect((await answer).status).toBe(503);
+  expect(await look()).toBe(before);
+  disk.release();
+  expect((await activate()).status).toBe(200);
+  expect(JSON.parse(await look()).data).toHaveLength(1);
 });
 
 test("a data directory that this user may not write to is refused with a sentence that says so", async () => {

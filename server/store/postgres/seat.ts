@@ -78,6 +78,8 @@ export class Seat {
       if (this.#lease === null) throw new StoreUnavailableError("Another process leads the relayer.");
       await this.#lease.commits.commit(...parts);
     },
+    // A read waits for every write that was called before it.
+    ahead: () => this.journal,
   };
 
   /**
