@@ -10,7 +10,8 @@ beforeAll(async () => {
 afterAll(async () => await stage.close());
 
 describe.each(Object.entries(Object.groupBy(attacks, ({ family }) => family)))("%s", (_family, family) => {
-  test.each(family)("$name", async (attack) => {
+  // vitest would cut a long $name.
+  test.each(family.map((attack) => [attack.name, attack] as const))("%s", async (_name, attack) => {
     expect(await findFailure(attack, stage)).toBeNull();
   });
 });

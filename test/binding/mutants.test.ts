@@ -165,6 +165,21 @@ test.each<Fact>([
   }
 });
 
+test("a log that a reorg removed is refused, also when receipt and block agree on it", () => {
+  for (const { step, observed, expected } of accepted) {
+    const { receipt, block } = observed;
+    if (receipt === null || block === null) throw new Error("What was accepted has a receipt.");
+    const [first, ...more] = receipt.logs;
+    if (first === undefined) throw new Error("Every step emits a log.");
+    const logs = [{ ...first, removed: true }, ...more];
+    const removed = { ...observed, receipt: { ...receipt, logs }, block: { ...block, logs } };
+    const failed = checkBinding(removed, expected).checks.filter(({ ok }) => !ok);
+    expect(failed, step).toMatchObject([
+      { name: "canonical", actual: { contradictions: ["a log was removed"] } },
+    ]);
+  }
+});
+
 test("the boundary seconds are in time, the ones beyond are not", () => {
   const [one] = accepted;
   const at = one?.observed.block?.timestamp;

@@ -137,10 +137,12 @@ test("a receipt of another key, changed, or of another type is refused", async (
     "signature verification failed",
   );
   const jwk = { ...ed25519Jwk(key.publicKey), d: base64urlnopad.encode(key.privateKey) };
-  const untyped = await new CompactSign(new TextEncoder().encode("{}"))
-    .setProtectedHeader({ alg: "EdDSA" })
-    .sign(await importJWK(jwk, "EdDSA"));
-  await expect(verifyReceipt(untyped, key.publicKey)).rejects.toThrow("not a receipt");
+  for (const type of [{}, { typ: "JWT" }]) {
+    const foreign = await new CompactSign(new TextEncoder().encode("{}"))
+      .setProtectedHeader({ alg: "EdDSA", ...type })
+      .sign(await importJWK(jwk, "EdDSA"));
+    await expect(verifyReceipt(foreign, key.publicKey)).rejects.toThrow("not a receipt");
+  }
 });
 
 const text = enrollmentMessage({

@@ -1,0 +1,149 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const credentials = "test/api/access.test.ts";
+const guards = "test/api/operations.test.ts";
+const errors = "test/api/errors.test.ts";
+
+export const access: readonly MutantGroup[] = [
+  {
+    file: "server/http/authenticate.ts",
+    tests: [credentials],
+    mutants: [
+      {
+        rule: "A credential works until the last second of its seven days and not in the next.",
+        find: "if (now >= credential.expires_at)",
+        replace: "if (now > credential.expires_at)",
+      },
+      {
+        rule: "A revoked credential is refused.",
+        find: "if (credential.revoked_at !== null)",
+        replace: "if (credential.revoked_at === 0)",
+      },
+      {
+        rule: "A credential is for its own program.",
+        find: "if (program !== undefined && credential.program !== program)",
+        replace: "if (program === undefined && credential.program !== program)",
+        tests: [guards],
+      },
+      {
+        rule: "An operation needs its scope.",
+        find: "if (!credential.scopes.includes(scope))",
+        replace: "if (credential.scopes.length === 0)",
+        tests: [guards],
+      },
+      {
+        rule: "An Authorization header that is sent twice is malformed.",
+        find: "token === undefined || more.length > 0",
+        replace: "token === undefined",
+        tests: [guards],
+      },
+      {
+        rule: "The scheme Bearer is read in any case.",
+        find: "=*)$/i.exec(header)",
+        replace: "=*)$/.exec(header)",
+        tests: [guards],
+      },
+      {
+        rule: "A refusal for its scope names the scope in the challenge.",
+        find: 'error="insufficient_scope", scope="${scope}"',
+        replace: 'error="insufficient_scope"',
+        tests: [guards],
+      },
+    ],
+  },
+  {
+    file: "server/operations/issue-access.ts",
+    tests: [credentials],
+    mutants: [
+      {
+        rule: "A renewal revokes the credential before it.",
+        find: "if (revokes)",
+        replace: "if (revokes && prior.key === id)",
+      },
+      {
+        rule: "An account gets no access to another program.",
+        find: "if (program !== account.program)",
+        replace: "if (program.length === 0)",
+      },
+      {
+        rule: "Only the scopes that were asked for are given.",
+        find: "body.scopes === undefined || body.scopes.includes(scope)",
+        replace: "body.scopes === undefined || scope.length > 0",
+      },
+      {
+        rule: "A renewal names the credential that it revokes.",
+        find: "revoked_credential_id: revokes ? prior.value.id : null",
+        replace: "revoked_credential_id: revokes ? id : null",
+      },
+    ],
+  },
+  {
+    file: "server/limits.ts",
+    tests: [credentials],
+    mutants: [
+      {
+        rule: "A credential lives for seven days.",
+        find: "7 * 86_400",
+        replace: "8 * 86_400",
+      },
+    ],
+  },
+  {
+    file: "server/http/limit-rate.ts",
+    tests: [errors],
+    only: "rate_limited",
+    mutants: [
+      {
+        rule: "A caller beyond its limit is refused.",
+        find: "if (count > requests)",
+        replace: "if (count > requests + 1)",
+      },
+      {
+        rule: "As many requests as the limit says are taken.",
+        find: "if (count > requests)",
+        replace: "if (count >= requests)",
+      },
+      {
+        rule: "A limit counts within its window and begins again with the next.",
+        find: "if (window !== this.#window) this.#counts.clear();",
+        replace: "",
+      },
+      {
+        rule: "A window is as long as the limit says.",
+        find: "Math.floor(now / seconds)",
+        replace: "Math.floor(now / (2 * seconds))",
+      },
+      {
+        rule: "Retry-After is the time until the next window.",
+        find: "String((window + 1) * seconds - now)",
+        replace: "String(seconds)",
+      },
+      {
+        rule: "Each caller has a limit of its own.",
+        find: "this.#counts.set(caller, count);",
+        replace: 'this.#counts.set(caller, count).set("anyone", count);',
+      },
+    ],
+  },
+  {
+    file: "server/key-ring.ts",
+    tests: ["test/notifications/key-rotation.test.ts"],
+    mutants: [
+      {
+        rule: "Every key that ever signed stays published.",
+        find: "generation >= 1; generation -= 1",
+        replace: "generation >= 2; generation -= 1",
+      },
+      {
+        rule: "Notifications are signed with the key before a rotation, too.",
+        find: "generation > 1 ? await this.#webhookKeys(generation - 1) : null",
+        replace: "generation > 2 ? await this.#webhookKeys(generation - 1) : null",
+      },
+      {
+        rule: "A rotation gives a key that there was not before.",
+        find: "(before?.value.generation ?? 1) + 1",
+        replace: "before?.value.generation ?? 2",
+      },
+    ],
+  },
+];

@@ -1,0 +1,122 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const attacks = "test/binding/attacks.test.ts";
+
+export const chainReader: readonly MutantGroup[] = [
+  {
+    file: "server/chain/node-chain.ts",
+    tests: [attacks],
+    mutants: [
+      {
+        rule: "A transaction that the node is mining is waited for.",
+        find: "pending && (await awaitAutomine(request))",
+        replace: "pending && hash.length === 0",
+        tests: ["test/binding/mined.test.ts"],
+      },
+      {
+        rule: "A transaction that the node still answers from its pool is read as its block has it.",
+        find: "if (found === undefined || found.blockHash !== null || receipt === undefined) return found;",
+        replace: "if (found === undefined || found.nonce >= 0 || receipt === undefined) return found;",
+        tests: ["test/binding/mined.test.ts"],
+      },
+      {
+        rule: "A node with another chain id is refused.",
+        find: "chainId !== deployment.chainId || ",
+        replace: "",
+        tests: ["test/api/errors.test.ts"],
+        only: "chain_mismatch",
+      },
+      {
+        rule: "A node of another epoch with the same chain id is refused.",
+        find: "chainId !== deployment.chainId || epochBlock?.hash !== deployment.epochBlock.hash",
+        replace: "chainId !== deployment.chainId",
+        only: "a node of another chain with the same chain id",
+      },
+      {
+        rule: "What was read while the chain reorganised is read again.",
+        find: "if (still?.hash !== head.hash) continue;",
+        replace: "",
+        only: "a chain that reorganises",
+      },
+      {
+        rule: "A read is tried again when a reorg disturbs it.",
+        find: "const headRetries = 3;",
+        replace: "const headRetries = 1;",
+        only: "a chain that reorganises while it is read",
+      },
+      {
+        rule: "The payment logs add up to what the contract says was paid.",
+        find: "if (total !== paid)",
+        replace: "if (total < 0n)",
+        only: "a node whose logs and figures differ",
+      },
+      {
+        rule: "Each payment log tells the sum of the logs up to it.",
+        find: 'if (fields["paidTotal"] !== total.toString())',
+        replace: "if (total < 0n)",
+        only: "a node that changes a free field of a log",
+      },
+      {
+        rule: "A wallet's code is read in the transaction's block, so that a delegation that has ended since counts.",
+        find: "client.getCode({ address: wallet, blockHash })",
+        replace: "client.getCode({ address: wallet })",
+      },
+      {
+        rule: "A delegated wallet is told from a contract.",
+        find: 'const delegationPrefix = "0xef0100";',
+        replace: 'const delegationPrefix = "0xef0101";',
+        only: "EIP-7702 delegation|delegated code",
+      },
+      {
+        rule: "A contract wallet's signature counts only when the contract answers the magic value.",
+        find: "return answer === magicValue;",
+        replace: 'return answer !== "0x";',
+      },
+      {
+        rule: "Figures are read at one block.",
+        find: "claimHash: unlessZero(figures.claimHash)",
+        replace: "claimHash: figures.claimHash",
+        tests: ["test/binding/attacks.test.ts", "test/end-to-end/lifecycle.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/views/purchase.ts",
+    tests: ["test/testbed/travel.test.ts"],
+    mutants: [
+      {
+        rule: "An unpaid purchase is expired once its payment deadline has passed.",
+        find: "onChain.paid === 0n && now > purchase.pay_deadline",
+        replace: "onChain.paid === 0n && now > purchase.claim_deadline",
+      },
+      {
+        rule: "A purchase whose offer came too late is expired.",
+        find: 'purchase.status === "created" && now > purchase.offer_deadline',
+        replace: 'purchase.status === "created" && now > purchase.pay_deadline',
+      },
+      {
+        rule: "A purchase is not expired in the last second of its payment deadline.",
+        find: "onChain.paid === 0n && now > purchase",
+        replace: "onChain.paid === 0n && now >= purchase",
+      },
+      {
+        rule: "What is outstanding is the amount without what was paid.",
+        find: "outstanding: (amount - onChain.paid)",
+        replace: "outstanding: (amount - reconciled)",
+        tests: ["test/end-to-end/lifecycle.test.ts"],
+      },
+      {
+        rule: "A purchase that is paid in part is partially paid.",
+        find: "return paid < amount ?",
+        replace: "return paid <= amount ?",
+        tests: ["test/end-to-end/lifecycle.test.ts"],
+      },
+      {
+        rule: "The refunded figure is the chain's.",
+        find: "refunded: onChain.refunded.toString()",
+        replace: 'refunded: parts.refund?.award ?? "0"',
+        tests: ["test/end-to-end/lifecycle.test.ts"],
+      },
+    ],
+  },
+];

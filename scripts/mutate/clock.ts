@@ -1,0 +1,166 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const travel = "test/testbed/travel.test.ts";
+const chain = "test/anvil/start-chain.test.ts";
+
+export const clock: readonly MutantGroup[] = [
+  {
+    file: "sandbox/clock/clock.ts",
+    tests: [travel],
+    mutants: [
+      {
+        rule: "Time does not travel to now.",
+        find: "Number.isSafeInteger(timestamp) && timestamp > now",
+        replace: "Number.isSafeInteger(timestamp) && timestamp >= now",
+        tests: [travel, chain],
+      },
+      {
+        rule: "Time travels by whole seconds above zero.",
+        find: "Number.isSafeInteger(seconds) && seconds > 0",
+        replace: "seconds > 0",
+      },
+      {
+        rule: "Time ends where no answer could show it any more.",
+        find: "if (timestamp > latestTime)",
+        replace: "if (timestamp > 2 * latestTime)",
+      },
+      {
+        rule: "Travels at once follow each other.",
+        find: "travel: async (by) => await moves.runExclusive(async () => await clock.travel(by)),",
+        replace: "travel: async (by) => await clock.travel(by),",
+      },
+      {
+        rule: "Blocks of a deterministic sandbox are one second apart.",
+        find: "interval: 1 }",
+        replace: "interval: 2 }",
+        tests: [chain],
+      },
+      {
+        rule: "A live clock keeps what it travelled.",
+        find: "      offset = restored;\n",
+        replace: "      offset = 0;\n",
+        tests: [chain],
+      },
+      {
+        rule: "A live clock is never behind its chain.",
+        find: "      offset += Math.max(0, behind);\n",
+        replace: "",
+        tests: [chain],
+      },
+      {
+        rule: "A live clock that travels is ahead from then on.",
+        find: "    offset += ahead;\n",
+        replace: "",
+        tests: [chain],
+      },
+    ],
+  },
+  {
+    file: "sandbox/clock/duration.ts",
+    tests: [travel],
+    mutants: [
+      {
+        rule: "A day has 24 hours.",
+        find: "days * 24 + hours",
+        replace: "days * 12 + hours",
+      },
+    ],
+  },
+  {
+    file: "sandbox/clock/let-time-pass.ts",
+    tests: ["test/notifications/deliver.test.ts"],
+    mutants: [
+      {
+        rule: "A pause below a second lets a second of sandbox time pass.",
+        find: "Math.ceil(milliseconds / 1_000)",
+        replace: "Math.max(1, Math.floor(milliseconds / 1_000))",
+      },
+    ],
+  },
+  {
+    file: "sandbox/clock/mining.ts",
+    tests: ["test/testbed/rpc.test.ts"],
+    mutants: [
+      {
+        rule: "Blocks are mined when the control API says.",
+        find: 'interval: every === "never" ? 0 : every',
+        replace: "interval: 0",
+        tests: ["test/testbed/rpc.test.ts", "test/testbed/command-line.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "sandbox/control/host.ts",
+    tests: ["test/testbed/command-line.test.ts"],
+    mutants: [
+      {
+        rule: "As many blocks are mined as were asked for.",
+        find: "left > 0; left -= portion",
+        replace: "left > 0; left -= portion + 1",
+        tests: ["test/testbed/command-line.test.ts", "test/explorer/data.test.ts"],
+      },
+      {
+        rule: "The control API refuses a hash that is none.",
+        find: "/^[0-9a-f]{64}$/",
+        replace: "/^[0-9a-f]*$/",
+        tests: ["test/binding/explain.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "sandbox/genesis/open-epoch.ts",
+    tests: [chain],
+    mutants: [
+      {
+        rule: "Another seed has another epoch.",
+        find: '["epoch", keccak256(stringToHex(seed)), random]',
+        replace: '["epoch", keccak256(stringToHex("")), random]',
+      },
+      {
+        rule: "Another random value has another epoch.",
+        find: "keccak256(stringToHex(seed)), random]",
+        replace: 'keccak256(stringToHex(seed)), "0x"]',
+      },
+    ],
+  },
+  {
+    file: "sandbox/data-directory/settings-file.ts",
+    tests: ["test/testbed/programs.test.ts"],
+    mutants: [
+      {
+        rule: "A data directory goes on with its own seed, mode and programs.",
+        find: "if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))",
+        replace: 'if (kept !== null && kept.seed === "")',
+      },
+      {
+        rule: "A start that did not finish begins anew.",
+        find: "if (fresh || existsSync(unfinished))",
+        replace: "if (fresh)",
+        tests: ["test/testbed/saved.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "sandbox/data-directory/lock.ts",
+    tests: ["test/testbed/doctor.test.ts", "test/end-to-end/restart.test.ts"],
+    mutants: [
+      {
+        rule: "A data directory belongs to one process.",
+        find: "if (owner !== null && isRunning(owner))",
+        replace: "if (owner !== null && owner.pid < 0)",
+        tests: ["test/end-to-end/restart.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "sandbox/options.ts",
+    tests: ["test/testbed/programs.test.ts"],
+    mutants: [
+      {
+        rule: "A sandbox requires at least one confirmation.",
+        find: "!Number.isInteger(confirmations) || confirmations < 1",
+        replace: "!Number.isInteger(confirmations) || confirmations < 0",
+      },
+    ],
+  },
+];

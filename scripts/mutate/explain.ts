@@ -1,0 +1,193 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const explain_ = "test/binding/explain.test.ts";
+const data = "test/explorer/data.test.ts";
+const stream = "test/explorer/stream.test.ts";
+
+export const explain: readonly MutantGroup[] = [
+  {
+    file: "sandbox/explain/name-cause.ts",
+    tests: [explain_],
+    mutants: [
+      {
+        rule: "A wrong wallet is named before wrong calldata.",
+        find: '  "wallet",\n  "value",\n  "calldata",',
+        replace: '  "calldata",\n  "wallet",\n  "value",',
+      },
+      {
+        rule: "A wrong contract is named before a wrong wallet.",
+        find: '  "contract",\n  "wallet",',
+        replace: '  "wallet",\n  "contract",',
+      },
+      {
+        rule: "Wrong calldata is named before the revert that it caused.",
+        find: '  "calldata",\n  "status",',
+        replace: '  "status",\n  "calldata",',
+      },
+      {
+        rule: "A revert is named before the logs that it lacks.",
+        find: '  "status",\n  "purchase",\n  "log",',
+        replace: '  "log",\n  "status",\n  "purchase",',
+      },
+      {
+        rule: "A hash that is used already is named before its time.",
+        find: '  "unused",\n  "timely",',
+        replace: '  "timely",\n  "unused",',
+      },
+      {
+        rule: "A transaction before its window is told from one after it.",
+        find: "Number(actual) < from",
+        replace: "Number(actual) > from",
+      },
+      {
+        rule: "Bytes that say the same in another way are told from a wrong argument.",
+        find: "return field === undefined\n",
+        replace: "return field !== undefined\n",
+      },
+    ],
+  },
+  {
+    file: "sandbox/explain/explain-transaction.ts",
+    tests: [explain_],
+    mutants: [
+      {
+        rule: "Of several steps the one with the fewest failed checks is told.",
+        find: "left.failed - right.failed",
+        replace: "right.failed - left.failed",
+      },
+      {
+        rule: "A transaction that nobody knows is told from one that concerns nobody.",
+        find: "return envelope === null\n",
+        replace: "return envelope !== null\n",
+      },
+    ],
+  },
+  {
+    file: "sandbox/explain/find-candidates.ts",
+    tests: [explain_],
+    mutants: [
+      {
+        rule: "A payment through a contract is found in the trace.",
+        find: "...(trace === null ? [] : allCalls(trace).map(({ to, input }) => ({ to: to ?? null, data: input }))),",
+        replace: "",
+      },
+      {
+        rule: "Of a buyer's purchases the newest is compared first.",
+        find: ".filter(({ value }) => sameAddress(value.buyer, sender))\n        .toReversed()",
+        replace: ".filter(({ value }) => sameAddress(value.buyer, sender))",
+      },
+      {
+        rule: "An approval to the funding source is one of a funding.",
+        find: 'if (sameAddress(String(args["spender"]), fundingSource.address))',
+        replace: 'if (sameAddress(String(args["spender"]), sender))',
+      },
+      {
+        rule: "A batch is compared as each of its purchases.",
+        find: 'call.function === "pay" ? [args["id"]] : list(args["ids"])',
+        replace: 'call.function === "pay" ? [args["id"]] : list(args["ids"]).slice(0, 1)',
+      },
+    ],
+  },
+  {
+    file: "sandbox/explain/compare-calldata.ts",
+    tests: [explain_],
+    mutants: [
+      {
+        rule: "The words of calldata begin after its selector.",
+        find: "offset += offset === 0 ? 4 : 32",
+        replace: "offset += 32",
+      },
+      {
+        rule: "A byte that is missing differs.",
+        find: "Math.max(left.length, right.length) / 2",
+        replace: "Math.min(left.length, right.length) / 2",
+      },
+    ],
+  },
+  {
+    file: "sandbox/explorer/refusal-log.ts",
+    tests: [data],
+    mutants: [
+      {
+        rule: "A transaction that is only unconfirmed is not told as refused.",
+        find: 'if (refusal.code === "transaction_unconfirmed") return;',
+        replace: "",
+      },
+      {
+        rule: "The same refusal again is one, and counted.",
+        find: "again ? last.times + 1 : 1",
+        replace: "1",
+      },
+    ],
+  },
+  {
+    file: "sandbox/explorer/change-feed.ts",
+    tests: [stream],
+    mutants: [
+      {
+        rule: "A client that comes back is told only what it missed.",
+        find: "this.#changes.slice(place + 1)",
+        replace: "this.#changes.slice(place)",
+      },
+      {
+        rule: "A change of more than fifty purchases names none.",
+        find: "this.#purchases.size > namedPurchases ? null",
+        replace: "this.#purchases.size < 0 ? null",
+      },
+    ],
+  },
+  {
+    file: "sandbox/explorer/event-stream.ts",
+    tests: [stream],
+    mutants: [
+      {
+        rule: "A sixty-fifth client is asked to come later.",
+        find: "this.#clients.size >= mostClients",
+        replace: "this.#clients.size > mostClients",
+      },
+      {
+        rule: "A client that did not read is told to read everything.",
+        find: "if (client.lagging) client.missed = true;",
+        replace: "if (client.lagging) return;",
+      },
+    ],
+  },
+  {
+    file: "sandbox/explorer/page.ts",
+    tests: [data],
+    mutants: [
+      {
+        rule: "A list of the explorer is read fifty at a time.",
+        find: "if (data.length === pageSize)",
+        replace: "if (data.length === pageSize + 1)",
+      },
+    ],
+  },
+  {
+    file: "sandbox/scenario/find-unrepeatable.ts",
+    tests: ["test/testbed/scenario.test.ts"],
+    mutants: [
+      {
+        rule: "A header that was sent twice is not recorded as one.",
+        find: "if (twice !== undefined)",
+        replace: 'if (twice === "")',
+      },
+    ],
+  },
+  {
+    file: "sandbox/scenario/play-scenario.ts",
+    tests: ["test/testbed/scenario.test.ts"],
+    mutants: [
+      {
+        rule: "A field of an answer that differs from the recorded one is named.",
+        find: "if (JSON.stringify(answer.body[name]) !== JSON.stringify(fields[name]))",
+        replace: "if (answer.body[name] === undefined)",
+      },
+      {
+        rule: "An end that differs from the recorded one is named.",
+        find: "if (actual !== expected)",
+        replace: "if (actual === undefined)",
+      },
+    ],
+  },
+];

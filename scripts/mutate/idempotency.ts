@@ -1,0 +1,143 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const keys = "test/api/idempotency.test.ts";
+
+export const idempotency: readonly MutantGroup[] = [
+  {
+    file: "server/http/idempotency.ts",
+    tests: [keys],
+    mutants: [
+      {
+        rule: "A key with another body is refused.",
+        find: "hashJson([operation.method.toUpperCase(), path, body])",
+        replace: "hashJson([operation.method.toUpperCase(), path])",
+      },
+      {
+        rule: "A key with another path is refused.",
+        find: "hashJson([operation.method.toUpperCase(), path, body])",
+        replace: "hashJson([operation.method.toUpperCase(), body])",
+      },
+      {
+        rule: "A key on a wallet route stands for this object only.",
+        find: 'operation.authorization.kind === "wallet" ? path : program',
+        replace: "program",
+      },
+      {
+        rule: "A key stands for nothing in another program.",
+        find: "key: `${scope}\\n${key}`",
+        replace: 'key: `${scope.startsWith("prg_") ? "" : scope}\\n${key}`',
+      },
+      {
+        rule: "A key has at least eight characters.",
+        find: "key.length < least",
+        replace: "key.length < least - 1",
+      },
+      {
+        rule: "A key of eight characters is taken.",
+        find: "key.length < least",
+        replace: "key.length <= least",
+      },
+      {
+        rule: "A key of a hundred characters is taken.",
+        find: "key.length > most",
+        replace: "key.length >= most",
+      },
+      {
+        rule: "A key holds visible characters only.",
+        find: "/^[\\x21-\\x7e]+$/",
+        replace: "/^[\\x20-\\x7e]+$/",
+      },
+      {
+        rule: "A key that is sent twice is refused.",
+        find: "if (more.length > 0)",
+        replace: "if (more.length > 1)",
+      },
+    ],
+  },
+  {
+    file: "server/http/run-operation.ts",
+    tests: [keys],
+    mutants: [
+      {
+        rule: "An answer that is replayed says so.",
+        find: '"Idempotent-Replayed": "true",',
+        replace: "",
+      },
+      {
+        rule: "A key with an unknown outcome is kept.",
+        find: ' && error.code !== "outcome_unknown"',
+        replace: "",
+      },
+      {
+        rule: "A key is free again when the request was refused.",
+        find: "if (held.revision > 0 && freesKey(error))",
+        replace: "if (held.revision > 1 && freesKey(error))",
+      },
+      {
+        rule: "A key whose effect may have happened is kept when the service fails.",
+        find: "error instanceof Problem && error.status < 500",
+        replace: "error instanceof Error",
+        tests: [keys, "test/api/resume.test.ts"],
+      },
+      {
+        rule: "An answer of 202 is not kept under the key.",
+        find: "if (held && outcome.final !== false)",
+        replace: "if (held)",
+      },
+      {
+        rule: "An answer of 202 says when to come again.",
+        find: 'outcome.status === 202 ? { "Retry-After": "1" } : {}',
+        replace: "{}",
+      },
+      {
+        rule: "A key that was used with another request is refused.",
+        find: "before !== undefined && before.fingerprint !== claim.fingerprint",
+        replace: "before !== undefined && before.fingerprint.length === 0",
+      },
+      {
+        rule: "The identical request while the first is under way waits for it.",
+        find: "this.#underWay.set(claim.key, promise);",
+        replace: "",
+      },
+      {
+        rule: "A request waits for its twin for a while only.",
+        find: "if (!(await this.#endsInTime(running))) throw inFlight();",
+        replace: "await this.#endsInTime(running);",
+      },
+      {
+        rule: "Two deliveries at once are of two events.",
+        find: "return operation.effect ? `${program.id}/${operation.id}` : null;",
+        replace: "return null;",
+      },
+      {
+        rule: "The key of an effect under way is on disk before the effect.",
+        find: "await store.commit([], () => [keep(held, value)]);\n        held.revision = 1;",
+        replace: "",
+        tests: ["test/crash/answers.test.ts", keys],
+      },
+      {
+        rule: "A request that resumes an effect knows what it was begun on.",
+        find: "resumes: before?.subject ?? null",
+        replace: "resumes: null",
+        tests: ["test/notifications/crash.test.ts"],
+      },
+      {
+        rule: "A handler starts over when what it read has changed.",
+        find: 'error.collection !== "idempotency"',
+        replace: 'error.collection === "idempotency"',
+        tests: [keys, "test/store/two-processes.test.ts"],
+      },
+      {
+        rule: "A write and its event are one commit.",
+        find: "      if (event)\n        all.push({",
+        replace: "      if (event && outcome.status !== 201)\n        all.push({",
+        tests: ["test/notifications/events.test.ts"],
+      },
+      {
+        rule: "A stored answer is the answer that was sent.",
+        find: "response: { status: outcome.status, body: json }",
+        replace: "response: { status: 200, body: json }",
+      },
+    ],
+  },
+];

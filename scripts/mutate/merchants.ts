@@ -1,0 +1,148 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const attacks = "test/binding/attacks.test.ts";
+const terms = "test/api/purchase-terms.test.ts";
+
+export const merchants: readonly MutantGroup[] = [
+  {
+    file: "server/operations/create-purchase.ts",
+    tests: [terms],
+    mutants: [
+      {
+        rule: "The offer deadline is after now.",
+        find: "if (offer <= now)",
+        replace: "if (offer < now)",
+      },
+      {
+        rule: "The payment deadline is not before the offer deadline.",
+        find: "if (pay < offer)",
+        replace: "if (pay < offer - 60)",
+      },
+      {
+        rule: "The payment deadline may be the offer deadline.",
+        find: "if (pay < offer)",
+        replace: "if (pay <= offer)",
+      },
+      {
+        rule: "The claim deadline is not before the payment deadline.",
+        find: "if (claim < pay)",
+        replace: "if (claim < offer)",
+      },
+      {
+        rule: "The claim deadline may be the payment deadline.",
+        find: "if (claim < pay)",
+        replace: "if (claim <= pay)",
+      },
+      {
+        rule: "The claim deadline may be the last second of the merchant's funding.",
+        find: "if (claim > merchant.funding.valid_until)",
+        replace: "if (claim >= merchant.funding.valid_until)",
+      },
+      {
+        rule: "An amount may be as large as the merchant's funding cap.",
+        find: "terms.amount > BigInt(merchant.funding.cap)",
+        replace: "terms.amount >= BigInt(merchant.funding.cap)",
+      },
+      {
+        rule: "The beneficiary is not the merchant.",
+        find: "else if (isAddressEqual(terms.beneficiary, merchant.wallet))",
+        replace:
+          "else if (isAddressEqual(terms.buyer, terms.beneficiary) && isAddressEqual(terms.buyer, merchant.wallet))",
+      },
+      {
+        rule: "A purchase without deadlines is to be offered within a day.",
+        find: "body.offer_deadline ?? now + day",
+        replace: "body.offer_deadline ?? now + 2 * day",
+      },
+      {
+        rule: "A purchase without a payment deadline is to be paid within seven days.",
+        find: "Math.max(now + 7 * day",
+        replace: "Math.max(now + 6 * day",
+      },
+      {
+        rule: "Without a payment deadline, a late offer deadline moves it.",
+        find: "Math.max(now + 7 * day, body.offer_deadline ?? 0)",
+        replace: "now + 7 * day",
+      },
+      {
+        rule: "A purchase without a claim deadline is to be claimed within 30 days.",
+        find: "Math.max(now + 30 * day",
+        replace: "Math.max(now + 31 * day",
+      },
+      {
+        rule: "Without a claim deadline, a late payment deadline moves it.",
+        find: "Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0)",
+        replace: "now + 30 * day",
+      },
+      {
+        rule: "The buyer is the beneficiary when none is named.",
+        find: "body.beneficiary ?? body.buyer",
+        replace: "body.beneficiary ?? program.registrar",
+      },
+      {
+        rule: "A purchase needs a merchant that is enrolled.",
+        find: 'if (merchant.status !== "enrolled")',
+        replace: 'if (merchant.status !== "enrolled" && merchant.status !== "pending")',
+        tests: ["test/api/errors.test.ts"],
+        only: "merchant_not_enrolled",
+      },
+      {
+        rule: "The event of a new purchase names its merchant.",
+        find: "data: { purchase_id: id, merchant_id: merchant.id,",
+        replace: "data: { purchase_id: id, merchant_id: id,",
+        tests: ["test/notifications/events.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/operations/create-merchant.ts",
+    tests: [terms],
+    mutants: [
+      {
+        rule: "A funding ends after now.",
+        find: "if (validUntil <= now)",
+        replace: "if (validUntil < now)",
+      },
+      {
+        rule: "A funding without an end is valid for 365 days.",
+        find: "365 * 86_400",
+        replace: "366 * 86_400",
+      },
+    ],
+  },
+  {
+    file: "server/operations/confirm-enrollment.ts",
+    tests: [attacks],
+    mutants: [
+      {
+        rule: "An enrollment needs the personal signature of the merchant's wallet.",
+        find: "await requireSignature({ wallet: merchant.wallet, digest, signature }, services);",
+        replace: "",
+        only: "a personal signature over another merchant",
+      },
+      {
+        rule: "A merchant is enrolled once.",
+        find: 'if (merchant.status !== "pending")',
+        replace: "if (merchant.status.length === 0)",
+        tests: ["test/api/errors.test.ts", "test/api/idempotency.test.ts"],
+      },
+      {
+        rule: "The transaction of an enrollment is used by it.",
+        find: "key: use.key,",
+        replace: "key: `enrollment/${use.key}`,",
+        tests: [attacks, "test/end-to-end/lifecycle.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/views/merchant.ts",
+    tests: ["test/end-to-end/lifecycle.test.ts", "test/api/operations.test.ts"],
+    mutants: [
+      {
+        rule: "What remains of a funding is its cap without what was collected.",
+        find: "remaining: (BigInt(merchant.funding.cap) - funding.collected)",
+        replace: "remaining: (BigInt(merchant.funding.cap) - 0n)",
+      },
+    ],
+  },
+];

@@ -1,0 +1,129 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const attacks = "test/binding/attacks.test.ts";
+
+export const payments: readonly MutantGroup[] = [
+  {
+    file: "server/operations/reconcile-purchase.ts",
+    tests: [attacks],
+    mutants: [
+      {
+        rule: "A hash that is named twice is recorded once.",
+        find: "[...new Set(hashes)].map(",
+        replace: "[...hashes].map(",
+        only: "one payment among several hashes, named twice",
+      },
+      {
+        rule: "A payment that a reorg took is taken back, also when nothing new is recorded.",
+        find: "applied.length + reverted.length > 0",
+        replace: "applied.length > 0",
+        only: "a reorg after acceptance",
+      },
+      {
+        rule: "A reorg that takes a batch takes back the receipts of every purchase in it.",
+        find: "if (touched && !ledgers.has(other.key))",
+        replace: "if (touched && other.key.length === 0)",
+        only: "a reorg that takes a batch",
+      },
+      {
+        rule: "A transaction that a reorg took is free to be used again.",
+        find: '.map((key): Change => ({ kind: "delete", collection, key }))',
+        replace: ".flatMap((): Change[] => [])",
+        only: "a reorg after acceptance",
+      },
+      {
+        rule: "A transaction that was mined again after a reorg stays used.",
+        find: ".filter((key) => !standing.has(key))",
+        replace: ".filter((key) => key.length > 0)",
+      },
+      {
+        rule: "A reconciled transaction is used.",
+        find: "[...hashes(({ applied }) => applied)].map(",
+        replace: "[...hashes(() => [])].map(",
+        only: "one hash for two stages",
+      },
+      {
+        rule: "A batch records nothing of a purchase that may not be reconciled.",
+        find: 'assertStep(stored.value.status, "reconcile");',
+        replace: "",
+        only: "a batch that pays a purchase which the service does not call active yet",
+      },
+      {
+        rule: "A payment that the node does not list among the purchase's logs is not recorded.",
+        find: "if (read.has(canonicalForm(log))) return;",
+        replace: "if (read.size >= 0) return;",
+      },
+      {
+        rule: "A payment is reconciled by the binding check.",
+        find: 'await assertBound(observed, expected, { key: hash, step: "payment", subject: hash }, services);',
+        replace: "",
+        only: "another wallet's hash",
+      },
+      {
+        rule: "A reconciliation of nothing new causes no event.",
+        find: "if (changed.length === 0)",
+        replace: "if (changed.length < 0)",
+        only: "a log that is used twice",
+      },
+      {
+        rule: "A payment that was recorded before is told as already reconciled.",
+        find: "ledger.already.push(receipt)",
+        replace: "ledger.applied.push(receipt)",
+        only: "a log that is used twice",
+      },
+    ],
+  },
+  {
+    file: "server/views/payment-receipt.ts",
+    tests: [attacks],
+    mutants: [
+      {
+        rule: "Two payments of one purchase in one transaction are two receipts.",
+        find: " && receipt.log_index === log.logIndex",
+        replace: "",
+        only: "a batch that pays one purchase twice",
+      },
+      {
+        rule: "A receipt tells the sum that was paid up to it.",
+        find: 'paid_total: String(fields["paidTotal"])',
+        replace: 'paid_total: String(fields["amount"])',
+        tests: ["test/end-to-end/lifecycle.test.ts", "test/explorer/data.test.ts"],
+      },
+      {
+        rule: "A payment that was mined again in another block is recorded anew.",
+        find: "receipt.block_hash === log.blockHash && ",
+        replace: "receipt.transaction_hash === log.transactionHash && ",
+        only: "a payment that was mined again elsewhere",
+      },
+    ],
+  },
+  {
+    file: "server/domain/payments.ts",
+    tests: [attacks],
+    mutants: [
+      {
+        rule: "A batch that also pays a purchase of another program is refused.",
+        find: "found?.value.program === asked.program && ",
+        replace: "found !== undefined && ",
+        only: "a batch that also pays a purchase of another program",
+      },
+    ],
+  },
+  {
+    file: "server/outbox/reconciliation-data.ts",
+    tests: ["test/notifications/events.test.ts"],
+    mutants: [
+      {
+        rule: "An event of a reconciliation lists fifty purchases at most.",
+        find: "affected.slice(0, eventListLimit)",
+        replace: "[...affected]",
+      },
+      {
+        rule: "An event of a reconciliation tells how many payments were taken back.",
+        find: "reverted: reverted.length",
+        replace: "reverted: applied.length",
+        tests: ["test/notifications/events.test.ts", attacks],
+      },
+    ],
+  },
+];

@@ -1,0 +1,211 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const errors = "test/api/errors.test.ts";
+const attacks = "test/binding/attacks.test.ts";
+
+export const purchaseSteps: readonly MutantGroup[] = [
+  {
+    file: "server/domain/purchase-steps.ts",
+    tests: [errors],
+    mutants: [
+      {
+        rule: "A purchase is activated once.",
+        find: 'active: ["reconcile", "claims"]',
+        replace: 'active: ["reconcile", "claims", "activate"]',
+        only: "state_conflict",
+      },
+      {
+        rule: "A purchase is not reconciled before it is active.",
+        find: 'created: ["activate", "registration"]',
+        replace: 'created: ["activate", "registration", "reconcile"]',
+        tests: [attacks],
+        only: "a batch that pays a purchase which the service does not call active yet",
+      },
+      {
+        rule: "A purchase that is active is not registered.",
+        find: 'active: ["reconcile", "claims"]',
+        replace: 'active: ["reconcile", "claims", "registration"]',
+      },
+      {
+        rule: "A purchase is claimed once.",
+        find: 'claimed: ["reconcile", "decisions"]',
+        replace: 'claimed: ["reconcile", "claims", "decisions"]',
+      },
+      {
+        rule: "A claim is decided on once.",
+        find: 'approved: ["reconcile", "refunds"]',
+        replace: 'approved: ["reconcile", "decisions", "refunds"]',
+      },
+      {
+        rule: "A denied claim is not refunded.",
+        find: 'denied: ["reconcile"]',
+        replace: 'denied: ["reconcile", "refunds"]',
+      },
+      {
+        rule: "A refund is collected once.",
+        find: 'refunded: ["reconcile"]',
+        replace: 'refunded: ["reconcile", "refunds"]',
+      },
+      {
+        rule: "A payment of a purchase that is decided on is still reconciled.",
+        find: 'denied: ["reconcile"]',
+        replace: "denied: []",
+      },
+      {
+        rule: "A refusal of a step names the state and the steps that it allows.",
+        find: "current_state: status, allowed: [...allowedSteps[status]]",
+        replace: "current_state: step, allowed: []",
+      },
+    ],
+  },
+  {
+    file: "server/operations/activate-purchase.ts",
+    tests: [errors],
+    mutants: [
+      {
+        rule: "An offer after its deadline is refused as late.",
+        find: "if (timestamp > purchase.offer_deadline)",
+        replace: "if (timestamp > purchase.pay_deadline)",
+        only: "deadline_passed",
+      },
+      {
+        rule: "A purchase is activated in the last second of its offer deadline.",
+        find: "if (timestamp > purchase.offer_deadline)",
+        replace: "if (timestamp >= purchase.offer_deadline)",
+      },
+      {
+        rule: "The commitment hash that is activated is the purchase's.",
+        find: "if (commitmentHash === purchase.commitment_hash) return;",
+        replace: "if (commitmentHash.length > 0) return;",
+        tests: [attacks],
+        only: "a commitment that differs in one bit",
+      },
+      {
+        rule: "An amount above the registrar's largest purchase is refused before it is relayed.",
+        find: "amount <= state.maxPurchase && ",
+        replace: "",
+        only: "registrar_bound_exceeded",
+      },
+      {
+        rule: "An amount above the registrar's open budget is refused before it is relayed.",
+        find: "amount <= available && ",
+        replace: "",
+      },
+      {
+        rule: "Open offers use up the registrar's budget.",
+        find: "state.openBudget - state.openOffers",
+        replace: "state.openBudget",
+      },
+      {
+        rule: "An activation after the program's bounds have ended is refused before it is relayed.",
+        find: "timestamp <= state.validUntil && ",
+        replace: "",
+      },
+      {
+        rule: "A paused program takes no offer.",
+        find: " && !state.paused",
+        replace: "",
+        tests: ["test/testbed/travel.test.ts"],
+      },
+      {
+        rule: "A purchase that the registrar offered says so.",
+        find: 'route: "registrar_offer"',
+        replace: 'route: "merchant_direct"',
+        tests: ["test/end-to-end/lifecycle.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/operations/confirm-registration.ts",
+    tests: ["test/end-to-end/lifecycle.test.ts"],
+    mutants: [
+      {
+        rule: "A purchase that its merchant registered says so.",
+        find: 'route: "merchant_direct"',
+        replace: 'route: "registrar_offer"',
+      },
+      {
+        rule: "A registration is confirmed by the binding check.",
+        find: "await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);",
+        replace: "",
+        tests: [attacks],
+        only: "a registration by somebody else",
+      },
+      {
+        rule: "The transaction of a registration is used by it.",
+        find: "key: use.key,",
+        replace: "key: `registration/${use.key}`,",
+        tests: [attacks, "test/end-to-end/lifecycle.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/binding/expectations.ts",
+    tests: [attacks],
+    mutants: [
+      {
+        rule: "A claim is in time up to its deadline.",
+        find: "to: purchase.claim_deadline }",
+        replace: "to: purchase.pay_deadline }",
+        only: "a claim in the last second|a claim one second after",
+      },
+      {
+        rule: "An approval after the payment deadline is late.",
+        find: "timely: { from: purchase.created_at, to: purchase.pay_deadline }",
+        replace: "timely: { from: purchase.created_at, to: null }",
+        only: "an approval one second after",
+      },
+      {
+        rule: "A payment from before the purchase is none of it.",
+        find: "from: Math.max(...known.map(({ created_at }) => created_at), asked.created_at)",
+        replace: "from: 0",
+        only: "a transaction older than the purchase",
+      },
+      {
+        rule: "A batch is in time when it is in time for each of its purchases.",
+        find: "to: Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline)",
+        replace: "to: asked.pay_deadline",
+      },
+      {
+        rule: "A registration is late after the offer deadline, also before the payment deadline.",
+        find: `registrarLog(services, "PurchaseRegistered", {
+        id: purchase.commitment_hash,
+        program: commitment.program,
+        merchant: purchase.merchant,
+        merchantRef: hashId(purchase.merchant_id),
+        purchase: toJson(commitment),
+      }),
+    ],
+    timely: { from: purchase.created_at, to: purchase.offer_deadline },`,
+        replace: `registrarLog(services, "PurchaseRegistered", {
+        id: purchase.commitment_hash,
+        program: commitment.program,
+        merchant: purchase.merchant,
+        merchantRef: hashId(purchase.merchant_id),
+        purchase: toJson(commitment),
+      }),
+    ],
+    timely: { from: purchase.created_at, to: purchase.pay_deadline },`,
+        tests: [errors],
+      },
+      {
+        rule: "An enrollment after the funding has ended is late.",
+        find: "to: merchant.funding.valid_until }",
+        replace: "to: null }",
+        tests: [errors, attacks],
+      },
+      {
+        rule: "A transaction has as many confirmations as the sandbox requires.",
+        find: "confirmations: settings.confirmations,",
+        replace: "confirmations: 1,",
+        tests: ["test/binding/confirmations.test.ts"],
+      },
+      {
+        rule: "A funding approval is for the whole cap.",
+        find: "spender, BigInt(merchant.funding.cap)),",
+        replace: "spender, BigInt(merchant.funding.cap) - 1n),",
+        tests: ["test/pages/wallet.test.ts", attacks],
+      },
+    ],
+  },
+];

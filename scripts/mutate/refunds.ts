@@ -1,0 +1,231 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const errors = "test/api/errors.test.ts";
+const attacks = "test/binding/attacks.test.ts";
+const lifecycle = "test/end-to-end/lifecycle.test.ts";
+
+export const refunds: readonly MutantGroup[] = [
+  {
+    file: "server/operations/file-claim.ts",
+    tests: [errors],
+    mutants: [
+      {
+        rule: "A claim needs the beneficiary's signature.",
+        find: "await requireSignature({ wallet, digest: claim_hash, signature: body.signature }, services);",
+        replace: "",
+        only: "signature_invalid|signer_mismatch",
+      },
+      {
+        rule: "A claim needs a reconciled payment.",
+        find: "if (paid === 0n)",
+        replace: "if (paid < 0n)",
+        tests: [attacks],
+        only: "a claim that is filed before its payment is reconciled",
+      },
+      {
+        rule: "All that was paid may be claimed.",
+        find: "if (BigInt(body.requested_amount) > paid)",
+        replace: "if (BigInt(body.requested_amount) >= paid)",
+      },
+      {
+        rule: "A claim is for what was reconciled at most, not for the whole amount.",
+        find: "if (BigInt(body.requested_amount) > paid)",
+        replace: "if (BigInt(body.requested_amount) > BigInt(purchase.amount))",
+      },
+      {
+        rule: "A claim's transaction carries exactly this claim.",
+        find: "await requireBound(hash, expectClaim(purchase, claim_hash, onChain.exists, services), use, services);",
+        replace: "",
+        tests: [attacks],
+        only: "a claim transaction that carries another claim's hash",
+      },
+      {
+        rule: "The transaction of a claim is used by it.",
+        find: "key: use.key,",
+        replace: "key: `claim/${use.key}`,",
+        tests: [attacks, lifecycle],
+      },
+    ],
+  },
+  {
+    file: "server/operations/record-decision.ts",
+    tests: [errors],
+    mutants: [
+      {
+        rule: "An approval counts once.",
+        find: "if (used !== undefined)",
+        replace: "if (used !== undefined && used.key.length === 0)",
+        only: "approval_replayed",
+      },
+      {
+        rule: "Only the designated reviewer decides.",
+        find: "if (reviewer.keyId !== body.reviewer_key_id)",
+        replace: "if (reviewer.keyId.length === 0)",
+        only: "reviewer_not_designated",
+      },
+      {
+        rule: "The approval verifies over exactly this decision.",
+        find: "if (!verifyDecision(reviewer.publicKey, statement, body.approval))",
+        replace: "if (body.approval.length !== 86)",
+        tests: [attacks],
+        only: "an approval of another award",
+      },
+      {
+        rule: "A decision is on the purchase's own claim.",
+        find: "claim === undefined || claim.id !== body.claim_id",
+        replace: "claim === undefined",
+        tests: [attacks],
+        only: "an approval of another claim",
+      },
+      {
+        rule: "A denied claim awards nothing.",
+        find: 'if (body.outcome === "denied" && award !== 0n)',
+        replace: 'if (body.outcome === "denied" && award < 0n)',
+      },
+      {
+        rule: "An approved claim awards something.",
+        find: 'if (body.outcome === "approved" && award === 0n)',
+        replace: 'if (body.outcome === "approved" && award < 0n)',
+      },
+      {
+        rule: "The award is at most what was claimed.",
+        find: "const most = requested < paid ? requested : paid;",
+        replace: "const most = paid;",
+      },
+      {
+        rule: "The award is at most what was paid.",
+        find: "const most = requested < paid ? requested : paid;",
+        replace: "const most = requested;",
+      },
+      {
+        rule: "All that was claimed may be awarded.",
+        find: "if (award > most)",
+        replace: "if (award >= most)",
+        tests: [lifecycle],
+      },
+      {
+        rule: "A decision is not dated before its claim.",
+        find: "at >= claim.created_at && ",
+        replace: "",
+      },
+      {
+        rule: "A decision may be dated in the second of its claim.",
+        find: "at >= claim.created_at",
+        replace: "at > claim.created_at",
+        tests: [errors, lifecycle],
+      },
+      {
+        rule: "A decision is dated at most 300 seconds ahead.",
+        find: " && at <= now + limits.event_tolerance_seconds",
+        replace: "",
+      },
+      {
+        rule: "The event of a decision tells the award.",
+        find: "outcome: body.outcome, award: body.award }",
+        replace: "outcome: body.outcome, award: claim.requested_amount }",
+        tests: ["test/notifications/events.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/operations/execute-refund.ts",
+    tests: [errors],
+    mutants: [
+      {
+        rule: "A refund that the allowance does not cover is refused before it is relayed.",
+        find: " && award <= allowance",
+        replace: "",
+        only: "funding_source_insufficient",
+      },
+      {
+        rule: "A refund that the merchant's balance does not cover is refused before it is relayed.",
+        find: " && award <= balance",
+        replace: "",
+        tests: [attacks],
+        only: "a refund from a wallet that has been emptied",
+      },
+      {
+        rule: "A refund that the rest of the cap does not cover is refused before it is relayed.",
+        find: "award <= remaining && ",
+        replace: "",
+        tests: [attacks],
+        only: "a cap that another refund has used up",
+      },
+      {
+        rule: "A refund after the funding has ended is refused before it is relayed.",
+        find: " && valid) return;",
+        replace: ") return;",
+      },
+      {
+        rule: "A refund is for the purchase's own decision.",
+        find: " || decision.id !== body.decision_id",
+        replace: "",
+      },
+      {
+        rule: "A refund whose collection is not confirmed is due, and says so in an event.",
+        find: 'event: { type: "refund.due", data },',
+        replace: "",
+        tests: ["test/notifications/events.test.ts"],
+      },
+      {
+        rule: "A refund was made when its award was recorded.",
+        find: "created_at: due?.created_at ?? now",
+        replace: "created_at: now",
+        tests: ["test/relayer/over-http.test.ts", "test/notifications/events.test.ts"],
+      },
+      {
+        rule: "The transaction of a refund is used by it.",
+        find: "key: relayed.hash,",
+        replace: "key: `refund/${relayed.hash}`,",
+        tests: [attacks, lifecycle],
+      },
+    ],
+  },
+  {
+    file: "server/views/refund.ts",
+    tests: [lifecycle],
+    mutants: [
+      {
+        rule: "A refund comes from the merchant.",
+        find: "from: purchase.merchant,",
+        replace: "from: purchase.beneficiary,",
+      },
+      {
+        rule: "A refund goes to the beneficiary.",
+        find: "to: purchase.beneficiary,",
+        replace: "to: purchase.buyer,",
+      },
+    ],
+  },
+  {
+    file: "server/domain/relay.ts",
+    tests: [errors],
+    mutants: [
+      {
+        rule: "A relayed operation that needs a person has an unknown outcome.",
+        find: 'if (operation.status === "needs_attention") throw unknownOutcome(operation);',
+        replace: "",
+        only: "outcome_unknown",
+      },
+      {
+        rule: "A gas budget that is exceeded tells what is required and what is there.",
+        find: "available_wei: error.availableWei.toString()",
+        replace: "available_wei: error.requiredWei.toString()",
+        only: "gas_budget_exceeded",
+      },
+      {
+        rule: "What a reorg moved while it was bound is bound again.",
+        find: "if (now.block_hash === block_hash) throw error;",
+        replace: "if (now.operation_id === operation_id) throw error;",
+        tests: [attacks, "test/relayer/over-http.test.ts"],
+      },
+      {
+        rule: "A collection that loses the race for a cap is told as a funding that does not suffice.",
+        find: 'revert?.name === "FundingInsufficient" && operation.kind === "collect_refund"',
+        replace: 'revert?.name === "FundingInsufficient" && operation.kind === "offer"',
+        tests: [attacks],
+        only: "two refunds that race",
+      },
+    ],
+  },
+];

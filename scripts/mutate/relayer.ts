@@ -1,0 +1,445 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const submit = "test/relayer/submit.test.ts";
+const fault = "test/relayer/fault.test.ts";
+const reorg = "test/relayer/reorg.test.ts";
+const follow = "test/relayer/follow.test.ts";
+const crash = "test/relayer/crash.test.ts";
+
+export const relayer: readonly MutantGroup[] = [
+  {
+    file: "relayer/budget.ts",
+    tests: [submit],
+    mutants: [
+      {
+        rule: "An operation that takes the last of the budget is taken.",
+        find: "if (left < wei)",
+        replace: "if (left <= wei)",
+      },
+      {
+        rule: "What operations under way hold back is not available.",
+        find: "BigInt(budget.limit_wei) - BigInt(budget.reserved_wei) - BigInt(budget.spent_wei)",
+        replace: "BigInt(budget.limit_wei) - BigInt(budget.spent_wei)",
+      },
+      {
+        rule: "What a transaction costs is spent once, however often it is settled.",
+        find: "BigInt(after.cost_wei ?? 0) - BigInt(before?.cost_wei ?? 0)",
+        replace: "BigInt(after.cost_wei ?? 0)",
+        tests: [reorg, submit],
+      },
+      {
+        rule: "A reservation ends when its operation is settled.",
+        find: "BigInt(after.reserved_wei) - BigInt(before?.reserved_wei ?? 0)",
+        replace: "BigInt(before === null ? after.reserved_wei : 0)",
+      },
+      {
+        rule: "Operations of a program are numbered without gaps.",
+        find: "before === null ? budget.next_sequence + 1 : budget.next_sequence",
+        replace: "budget.next_sequence + 1",
+      },
+      {
+        rule: "The limit of a budget is the one that the sandbox has now.",
+        find: "limit_wei: context.gasBudgetWei.toString(),",
+        replace: "limit_wei: stored?.limit_wei ?? (context.gasBudgetWei / 2n).toString(),",
+      },
+    ],
+  },
+  {
+    file: "relayer/accept.ts",
+    tests: [submit],
+    mutants: [
+      {
+        rule: "An operation that failed before it had a nonce may be tried again.",
+        find: 'existing !== undefined && existing.status !== "failed"',
+        replace: "existing !== undefined",
+      },
+      {
+        rule: "Two that are submitted at once cannot both have the last of the budget.",
+        find: "    requireAvailable(budget, reservation);\n",
+        replace: "",
+      },
+      {
+        rule: "An operation keeps its number when it is tried again.",
+        find: "existing?.sequence ?? budget.next_sequence",
+        replace: "budget.next_sequence",
+      },
+      {
+        rule: "An operation keeps its time when it is tried again.",
+        find: "existing?.created_at ?? (await timestamp(context))",
+        replace: "await timestamp(context)",
+      },
+      {
+        rule: "An intent of an unknown signer is refused.",
+        find: "if (!context.accounts.has(from))",
+        replace: "if (from.length === 0)",
+      },
+    ],
+  },
+  {
+    file: "relayer/simulate.ts",
+    tests: [submit],
+    mutants: [
+      {
+        rule: "An operation that fails before it has a nonce reserves nothing.",
+        find: 'reserved_wei: "0"',
+        replace: "reserved_wei: operation.reserved_wei",
+      },
+      {
+        rule: "Only a revert fails an operation; what the node says otherwise may pass.",
+        find: " || error.rpcCode !== executionReverted",
+        replace: "",
+        tests: [fault],
+      },
+    ],
+  },
+  {
+    file: "relayer/settle.ts",
+    tests: [submit],
+    mutants: [
+      {
+        rule: "A transaction costs the gas that it used at the price that it paid.",
+        find: "cost_wei: (receipt.gasUsed * receipt.effectiveGasPrice)",
+        replace: "cost_wei: (BigInt(operation.gas_limit) * receipt.effectiveGasPrice)",
+      },
+      {
+        rule: "A mined operation reserves nothing.",
+        find: 'reserved_wei: "0"',
+        replace: "reserved_wei: operation.reserved_wei",
+      },
+      {
+        rule: "A reorg counts, also when the transaction is mined again before anybody looks.",
+        find: "operation.reorg_count + (operation.block_hash === null ? 0 : 1)",
+        replace: "operation.reorg_count",
+        tests: [follow],
+      },
+      {
+        rule: "What a reorg took back reserves its gas again.",
+        find: "reserved_wei: reservationOf(BigInt(operation.gas_limit), BigInt(operation.max_fee_per_gas)).toString()",
+        replace: 'reserved_wei: "0"',
+        tests: [reorg],
+      },
+      {
+        rule: "What a reorg took back has cost nothing.",
+        find: "    cost_wei: null,\n",
+        replace: "",
+        tests: [reorg],
+      },
+      {
+        rule: "An operation is confirmed at the last confirmation and not before.",
+        find: "if (confirmations < context.confirmations)",
+        replace: "if (confirmations < context.confirmations - 1)",
+      },
+      {
+        rule: "Confirmations are counted from the block that includes the transaction.",
+        find: "head - operation.block_number + 1",
+        replace: "head - operation.block_number",
+      },
+      {
+        rule: "A block that has left the chain does not count as a confirmation.",
+        find: "if (receipt?.blockHash !== operation.block_hash) return 0;",
+        replace: "",
+        tests: [reorg],
+      },
+      {
+        rule: "A confirmation has the time of the block that brought it.",
+        find: "operation.block_number + context.confirmations - 1",
+        replace: "operation.block_number",
+      },
+      {
+        rule: "A transaction that reverted is told as reverted.",
+        find: 'standing(operation).outcome === "reverted" ? "reverted" : "confirmed"',
+        replace: '"confirmed"',
+      },
+      {
+        rule: "The transactions that were not mined are told as replaced.",
+        find: 'transaction.hash !== receipt.transactionHash ? "replaced" : succeeded',
+        replace: "succeeded",
+        tests: [fault],
+        only: "a raised fee",
+      },
+    ],
+  },
+  {
+    file: "relayer/sign.ts",
+    tests: [fault],
+    mutants: [
+      {
+        rule: "Foreign use of a signer needs a person.",
+        find: "if (chainNonce > expected) return null;",
+        replace: "",
+        only: "foreign use of the signer",
+      },
+      {
+        rule: "An operation that a person resumed skips the nonces that were used elsewhere.",
+        find: "Math.max(last === undefined ? chainNonce : last + 1, operation.nonce_floor)",
+        replace: "last === undefined ? chainNonce : last + 1",
+        only: "foreign use of the signer",
+      },
+      {
+        rule: "Two operations never claim one nonce.",
+        find: "last === undefined ? chainNonce : last + 1",
+        replace: "last === undefined ? chainNonce : Math.min(last + 1, chainNonce)",
+        tests: [submit],
+      },
+      {
+        rule: "An operation that needs a person says why.",
+        find: "status_reason: reason",
+        replace: "status_reason: null",
+        only: "foreign use of the signer",
+      },
+    ],
+  },
+  {
+    file: "relayer/bump.ts",
+    tests: [fault],
+    only: "a raised fee",
+    mutants: [
+      {
+        rule: "A raised fee is at least a tenth more.",
+        find: "(BigInt(fee) * 9n + 7n) / 8n",
+        replace: "(BigInt(fee) * 107n) / 100n",
+      },
+      {
+        rule: "A raised fee that the budget does not cover is not sent.",
+        find: "available(budget) < more",
+        replace: "available(budget) < 0n",
+      },
+      {
+        rule: "A raised fee reserves the difference.",
+        find: "reserved_wei: reservation.toString()",
+        replace: "reserved_wei: operation.reserved_wei",
+      },
+      {
+        rule: "The transaction with the raised fee is the current one.",
+        find: "          hash: transaction.hash,\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "relayer/observe.ts",
+    tests: [fault],
+    mutants: [
+      {
+        rule: "A nonce that the node shows before the receipt is looked at again.",
+        find: 'if (first !== "nonce_taken") return first;',
+        replace: 'if (first !== "waiting") return first;',
+      },
+      {
+        rule: "A nonce that the chain has used, and not for this operation, is taken.",
+        find: "chainNonce > operation.nonce",
+        replace: "chainNonce >= operation.nonce",
+        tests: [submit],
+      },
+    ],
+  },
+  {
+    file: "relayer/broadcast.ts",
+    tests: [fault],
+    mutants: [
+      {
+        rule: "A refusal of a transaction that the node has is none.",
+        find: "return known ? null : error;",
+        replace: "return error;",
+        only: "a lost answer|the same bytes|sent twice",
+      },
+      {
+        rule: "A transaction keeps the time of its first broadcast.",
+        find: "broadcast_at: operation.broadcast_at ?? broadcastAt",
+        replace: "broadcast_at: broadcastAt",
+        tests: [reorg, follow, fault],
+      },
+    ],
+  },
+  {
+    file: "relayer/drive.ts",
+    tests: [reorg],
+    mutants: [
+      {
+        rule: "A chain that is exchanged after the signature gets no broadcast.",
+        find: "await Promise.all([claim.durable, requireEpoch(context, claim.operation)]);",
+        replace: "await claim.durable;",
+      },
+      {
+        rule: "A nonce is claimed on disk before its transaction is sent.",
+        find: "await Promise.all([claim.durable, requireEpoch(context, claim.operation)]);",
+        replace: "await requireEpoch(context, claim.operation);",
+        tests: [crash],
+        only: "a claim that the disk refused",
+      },
+      {
+        rule: "A new operation sends what a reorg took before it.",
+        find: "const unblocked = await sendPredecessors(context, unmined);",
+        replace: "const unblocked = false;",
+      },
+      {
+        rule: "A transaction that the node has forgotten is sent again.",
+        find: "if (!(await knowsTransaction(context.node, standing(unmined).hash)))",
+        replace: "if (standing(unmined).hash.length === 0)",
+        tests: [fault],
+        only: "dropped transaction|forgets",
+      },
+      {
+        rule: "What the node took before the process could write it down is written down later.",
+        find: "if (!isRecorded(unmined))",
+        replace: "if (unmined.hash === null)",
+        tests: [fault],
+      },
+      {
+        rule: "A transaction that waits behind a gap is sent again.",
+        find: "const freed = await freeStranded(context, unmined);",
+        replace: "const freed = false;",
+        tests: [fault, follow],
+      },
+      {
+        rule: "An operation that needs a person is not concluded again.",
+        find: 'if (operation.status === "needs_attention") return operation;',
+        replace: "",
+        tests: [fault],
+        only: "foreign use of the signer",
+      },
+    ],
+  },
+  {
+    file: "relayer/follow.ts",
+    tests: [follow],
+    mutants: [
+      {
+        rule: "A new head leaves alone what waits for a person.",
+        find: ' && operation.status !== "needs_attention"',
+        replace: "",
+        tests: [follow, fault],
+      },
+      {
+        rule: "A new head leaves alone what has no nonce yet.",
+        find: "operation.nonce !== null && ",
+        replace: "",
+      },
+      {
+        rule: "A new head leaves alone what belongs to another epoch.",
+        find: "operation.epoch === epoch && ",
+        replace: "",
+        tests: [follow, reorg],
+      },
+      {
+        rule: "A new head is followed in the order of nonces.",
+        find: "(left.nonce ?? 0) - (right.nonce ?? 0)",
+        replace: "(right.nonce ?? 0) - (left.nonce ?? 0)",
+      },
+      {
+        rule: "A reorg of what was confirmed is seen with the next head.",
+        find: "...(await displaced(context, epoch, fork))",
+        replace: "",
+      },
+      {
+        rule: "Who only observes sends nothing.",
+        find: 'lookAtHead(context, "sends_nothing"',
+        replace: 'lookAtHead(context, "never"',
+      },
+      {
+        rule: "A head that was looked at costs nothing the next time.",
+        find: 'if ((await lookAtHeld(held)) === "seen") context.trail.add(head);',
+        replace: "await lookAtHeld(held);",
+      },
+    ],
+  },
+  {
+    file: "relayer/head-trail.ts",
+    tests: [follow],
+    mutants: [
+      {
+        rule: "A reorg up to 128 blocks deep is seen without a trail.",
+        find: "return head.number - deepestReorg;",
+        replace: "return head.number;",
+        tests: [follow, reorg],
+      },
+      {
+        rule: "A head that has left the chain is no longer on the trail.",
+        find: "      this.#seen.pop();\n",
+        replace: "      return last.number;\n",
+      },
+    ],
+  },
+  {
+    file: "relayer/recover.ts",
+    tests: [reorg, crash],
+    mutants: [
+      {
+        rule: "Recovery repairs what was confirmed and then reorged while nobody looked.",
+        find: "[...unsettled, ...elsewhere]",
+        replace: "[...unsettled]",
+        tests: [reorg],
+      },
+      {
+        rule: "Recovery takes up what has no nonce last.",
+        find: "left.nonce ?? Number.MAX_SAFE_INTEGER",
+        replace: "left.nonce ?? 0",
+        tests: [crash],
+      },
+      {
+        rule: "Recovery leaves alone what belongs to another epoch.",
+        find: ".filter((operation) => operation.epoch === epoch)",
+        replace: "",
+        tests: [reorg],
+      },
+    ],
+  },
+  {
+    file: "relayer/resume.ts",
+    tests: [fault],
+    only: "foreign use of the signer",
+    mutants: [
+      {
+        rule: "Only an operation that needs a person is resumed.",
+        find: 'if (operation.status !== "needs_attention")',
+        replace: "if (operation.status.length === 0)",
+      },
+      {
+        rule: "An operation that has a nonce keeps it when it is resumed.",
+        find: 'operation.nonce === null ? "accepted" : "signed"',
+        replace: '"accepted"',
+      },
+    ],
+  },
+  {
+    file: "relayer/note.ts",
+    tests: [reorg],
+    mutants: [
+      {
+        rule: "What is settled keeps its own words while the node is away.",
+        find: "if (!underWay.includes(operation.status)) return operation;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "relayer/operation.ts",
+    tests: [submit],
+    mutants: [
+      {
+        rule: "An operation of another epoch is another operation.",
+        find: 'deriveId("op", [epoch, intent.program',
+        replace: 'deriveId("op", [intent.program',
+        tests: [reorg],
+      },
+      {
+        rule: "The signed bytes of a transaction are not told.",
+        find: "transactions.map(({ hash, purpose, outcome }) => ({ hash, purpose, outcome }))",
+        replace: "transactions.map((transaction) => ({ ...transaction }))",
+        tests: ["test/relayer/over-http.test.ts", submit],
+      },
+    ],
+  },
+  {
+    file: "relayer/revert.ts",
+    tests: [submit],
+    mutants: [
+      {
+        rule: "An unknown custom error is told by its selector.",
+        find: "return { name: data.slice(0, 10), args: {}, data };",
+        replace: "return null;",
+        tests: [submit, "test/binding/explain.test.ts"],
+      },
+    ],
+  },
+];

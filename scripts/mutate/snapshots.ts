@@ -1,0 +1,243 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const snapshot = "test/testbed/snapshot.test.ts";
+const saved = "test/testbed/saved.test.ts";
+const load = "test/testbed/load.test.ts";
+const marks = "test/explorer/data.test.ts";
+
+export const snapshots: readonly MutantGroup[] = [
+  {
+    file: "sandbox/snapshot.ts",
+    tests: [snapshot],
+    mutants: [
+      {
+        rule: "A restore takes the records back.",
+        find: "await store.import(moment.store);",
+        replace: "",
+      },
+      {
+        rule: "A restore takes the faults back.",
+        find: "await relayer.restoreFaults(moment.faults);",
+        replace: "",
+      },
+      {
+        rule: "A restore takes the time back.",
+        find: "clock.pin(moment.offset, Number(moment.block.timestamp)),",
+        replace: "",
+      },
+      {
+        rule: "A restore takes the base fee back.",
+        find: "client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),",
+        replace: "",
+      },
+      {
+        rule: "A restore takes the numbers of requests back, so that the same request ids follow.",
+        find: "requests.count = moment.requests;",
+        replace: "",
+      },
+      {
+        rule: "A restore gives the client the credential that it had.",
+        find: "access.restore(moment.access);",
+        replace: "",
+      },
+      {
+        rule: "A restore takes the deliveries back.",
+        find: "receiver.restore(moment.receiver);",
+        replace: "",
+        tests: ["test/notifications/receiver.test.ts"],
+      },
+      {
+        rule: "A restore takes the mode of mining back.",
+        find: "await restoreMining(client, moment.mining);",
+        replace: "",
+        tests: [snapshot, "test/testbed/fixture.test.ts"],
+      },
+      {
+        rule: "A snapshot from before a newer restore is refused.",
+        find: "if (!this.#valid.has(moment))",
+        replace: "if (this.#valid.size < 0)",
+      },
+      {
+        rule: "A restore ends the snapshots that were taken after it.",
+        find: "if (other.number > moment.number)",
+        replace: "if (other.number > moment.number + 1)",
+      },
+      {
+        rule: "A snapshot can be restored again.",
+        find: "if (other.number > moment.number)",
+        replace: "if (other.number >= moment.number)",
+      },
+      {
+        rule: "A snapshot whose block a reorg took away is refused.",
+        find: "if (there?.hash === block.hash) return;",
+        replace: "if (there?.hash !== undefined) return;",
+      },
+      {
+        rule: "A restore drops what waits to be mined.",
+        find: "if (mines) await drainMining(client);",
+        replace: "",
+      },
+      {
+        rule: "A restore that the node refuses changes nothing.",
+        find: "if (!reverted)",
+        replace: "if (reverted === undefined)",
+      },
+      {
+        rule: "A snapshot waits for the block that is being made.",
+        find: "if (after.hash === latest.hash) return",
+        replace: "if (after.hash.length > 0) return",
+      },
+    ],
+  },
+  {
+    file: "sandbox/http/admission.ts",
+    tests: [snapshot, load],
+    mutants: [
+      {
+        rule: "A snapshot waits until no request is under way.",
+        find: "      if (this.#inside > 0)\n",
+        replace: "      if (this.#inside > 1_000)\n",
+      },
+      {
+        rule: "A request that comes during a snapshot waits.",
+        find: "while (this.#closed !== null && !(this.#inside > 0 && continues(request))) await this.#closed;",
+        replace: "",
+      },
+      {
+        rule: "A request that belongs to one under way does not wait for it.",
+        find: "this.#inside > 0 && continues(request)",
+        replace: "this.#inside < 0 && continues(request)",
+        tests: ["test/notifications/deliver.test.ts"],
+        only: "a snapshot that is asked for during a delivery",
+      },
+      {
+        rule: "A client that gives up while it waits is not counted.",
+        find: "if (response.closed) return;",
+        replace: "",
+        tests: [load],
+      },
+    ],
+  },
+  {
+    file: "sandbox/saved/save-sandbox.ts",
+    tests: [saved],
+    mutants: [
+      {
+        rule: "A snapshot file brings the numbers of requests.",
+        find: "requests.count = saved.requests;",
+        replace: "",
+      },
+      {
+        rule: "A snapshot file brings the credential of the client.",
+        find: "access.restore(saved.access);",
+        replace: "",
+      },
+      {
+        rule: "A snapshot file brings the faults.",
+        find: "await relayer.restoreFaults(saved.faults);",
+        replace: "",
+      },
+      {
+        rule: "A snapshot file brings the deliveries.",
+        find: "receiver.restore(saved.receiver);",
+        replace: "",
+      },
+      {
+        rule: "A snapshot file brings the mode of mining.",
+        find: "await restoreMining(chain.client, saved.mining);",
+        replace: "",
+      },
+      {
+        rule: "A snapshot file brings the gas budget.",
+        find: "gas_budget_wei: gasBudgetWei,",
+        replace: "gas_budget_wei: 10n ** 18n,",
+      },
+    ],
+  },
+  {
+    file: "sandbox/saved/snapshot-file.ts",
+    tests: [saved],
+    mutants: [
+      {
+        rule: "A snapshot file that does not match its checksum is refused.",
+        find: "if (digest(fields, body) !== sha256)",
+        replace: "if (sha256.length === 0)",
+      },
+      {
+        rule: "A snapshot file of another format is refused.",
+        find: "if (head.version !== version)",
+        replace: "if (head.version < version)",
+      },
+      {
+        rule: "A snapshot file of another Anvil is refused.",
+        find: "if (head.anvil !== anvilVersion())",
+        replace: 'if (head.anvil === "")',
+      },
+      {
+        rule: "A snapshot file of other contracts is refused, also when its checksum is right.",
+        find: "if (head.genesis !== (await genesisKey()))",
+        replace: 'if (head.genesis === "")',
+      },
+    ],
+  },
+  {
+    file: "sandbox/saved/saved-options.ts",
+    tests: [saved],
+    mutants: [
+      {
+        rule: "A snapshot file is not loaded over a sandbox that is kept.",
+        find: "if (kept !== null)",
+        replace: "if (kept === undefined)",
+      },
+      {
+        rule: "A snapshot file keeps its seed, mode and programs.",
+        find: "if (canonicalJson(asked) !== canonicalJson({ seed, mode, programs }))",
+        replace: 'if (asked.seed === "")',
+      },
+    ],
+  },
+  {
+    file: "sandbox/saved/place-state.ts",
+    tests: [saved],
+    mutants: [
+      {
+        rule: "What was loaded has the fingerprint of what was saved.",
+        find: "if (fingerprint.digest === loaded.digest) return;",
+        replace: "if (fingerprint.digest.length > 0) return;",
+      },
+    ],
+  },
+  {
+    file: "sandbox/control/mark-routes.ts",
+    tests: [marks],
+    mutants: [
+      {
+        rule: "A restore over the control API ends the later snapshots.",
+        find: "marks.filter(({ number }) => number <= mark.number)",
+        replace: "marks.filter(({ number }) => number <= mark.number + 1)",
+      },
+      {
+        rule: "A snapshot over the control API that there is not is told as that.",
+        find: '"not_found",',
+        replace: '"state_conflict",',
+      },
+    ],
+  },
+  {
+    file: "sandbox/fingerprint.ts",
+    tests: ["test/determinism.test.ts"],
+    mutants: [
+      {
+        rule: "A fingerprint does not depend on ports.",
+        find: '.replaceAll(loopbackUrl, "{url}")',
+        replace: "",
+      },
+      {
+        rule: "A fingerprint covers the block.",
+        find: "block: { number: Number(number), hash, state_root: stateRoot }",
+        replace: "block: { number: 0, hash: chain.deployment.epoch, state_root: stateRoot }",
+        tests: [snapshot, "test/determinism.test.ts"],
+      },
+    ],
+  },
+];

@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** What knows where the programs are that tests start. */
+const programs = new Set(["test/cli.ts", "test/program-file.ts"]);
+
+/** Tells whether a test file, or what it imports from the tests, starts a program that is bundled from the sources. */
+export function startsPrograms(folder: string, file: string, seen = new Set<string>()): boolean {
+  if (programs.has(file)) return true;
+  if (seen.has(file) || !file.startsWith("test/")) return false;
+  seen.add(file);
+  const imports = readFileSync(join(folder, file), "utf8").matchAll(/ from "(\.[^"]+\.ts)"/g);
+  return [...imports].some(([, path = ""]) => startsPrograms(folder, join(dirname(file), path), seen));
+}

@@ -1,0 +1,307 @@
+import type { MutantGroup } from "./mutant.ts";
+
+const embedded = "test/store/embedded.test.ts";
+const disk = "test/store/failing-disk.test.ts";
+const postgres = "test/store/postgres.test.ts";
+
+export const store: readonly MutantGroup[] = [
+  {
+    file: "server/store/memory-tables.ts",
+    tests: [embedded],
+    mutants: [
+      {
+        rule: "A change of a revision that is no longer there is refused.",
+        find: 'change.kind !== "update" || current?.revision === change.revision',
+        replace: 'change.kind !== "update" || current !== undefined',
+      },
+      {
+        rule: "A record is inserted once.",
+        find: 'change.kind !== "insert" || current === undefined',
+        replace: 'change.kind !== "insert" || current !== null',
+      },
+      {
+        rule: "Every change counts a revision.",
+        find: "(table.records.get(change.key)?.revision ?? 0) + 1",
+        replace: "table.records.get(change.key)?.revision ?? 1",
+      },
+      {
+        rule: "A list begins after its cursor.",
+        find: "skipping = stored.key !== page.after;\n        continue;",
+        replace: "skipping = stored.key !== page.after;\n        if (skipping) continue;",
+      },
+      {
+        rule: "A refused commit takes its counters back.",
+        find: "    });\n    this.#counters = new Map(Object.entries(counters));",
+        replace: "    });",
+        tests: [disk],
+      },
+      {
+        rule: "A refused commit takes its records back.",
+        find: "else this.#tables[change.collection].put(stored);",
+        replace: "",
+        tests: [disk, embedded],
+      },
+      {
+        rule: "An import replaces everything.",
+        find: "this.#tables = emptyTables();\n    this.#counters",
+        replace: "this.#counters",
+      },
+      {
+        rule: "An import brings its counters.",
+        find: "emptyTables();\n    this.#counters = new Map(Object.entries(counters));",
+        replace: "emptyTables();",
+      },
+      {
+        rule: "A record that changed leaves the lists that it no longer belongs to.",
+        find: "if (before !== undefined && (after === undefined || was !== is)) index.get(was)?.delete(key);",
+        replace: "if (before !== undefined && after === undefined) index.get(was)?.delete(key);",
+        tests: [embedded, "test/notifications/deliver.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/store/ordered-index.ts",
+    tests: [embedded, "test/relayer/journal.test.ts"],
+    mutants: [
+      {
+        rule: "An order read backwards begins with the number that it is read from.",
+        find: "firstFrom(entries, from + 1)",
+        replace: "firstFrom(entries, from)",
+      },
+      {
+        rule: "A record that moved is no longer where it was.",
+        find: "      entries.splice(firstFrom(entries, from.number), 1);\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "server/store/journaled-store.ts",
+    tests: [embedded],
+    mutants: [
+      {
+        rule: "A counter gives no number twice.",
+        find: "Math.max(this.#tables.peek(counter), (this.#taken.get(counter) ?? 0) + 1)",
+        replace: "this.#tables.peek(counter)",
+      },
+      {
+        rule: "Numbers that were taken are kept with the next commit.",
+        find: 'const moved: JournalEntry["counters"] = Object.fromEntries(this.#taken);',
+        replace: 'const moved: JournalEntry["counters"] = {};',
+      },
+      {
+        rule: "Numbers that were taken before an import count no longer.",
+        find: "this.#tables.load(contents);\n    this.#taken.clear();",
+        replace: "this.#tables.load(contents);",
+      },
+      {
+        rule: "Numbers that were taken and lost are in an image.",
+        find: "counters: { ...counters, ...Object.fromEntries(this.#taken) }",
+        replace: "counters",
+      },
+      {
+        rule: "A group that the disk refuses is taken back with all that came after it.",
+        find: "for (const { undo } of refused.toReversed()) undo();",
+        replace: "for (const { undo } of this.#group) undo();",
+        tests: [disk],
+      },
+      {
+        rule: "After a failed sync everything durable is written again before anything else.",
+        find: "await this.#durability.replace(this.#durable());",
+        replace: "",
+        tests: [disk],
+      },
+      {
+        rule: "A group that fails right after a repair is not in what the repair wrote.",
+        find: "const pending = [...this.#group, ...this.#queue];",
+        replace: "const pending = [...this.#queue];",
+        tests: [disk],
+      },
+      {
+        rule: "An import is on disk before it counts.",
+        find: "await this.#durability.replace(contents);",
+        replace: "",
+      },
+      {
+        rule: "A commit resolves when it is on disk.",
+        find: "await this.#durability.append(this.#group.map(({ entry }) => entry));\n        for (const { resolve } of this.#group) resolve();",
+        replace:
+          "for (const { resolve } of this.#group) resolve();\n        await this.#durability.append(this.#group.map(({ entry }) => entry));",
+        tests: [disk],
+      },
+      {
+        rule: "An image is a copy.",
+        find: "return structuredClone({ ...image,",
+        replace: "return ({ ...image,",
+        tests: [embedded, "test/testbed/snapshot.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/store/journal-file.ts",
+    tests: [embedded],
+    mutants: [
+      {
+        rule: "A write that was cut off is taken off the journal.",
+        find: "await handle.truncate(end.bytes);",
+        replace: "",
+      },
+      {
+        rule: "A journal whose last newline is missing gets it.",
+        find: 'if (!end.ended) await handle.appendFile("\\n");',
+        replace: "",
+      },
+      {
+        rule: "A new journal's name is on disk.",
+        find: "if (isNew) await syncDirectory(dirname(file));",
+        replace: "",
+        tests: [disk],
+      },
+      {
+        rule: "The name of the journal after a fold is on disk.",
+        find: "this.#bytes = 0;\n    await syncDirectory(dirname(this.#file));",
+        replace: "this.#bytes = 0;",
+        tests: [disk],
+      },
+      {
+        rule: "The name of the journal after a repair is on disk.",
+        find: "await rename(next, this.#file);\n    await syncDirectory(dirname(this.#file));",
+        replace: "await rename(next, this.#file);",
+        tests: [disk],
+      },
+      {
+        rule: "An entry that is missing is damage.",
+        find: "if (entry.number !== last + 1)",
+        replace: "if (entry.number < last + 1)",
+      },
+      {
+        rule: "Entries that the snapshot holds are passed over.",
+        find: "if (entry.number <= last) continue;",
+        replace: "if (entry.number < last) continue;",
+      },
+      {
+        rule: "After a sync that failed the journal is given up.",
+        find: "    } catch (error) {\n      this.#broken = true;\n      throw error;",
+        replace: "    } catch (error) {\n      throw error;",
+        tests: [disk],
+      },
+      {
+        rule: "What was put aside is gone once a snapshot holds it.",
+        find: "await rm(this.#aside, { force: true });",
+        replace: "",
+        tests: ["test/relayer/journal.test.ts", disk],
+      },
+    ],
+  },
+  {
+    file: "server/store/snapshot-file.ts",
+    tests: [embedded],
+    mutants: [
+      {
+        rule: "The name of a snapshot is on disk before the journal behind it is dropped.",
+        find: "await syncDirectory(dirname(this.#file));",
+        replace: "",
+        tests: [disk],
+      },
+      {
+        rule: "A snapshot that lacks records is refused.",
+        find: "complete = line.records === records",
+        replace: "complete = true",
+      },
+      {
+        rule: "A snapshot of a newer format is refused and left alone.",
+        find: "if (format === currentFormat) return format;",
+        replace: "if (format !== undefined) return format;",
+      },
+      {
+        rule: "A snapshot that cannot be written leaves nothing in its way.",
+        find: "await rm(next, { force: true });",
+        replace: "",
+        tests: [disk],
+      },
+    ],
+  },
+  {
+    file: "server/store/checked-lines.ts",
+    tests: [embedded],
+    mutants: [
+      {
+        rule: "A line that does not match its checksum is damage.",
+        find: 'if (text === null) throw damaged(file, number, "it does not match its checksum");',
+        replace: "if (text === null) continue;",
+      },
+      {
+        rule: "A snapshot that ends too early is refused.",
+        find: 'torn === "refuse" || ',
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "server/store/directory.ts",
+    tests: [embedded],
+    mutants: [
+      {
+        rule: "An older format is kept as a copy.",
+        find: "if (old) for (const file of Object.values(files)) await keepCopy(file, 1);",
+        replace: "",
+      },
+      {
+        rule: "The copy of an older format is not written over.",
+        find: "if (!existsSync(file) || existsSync(copy)) return;",
+        replace: "if (!existsSync(file)) return;",
+      },
+      {
+        rule: "A journal is folded when it has outgrown its snapshot.",
+        find: "this.#journal.bytes > Math.max(",
+        replace: "this.#journal.bytes < -Math.max(",
+        tests: ["test/relayer/journal.test.ts"],
+      },
+      {
+        rule: "A fold that failed is not tried again at once.",
+        find: "this.#foldAgainAbove = this.#journal.bytes + this.#foldAbove;",
+        replace: "",
+        tests: [disk],
+      },
+      {
+        rule: "A journal of an older format is read as the newer one.",
+        find: "snapshot.format === currentFormat ? entries : upgradeEntries(entries)",
+        replace: "entries",
+      },
+    ],
+  },
+  {
+    file: "server/store/postgres/commit-group.ts",
+    tests: [postgres],
+    mutants: [
+      {
+        rule: "Of two changes of one revision in the database one wins.",
+        find: 'change.kind !== "update" || record?.revision === change.revision',
+        replace: 'change.kind !== "update" || record !== null',
+      },
+      {
+        rule: "A refused commit moves no counter in the database.",
+        find: "return names.map((name) => (counters.get(name) ?? 0) + 1);",
+        replace:
+          "return names.map((name) => counters.set(name, (counters.get(name) ?? 0) + 1).get(name) ?? 0);",
+      },
+      {
+        rule: "Every process is told of a commit.",
+        find: "if (group.changed.size > 0)",
+        replace: "if (group.changed.size > 1_000)",
+        tests: ["test/store/two-processes.test.ts", postgres],
+      },
+    ],
+  },
+  {
+    file: "server/store/postgres/reader.ts",
+    tests: [postgres],
+    mutants: [
+      {
+        rule: "A list from the database begins after its cursor.",
+        find: '`position ${reverse ? "<" : ">"} (SELECT',
+        replace: '`position ${reverse ? "<" : ">="} (SELECT',
+      },
+    ],
+  },
+];
