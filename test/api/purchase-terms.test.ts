@@ -37,9 +37,51 @@ test("what the contract would refuse is refused at creation, with the field that
   expect(await refused({ pay_deadline: now + 60, offer_deadline: now + 120 })).toEqual([
     ["/pay_deadline", "out_of_order"],
   ]);
+  expect(await refused({ pay_deadline: now + 59, offer_deadline: now + 60 })).toEqual([
+    ["/pay_deadline", "out_of_order"],
+  ]);
+  expect(
+    await refused({ offer_deadline: now + 60, pay_deadline: now + 120, claim_deadline: now + 119 }),
+  ).toEqual([["/claim_deadline", "out_of_order"]]);
   expect(await refused({ claim_deadline: merchant.funding.valid_until + 1 })).toEqual([
     ["/claim_deadline", "after_funding"],
   ]);
+});
+
+test("all deadlines may be one moment, the last one of the merchant's funding, and the amount its whole cap", async () => {
+  const end = merchant.funding.valid_until;
+  const deadlines = { offer_deadline: end, pay_deadline: end, claim_deadline: end };
+  const purchase = await stage.createPurchase(merchant, { ...deadlines, amount: merchant.funding.cap });
+  expect(purchase).toMatchObject({ deadlines, amount: merchant.funding.cap, expired: false });
+});
+
+test("deadlines that are not named are 1, 7 and 30 days from now, and never before an earlier one that is named", async () => {
+  const day = 86_400;
+  const daysFromNow = async (named: { offer_deadline?: number; pay_deadline?: number } = {}) => {
+    const now = await stage.sandbox.clock.now();
+    const shifted = Object.fromEntries(Object.entries(named).map(([name, days]) => [name, now + days * day]));
+    const { deadlines } = await stage.createPurchase(merchant, shifted);
+    return Object.values(deadlines).map((deadline) => (deadline - now) / day);
+  };
+  expect(await daysFromNow()).toEqual([1, 7, 30]);
+  expect(await daysFromNow({ offer_deadline: 8 })).toEqual([8, 8, 30]);
+  expect(await daysFromNow({ pay_deadline: 31 })).toEqual([1, 31, 31]);
+  expect(await daysFromNow({ offer_deadline: 32 })).toEqual([32, 32, 32]);
+});
+
+test("a funding ends after now, a year from now when no end is named", async () => {
+  const now = await stage.sandbox.clock.now();
+  const body = { wallet: stage.wallet("merchant").address, name: "Corner Books", funding_cap: "1" };
+  const late = await stage.post(stage.path("/merchants"), { ...body, funding_valid_until: now });
+  expect(problem(late)).toMatchObject({
+    status: 422,
+    code: "validation_failed",
+    detail: "funding_valid_until is not after now.",
+    errors: [{ pointer: "/funding_valid_until", code: "not_in_future", detail: `must be after ${now}` }],
+  });
+  const ending = await stage.post(stage.path("/merchants"), { ...body, funding_valid_until: now + 1 });
+  expect(JSON.parse(ending.text).funding.valid_until).toBe(now + 1);
+  expect((await stage.createMerchant()).funding.valid_until).toBe(now + 365 * 86_400);
 });
 
 test("every finding is listed at once", async () => {
