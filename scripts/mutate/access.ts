@@ -67,8 +67,8 @@ export const access: readonly MutantGroup[] = [
       },
       {
         rule: "Only the scopes that were asked for are given.",
-        find: "body.scopes === undefined || body.scopes.includes(scope)",
-        replace: "body.scopes === undefined || scope.length > 0",
+        find: "body?.scopes?.includes(scope) ?? true",
+        replace: "scope.length > 0",
       },
       {
         rule: "A renewal names the credential that it revokes.",

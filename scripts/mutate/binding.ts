@@ -228,7 +228,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "A hash that the same step of another object used is used.",
         find: "used.step === use.step && used.subject === use.subject",
         replace: "used.step === use.step",
-        tests: ["test/api/errors.test.ts", attacks],
+        tests: ["test/binding/used-transactions.test.ts"],
       },
     ],
   },

@@ -26,8 +26,13 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "Travels at once follow each other.",
-        find: "travel: async (by) => await moves.runExclusive(async () => await clock.travel(by)),",
+        find: "travel: async (by) => await move(async () => await clock.travel(by)),",
         replace: "travel: async (by) => await clock.travel(by),",
+      },
+      {
+        rule: "Travel comes after the block of a transaction that was sent before it.",
+        find: "      await awaitAutomine(connect(client.request));\n      return await step();",
+        replace: "      return await step();",
       },
       {
         rule: "Blocks of a deterministic sandbox are one second apart.",
@@ -82,6 +87,18 @@ export const clock: readonly MutantGroup[] = [
     tests: ["test/testbed/rpc.test.ts"],
     mutants: [
       {
+        rule: "As many blocks are mined as were asked for.",
+        find: "left > 0; left -= portion",
+        replace: "left > 0; left -= portion + 1",
+        tests: ["test/testbed/command-line.test.ts", "test/explorer/data.test.ts"],
+      },
+      {
+        rule: "Blocks come after that of a transaction that was sent before them.",
+        find: "  await awaitAutomine(connect(client.request));\n  for (let left",
+        replace: "  for (let left",
+        tests: ["test/testbed/travel.test.ts", "test/testbed/rpc.test.ts"],
+      },
+      {
         rule: "Blocks are mined when the control API says.",
         find: 'interval: every === "never" ? 0 : every',
         replace: "interval: 0",
@@ -93,12 +110,6 @@ export const clock: readonly MutantGroup[] = [
     file: "sandbox/control/host.ts",
     tests: ["test/testbed/command-line.test.ts"],
     mutants: [
-      {
-        rule: "As many blocks are mined as were asked for.",
-        find: "left > 0; left -= portion",
-        replace: "left > 0; left -= portion + 1",
-        tests: ["test/testbed/command-line.test.ts", "test/explorer/data.test.ts"],
-      },
       {
         rule: "The control API refuses a hash that is none.",
         find: "/^[0-9a-f]{64}$/",

@@ -92,7 +92,7 @@ export const faults: readonly MutantGroup[] = [
       },
       {
         rule: "Clearing a pause of mining puts back automine.",
-        find: 'if (mining.automine) await ask(context.node, "evm_setAutomine", [true], z.unknown());',
+        find: "if (mining.automine) await startAutomine(context.node);",
         replace: "",
         only: "paused mining leaves",
       },

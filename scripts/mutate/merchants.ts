@@ -35,19 +35,18 @@ export const merchants: readonly MutantGroup[] = [
       },
       {
         rule: "The claim deadline may be the last second of the merchant's funding.",
-        find: "if (claim > merchant.funding.valid_until)",
-        replace: "if (claim >= merchant.funding.valid_until)",
+        find: "if (claim > end)",
+        replace: "if (claim >= end)",
       },
       {
         rule: "An amount may be as large as the merchant's funding cap.",
-        find: "terms.amount > BigInt(merchant.funding.cap)",
-        replace: "terms.amount >= BigInt(merchant.funding.cap)",
+        find: "terms.amount > BigInt(cap)",
+        replace: "terms.amount >= BigInt(cap)",
       },
       {
         rule: "The beneficiary is not the merchant.",
-        find: "else if (isAddressEqual(terms.beneficiary, merchant.wallet))",
-        replace:
-          "else if (isAddressEqual(terms.buyer, terms.beneficiary) && isAddressEqual(terms.buyer, merchant.wallet))",
+        find: '{ pointer: "/beneficiary", address: given.beneficiary }',
+        replace: '{ pointer: "/beneficiary", address: given.buyer }',
       },
       {
         rule: "A purchase without deadlines is to be offered within a day.",
@@ -100,8 +99,8 @@ export const merchants: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A funding ends after now.",
-        find: "if (validUntil <= now)",
-        replace: "if (validUntil < now)",
+        find: "validUntil > now",
+        replace: "validUntil >= now",
       },
       {
         rule: "A funding without an end is valid for 365 days.",
@@ -124,13 +123,13 @@ export const merchants: readonly MutantGroup[] = [
         rule: "A merchant is enrolled once.",
         find: 'if (merchant.status !== "pending")',
         replace: "if (merchant.status.length === 0)",
-        tests: ["test/api/errors.test.ts", "test/api/idempotency.test.ts"],
+        tests: ["test/api/states.test.ts"],
       },
       {
         rule: "The transaction of an enrollment is used by it.",
         find: "key: use.key,",
         replace: "key: `enrollment/${use.key}`,",
-        tests: [attacks, "test/end-to-end/lifecycle.test.ts"],
+        tests: ["test/binding/used-transactions.test.ts"],
       },
     ],
   },

@@ -226,7 +226,7 @@ export const outbox: readonly MutantGroup[] = [
       },
       {
         rule: "Somebody else's receiver cannot be made to fail.",
-        find: 'if (!("crash" in fault) && this.url !== this.#own)',
+        find: 'if (!("crash" in fault) && !this.#isPinned)',
         replace: 'if (!("crash" in fault) && this.url === "")',
       },
     ],

@@ -44,7 +44,7 @@ export const payments: readonly MutantGroup[] = [
       },
       {
         rule: "A batch records nothing of a purchase that may not be reconciled.",
-        find: 'assertStep(stored.value.status, "reconcile");',
+        find: 'await assertStep(stored.value, "reconcile", services);',
         replace: "",
         only: "a batch that pays a purchase which the service does not call active yet",
       },

@@ -1,25 +1,25 @@
 import type { MutantGroup } from "./mutant.ts";
 
+const states = "test/api/states.test.ts";
 const errors = "test/api/errors.test.ts";
 const attacks = "test/binding/attacks.test.ts";
 
 export const purchaseSteps: readonly MutantGroup[] = [
   {
     file: "server/domain/purchase-steps.ts",
-    tests: [errors],
+    tests: [states],
     mutants: [
       {
         rule: "A purchase is activated once.",
         find: 'active: ["reconcile", "claims"]',
         replace: 'active: ["reconcile", "claims", "activate"]',
+        tests: [errors],
         only: "state_conflict",
       },
       {
         rule: "A purchase is not reconciled before it is active.",
         find: 'created: ["activate", "registration"]',
         replace: 'created: ["activate", "registration", "reconcile"]',
-        tests: [attacks],
-        only: "a batch that pays a purchase which the service does not call active yet",
       },
       {
         rule: "A purchase that is active is not registered.",
@@ -52,9 +52,29 @@ export const purchaseSteps: readonly MutantGroup[] = [
         replace: "denied: []",
       },
       {
+        rule: "A claim needs a reconciled payment.",
+        find: 'if (step === "claims" && reconciledOf(purchase) === 0n)',
+        replace: 'if (step === "claims" && reconciledOf(purchase) < 0n)',
+      },
+      {
+        rule: "A purchase that came on chain by the other route is refused.",
+        find: "if (taken === null || taken === route) return;",
+        replace: "if (taken === null || taken.length > 0) return;",
+      },
+      {
+        rule: "The allowed steps are those before their deadlines.",
+        find: 'if (status === "created") return asOf.timestamp > offer_deadline;',
+        replace: 'if (status === "created") return asOf.timestamp > claim_deadline;',
+      },
+      {
+        rule: "A claim that is on chain may be filed after its deadline.",
+        find: "return claimHash === null && asOf.timestamp > claim_deadline;",
+        replace: "return asOf.timestamp > claim_deadline;",
+      },
+      {
         rule: "A refusal of a step names the state and the steps that it allows.",
-        find: "current_state: status, allowed: [...allowedSteps[status]]",
-        replace: "current_state: step, allowed: []",
+        find: "allowed: await stepsNow(purchase, services),",
+        replace: "allowed: [],",
       },
     ],
   },
@@ -135,7 +155,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "The transaction of a registration is used by it.",
         find: "key: use.key,",
         replace: "key: `registration/${use.key}`,",
-        tests: [attacks, "test/end-to-end/lifecycle.test.ts"],
+        tests: ["test/binding/used-transactions.test.ts"],
       },
     ],
   },

@@ -63,8 +63,20 @@ export const rpc: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A Host with another port is refused.",
-        find: "host === `${name}:${port}`",
-        replace: "host.startsWith(`${name}:`)",
+        find: "asked === `${name}:${port}`",
+        replace: "asked.startsWith(`${name}:`)",
+        tests: [listeners, rpc_],
+      },
+      {
+        rule: "A Host that is sent twice is refused.",
+        find: "if (more.length > 0)",
+        replace: "if (more.length > 1)",
+        tests: [listeners, rpc_],
+      },
+      {
+        rule: "A request whose target names another host is refused.",
+        find: "if (target !== null && ",
+        replace: "if (target !== null && port === 0 && ",
         tests: [listeners, rpc_],
       },
       {

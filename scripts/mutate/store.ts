@@ -10,16 +10,6 @@ export const store: readonly MutantGroup[] = [
     tests: [embedded],
     mutants: [
       {
-        rule: "A change of a revision that is no longer there is refused.",
-        find: 'change.kind !== "update" || current?.revision === change.revision',
-        replace: 'change.kind !== "update" || current !== undefined',
-      },
-      {
-        rule: "A record is inserted once.",
-        find: 'change.kind !== "insert" || current === undefined',
-        replace: 'change.kind !== "insert" || current !== null',
-      },
-      {
         rule: "Every change counts a revision.",
         find: "(table.records.get(change.key)?.revision ?? 0) + 1",
         replace: "table.records.get(change.key)?.revision ?? 1",
@@ -56,6 +46,27 @@ export const store: readonly MutantGroup[] = [
         find: "if (before !== undefined && (after === undefined || was !== is)) index.get(was)?.delete(key);",
         replace: "if (before !== undefined && after === undefined) index.get(was)?.delete(key);",
         tests: [embedded, "test/notifications/deliver.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/store/store.ts",
+    tests: [embedded],
+    mutants: [
+      {
+        rule: "A change of a revision that is no longer there is refused.",
+        find: "return revision === change.revision;",
+        replace: "return revision !== undefined;",
+      },
+      {
+        rule: "A record is inserted once.",
+        find: "return revision === undefined;",
+        replace: "return true;",
+      },
+      {
+        rule: "A record is deleted at the revision that was read.",
+        find: "change.revision === undefined || revision === change.revision",
+        replace: "change.revision === undefined || revision !== undefined",
       },
     ],
   },
@@ -274,11 +285,6 @@ export const store: readonly MutantGroup[] = [
     file: "server/store/postgres/commit-group.ts",
     tests: [postgres],
     mutants: [
-      {
-        rule: "Of two changes of one revision in the database one wins.",
-        find: 'change.kind !== "update" || record?.revision === change.revision',
-        replace: 'change.kind !== "update" || record !== null',
-      },
       {
         rule: "A refused commit moves no counter in the database.",
         find: "return names.map((name) => (counters.get(name) ?? 0) + 1);",

@@ -30,7 +30,8 @@ export const serviceAttacks: readonly Attack[] = [
     async run(stage) {
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
       const answer = await stage.reconcile(stage.purchase, [hash, hash]);
-      if (parseReconciliation(answer).applied.length !== 1) throw new Error("It was applied twice.");
+      const { applied, already_reconciled } = parseReconciliation(answer);
+      if (applied.length !== 1 || already_reconciled.length !== 0) throw new Error("It counted twice.");
       return answer;
     },
   },
