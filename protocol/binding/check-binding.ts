@@ -136,7 +136,7 @@ function sameRecipient(left: string | null, right: string | null): boolean {
 }
 
 /** Why a wallet with code is refused, though it may be the bound one. */
-const codeReasons: { readonly [C in Exclude<WalletCode, "none">]: string } = {
+export const walletCodeReasons: { readonly [C in Exclude<WalletCode, "none">]: string } = {
   contract:
     "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",
   delegated:
@@ -147,7 +147,7 @@ function wallet(observed: ObservedTransaction, expected: ExpectedTransaction): J
   const address = observed.envelope?.sender ?? null;
   const reason =
     expected.walletCode !== "none"
-      ? codeReasons[expected.walletCode]
+      ? walletCodeReasons[expected.walletCode]
       : observed.envelope?.type === "eip7702"
         ? "The transaction delegates accounts to code (EIP-7702); only a plain transaction is accepted."
         : null;

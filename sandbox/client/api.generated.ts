@@ -797,6 +797,10 @@ export interface components {
         allowed: boolean;
         why_not: string | null;
         transaction?: components["schemas"]["TransactionRequest"];
+        /** approve, pay and claim: how much the bytes are about; submit it with them. */
+        amount?: components["schemas"]["Amount"];
+        /** claim: the reason that the bytes are about; submit it with them. */
+        reason?: string;
         sign?: ({
           method: "personal_sign";
           message: string;

@@ -2,6 +2,7 @@ import type { Address, Hex } from "viem";
 import type { WalletCode } from "../../protocol/binding/expected-transaction.ts";
 import type { DecodedLog } from "../../protocol/binding/match-log.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import type { Json } from "../../protocol/json.ts";
 
 /** One block, as the point that reads are made at. */
 export interface BlockPoint {
@@ -51,6 +52,20 @@ export interface ChainProgram {
   validUntil: number;
 }
 
+/** What a wallet could send. */
+export interface ChainCall {
+  from: Address;
+  to: Address;
+  data: Hex;
+}
+
+/** How a call reverts, with the contract's error; no name where it gave none. */
+export interface ChainRevert {
+  name: string | null;
+  /** The error's arguments by name; integers as decimal strings. */
+  args: { [name: string]: Json };
+}
+
 /** The chain, as the API reads it. Nothing here sends a transaction. */
 export interface Chain {
   /** The chain's id and epoch as they are now. */
@@ -67,6 +82,10 @@ export interface Chain {
   program(program: Hex): Promise<ChainProgram>;
   /** The merchantRef under which a wallet has a funding in a program that is not revoked, or null. */
   enrolledAs(query: { program: Hex; wallet: Address }): Promise<Hex | null>;
+  /** The time that the next block would have, in Unix seconds. */
+  nextTime(): Promise<number>;
+  /** Tries a call on the state of a block, at a time, and changes nothing; null when it succeeds. */
+  simulate(call: ChainCall, at: BlockPoint, time: number): Promise<ChainRevert | null>;
   /** Whether a wallet signed a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
   verifySignature(query: { wallet: Address; digest: Hex; signature: Hex }): Promise<boolean>;
 }

@@ -8,10 +8,12 @@ import {
   type EIP1193RequestFn,
   getAbiItem,
   type Hex,
+  isHex,
   keccak256,
   type Log,
   type PublicClient,
   parseAbi,
+  RpcRequestError,
   type Transaction,
   TransactionNotFoundError,
   type TransactionReceipt,
@@ -28,8 +30,15 @@ import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts"
 import { recoverSigner } from "../../protocol/wallet-signature.ts";
 import { awaitAutomine } from "../../relayer/mining.ts";
 import { connect } from "../../relayer/node.ts";
+import { decodeRevert } from "../../relayer/revert.ts";
 import type { Deployment } from "../deployment.ts";
-import { type BlockPoint, type Chain, ChainMismatchError, ChainUnavailableError } from "./chain.ts";
+import {
+  type BlockPoint,
+  type Chain,
+  ChainMismatchError,
+  type ChainRevert,
+  ChainUnavailableError,
+} from "./chain.ts";
 
 /**
  * Reads a chain through a node's JSON-RPC.
@@ -203,6 +212,16 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
       return unlessZero(await client.readContract({ ...registrar, functionName: "enrolledAs", args }));
     },
 
+    async nextTime() {
+      return Number((await client.getBlock({ blockTag: "pending" })).timestamp);
+    },
+
+    async simulate({ from: account, to, data }, at, time) {
+      const blockOverrides = { time: BigInt(time) };
+      const tried = { account, to, data, blockHash: at.hash, blockOverrides };
+      return await atOneHead(client, async () => await client.call(tried).then(() => null, toRevert), at);
+    },
+
     async verifySignature({ wallet, digest, signature }) {
       const code = await client.getCode({ address: wallet });
       if (code === undefined || code === "0x") return (await recoverSigner(digest, signature)) === wallet;
@@ -290,6 +309,18 @@ async function headBlock(client: PublicClient): Promise<BlockPoint> {
   return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) };
 }
 
+/** The JSON-RPC error code of a call that reverted. */
+const executionReverted = 3;
+
+/** Reads the revert out of a node's answer; every other failure stays one. */
+function toRevert(error: unknown): ChainRevert {
+  const answer =
+    error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : undefined;
+  if (!(answer instanceof RpcRequestError) || answer.code !== executionReverted) throw error;
+  const revert = decodeRevert(isHex(answer.data) ? answer.data : "0x");
+  return { name: revert?.name ?? null, args: revert?.args ?? {} };
+}
+
 async function isValidByContract(
   client: PublicClient,
   wallet: Address,
@@ -351,6 +382,8 @@ function guarded(chain: Chain): Chain {
     funding: guard(chain.funding),
     program: guard(chain.program),
     enrolledAs: guard(chain.enrolledAs),
+    nextTime: guard(chain.nextTime),
+    simulate: guard(chain.simulate),
     verifySignature: guard(chain.verifySignature),
   };
 }

@@ -24,7 +24,7 @@ export function reconciledOf({ receipts }: Pick<PurchaseRecord, "receipts">): bi
 }
 
 /** Says why a purchase does not take a step, as far as its record tells; null when it does. */
-function whyNotStep(purchase: PurchaseRecord, step: PurchaseStep): string | null {
+export function whyNotStep(purchase: PurchaseRecord, step: PurchaseStep): string | null {
   if (!stepsOf[purchase.status].includes(step))
     return `A purchase that is ${purchase.status} does not allow ${step}.`;
   if (step === "claims" && reconciledOf(purchase) === 0n)

@@ -1,8 +1,9 @@
 import { type Address, hashMessage } from "viem";
+import { walletCodeReasons } from "../../protocol/binding/check-binding.ts";
 import { approveCall, type Call, claimCall, enrollCall, payCall, registerCall } from "../../protocol/call.ts";
 import { claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
 import type { Json } from "../../protocol/json.ts";
-import type { ChainFunding, ChainPurchase } from "../chain/chain.ts";
+import type { BlockPoint, ChainFunding, ChainPurchase } from "../chain/chain.ts";
 import type { WalletAction } from "../schemas/wallet.ts";
 import type { Services } from "../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
@@ -10,6 +11,8 @@ import { enrollmentMessageOf } from "../views/merchant.ts";
 import { viewTransactionRequest } from "../views/transaction-request.ts";
 import { viewTypedData } from "../views/typed-data.ts";
 import { authorizationOf, commitmentOf, domainOf } from "./commitment-of.ts";
+import { describeRevert } from "./describe-revert.ts";
+import { reconciledOf, whyNotStep } from "./purchase-steps.ts";
 
 /** One action of a wallet: what to sign or send, or why not now. */
 export interface OfferedAction {
@@ -18,111 +21,135 @@ export interface OfferedAction {
   why_not: string | null;
   transaction?: Json;
   sign?: Json;
+  /** What the bytes say, as it is submitted with them. */
+  amount?: string;
+  reason?: string;
 }
 
+/** An action before it is simulated. */
+interface Plan {
+  name: WalletAction;
+  from: Address;
+  call: Call;
+  sign?: Json;
+  amount?: string;
+  reason?: string;
+  /** The program operation that takes it, as in `Operation 9`; null where none does. */
+  operation: string | null;
+  /** Why that operation would refuse it or, where there is none, why there is nothing to do. */
+  whyNot: string | null;
+}
+
+/** What actions are simulated on: the state of a block, at the time of the next one. */
+interface Head {
+  at: BlockPoint;
+  time: number;
+  /** What a buyer has approved to the registrar contract, in base units. */
+  approved: bigint;
+}
+
+/** The reason of a claim for which none is asked: operation 11 takes no claim without one. */
+const noReason = "No reason given.";
+
 /** What a merchant's wallet can do now. */
-export function merchantWalletActions(
+export async function merchantWalletActions(
   merchant: MerchantRecord,
   funding: ChainFunding,
   services: Services,
-): OfferedAction[] {
-  const { deployment } = services;
-  const { registrar, token, fundingSource } = deployment;
-  const send = (call: Call) => viewTransactionRequest(call, merchant.wallet, deployment);
-  const authorization = authorizationOf(merchant, deployment);
+): Promise<OfferedAction[]> {
+  const { registrar, token, fundingSource } = services.deployment;
+  const { wallet: from } = merchant;
+  const authorization = authorizationOf(merchant, services.deployment);
   const cap = BigInt(merchant.funding.cap);
   const message = enrollmentMessageOf(merchant, services);
   const missing = cap - funding.collected - funding.allowance;
-  return [
-    offered("enroll", merchant.status === "pending" ? null : "The merchant is enrolled already.", {
-      transaction: send(enrollCall(registrar.address, authorization, merchant.funding.signature)),
+  const time = await services.chain.nextTime();
+  const plans: Plan[] = [
+    {
+      name: "enroll",
+      from,
+      call: enrollCall(registrar.address, authorization, merchant.funding.signature),
       sign: { method: "personal_sign", message, digest: hashMessage(message) },
-    }),
-    offered("fund", missing > 0n ? null : "The funding source may draw the whole cap already.", {
-      transaction: send(approveCall(token.address, fundingSource.address, cap)),
-    }),
+      operation: "Operation 5",
+      whyNot: merchant.status === "pending" ? null : "The merchant is enrolled already.",
+    },
+    {
+      name: "fund",
+      from,
+      call: approveCall(token.address, fundingSource.address, cap),
+      operation: null,
+      whyNot: missing > 0n ? null : "The funding source may draw the whole cap already.",
+    },
   ];
+  return await offerAll(plans, { at: funding.asOf, time, approved: 0n }, services);
+}
+
+/** What a wallet of a purchase is asked to approve, pay or claim, and why; null where nothing is asked. */
+interface Wish {
+  amount: bigint | null;
+  reason: string | null;
 }
 
 /**
  * What the wallets of a purchase can do now.
  *
- * @param wish - how much to approve, pay or claim, and why: as much as is outstanding, approved or paid when it says nothing.
+ * @param wish - without an amount, as much as is outstanding, approved or reconciled.
  */
-export function purchaseWalletActions(
+export async function purchaseWalletActions(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
-  wish: { amount: bigint | null; reason: string },
+  wish: Wish,
   services: Services,
-): OfferedAction[] {
+): Promise<OfferedAction[]> {
   const { deployment } = services;
-  const { registrar, token } = deployment;
-  const id = purchase.commitment_hash;
-  const now = onChain.asOf.timestamp;
-  const outstanding = BigInt(purchase.amount) - onChain.paid;
-  const payable = outstanding < onChain.approved ? outstanding : onChain.approved;
-  const toApprove = wish.amount ?? outstanding;
-  const toPay = wish.amount ?? payable;
-  const send = (call: Call, from: Address) => viewTransactionRequest(call, from, deployment);
-  const commitment = commitmentOf(purchase, deployment);
-  const { beneficiary, buyer, merchant } = purchase;
-  const claimed = {
-    commitment: id,
-    beneficiary,
-    requestedAmount: wish.amount ?? onChain.paid,
-    reasonHash: hashReason(wish.reason),
-  };
-  const domain = domainOf(deployment);
-  const claimHash = hashClaim(domain, claimed);
-  const unpayable = whyNotPayable(purchase, onChain, outstanding, now);
-  return [
-    offered("register", whyNotRegistrable(purchase, now), {
-      transaction: send(registerCall(registrar.address, commitment, purchase.commitment_signature), merchant),
-    }),
-    offered("approve", unpayable ?? whyNotApprovable(toApprove, outstanding, onChain.approved), {
-      transaction: send(approveCall(token.address, registrar.address, toApprove), buyer),
-    }),
-    offered("pay", unpayable ?? whyNotAffordable(toPay, outstanding, onChain.approved), {
-      transaction: send(payCall(registrar.address, id, toPay), buyer),
-    }),
-    offered("claim", whyNotClaimable(purchase, onChain, now), {
-      transaction: send(claimCall(registrar.address, id, claimHash), beneficiary),
-      sign: {
-        method: "eth_signTypedData_v4",
-        typed_data: viewTypedData(claimTypedData(domain, claimed)),
-        digest: claimHash,
-      },
-    }),
+  const time = await services.chain.nextTime();
+  const plans: Plan[] = [
+    {
+      name: "register",
+      from: purchase.merchant,
+      call: registerCall(
+        deployment.registrar.address,
+        commitmentOf(purchase, deployment),
+        purchase.commitment_signature,
+      ),
+      operation: "Operation 9",
+      whyNot: whyNotStep(purchase, "registration"),
+    },
+    planApproval(purchase, onChain, { ...wish, time }, services),
+    planPayment(purchase, onChain, wish, services),
+    planClaim(purchase, wish, services),
   ];
+  return await offerAll(plans, { at: onChain.asOf, time, approved: onChain.approved }, services);
 }
 
-function offered(
-  name: WalletAction,
-  whyNot: string | null,
-  needs: { transaction: Json; sign?: Json },
-): OfferedAction {
-  return whyNot === null
-    ? { name, allowed: true, why_not: null, ...needs }
-    : { name, allowed: false, why_not: whyNot };
-}
-
-function whyNotRegistrable(purchase: PurchaseRecord, now: number): string | null {
-  if (purchase.status !== "created") return `The purchase is ${purchase.status}.`;
-  return now > purchase.offer_deadline ? "The offer deadline has passed." : null;
-}
-
-function whyNotPayable(
+function planApproval(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
-  outstanding: bigint,
-  now: number,
-): string | null {
-  if (!onChain.exists) return "The purchase is not on chain yet.";
-  if (outstanding === 0n) return "The purchase is fully paid.";
-  return now > purchase.pay_deadline ? "The payment deadline has passed." : null;
+  wish: Wish & { time: number },
+  { deployment }: Services,
+): Plan {
+  const outstanding = BigInt(purchase.amount) - onChain.paid;
+  const amount = wish.amount ?? outstanding;
+  return {
+    name: "approve",
+    from: purchase.buyer,
+    call: approveCall(deployment.token.address, deployment.registrar.address, amount),
+    amount: amount.toString(),
+    operation: null,
+    whyNot:
+      wish.time > purchase.pay_deadline
+        ? "The payment deadline has passed."
+        : whyNotApprovable(onChain, amount, outstanding),
+  };
 }
 
-function whyNotApprovable(amount: bigint, outstanding: bigint, approved: bigint): string | null {
+function whyNotApprovable(
+  { exists, approved }: ChainPurchase,
+  amount: bigint,
+  outstanding: bigint,
+): string | null {
+  if (!exists) return "The purchase is not on chain yet.";
+  if (outstanding === 0n) return "The purchase is fully paid.";
   if (amount > outstanding) return `Only ${outstanding} base units are outstanding.`;
   if (approved < amount) return null;
   return amount === outstanding
@@ -130,14 +157,76 @@ function whyNotApprovable(amount: bigint, outstanding: bigint, approved: bigint)
     : `${approved} base units are approved already.`;
 }
 
-function whyNotAffordable(amount: bigint, outstanding: bigint, approved: bigint): string | null {
-  if (approved === 0n) return "Nothing is approved to the registrar contract yet.";
-  if (amount > outstanding) return `Only ${outstanding} base units are outstanding.`;
-  return amount > approved ? `Only ${approved} base units are approved.` : null;
+function planPayment(
+  purchase: PurchaseRecord,
+  { paid, approved }: ChainPurchase,
+  wish: Wish,
+  { deployment }: Services,
+): Plan {
+  const outstanding = BigInt(purchase.amount) - paid;
+  const payable = approved > 0n && approved < outstanding ? approved : outstanding;
+  const amount = wish.amount ?? payable;
+  return {
+    name: "pay",
+    from: purchase.buyer,
+    call: payCall(deployment.registrar.address, purchase.commitment_hash, amount),
+    amount: amount.toString(),
+    operation: "Operation 10",
+    whyNot: whyNotStep(purchase, "reconcile"),
+  };
 }
 
-function whyNotClaimable(purchase: PurchaseRecord, onChain: ChainPurchase, now: number): string | null {
-  if (onChain.paid === 0n) return "Nothing has been paid.";
-  if (purchase.claim_id !== null) return "The purchase is claimed already.";
-  return now > purchase.claim_deadline ? "The claim deadline has passed." : null;
+function planClaim(purchase: PurchaseRecord, wish: Wish, { deployment }: Services): Plan {
+  const { beneficiary } = purchase;
+  const reconciled = reconciledOf(purchase);
+  const amount = wish.amount ?? reconciled;
+  const reason = wish.reason ?? noReason;
+  const domain = domainOf(deployment);
+  const claim = {
+    commitment: purchase.commitment_hash,
+    beneficiary,
+    requestedAmount: amount,
+    reasonHash: hashReason(reason),
+  };
+  const digest = hashClaim(domain, claim);
+  const tooMuch = amount > reconciled ? `Only ${reconciled} base units are reconciled.` : null;
+  return {
+    name: "claim",
+    from: beneficiary,
+    call: claimCall(deployment.registrar.address, purchase.commitment_hash, digest),
+    sign: {
+      method: "eth_signTypedData_v4",
+      typed_data: viewTypedData(claimTypedData(domain, claim)),
+      digest,
+    },
+    amount: amount.toString(),
+    reason,
+    operation: "Operation 11",
+    whyNot: whyNotStep(purchase, "claims") ?? tooMuch,
+  };
+}
+
+async function offerAll(plans: readonly Plan[], head: Head, services: Services): Promise<OfferedAction[]> {
+  return await Promise.all(plans.map(async (plan) => await offer(plan, head, services)));
+}
+
+/** Allows what would succeed on chain and be taken by the program operation. */
+async function offer(
+  plan: Plan,
+  { at, time, approved }: Head,
+  { chain, deployment }: Services,
+): Promise<OfferedAction> {
+  const { name, from, call, operation, whyNot, ...shown } = plan;
+  const [revert, code] = await Promise.all([
+    chain.simulate({ from, to: call.to, data: call.data }, at, time),
+    chain.walletCode(from, at.hash),
+  ]);
+  const refusal = whyNot ?? (code === "none" ? null : walletCodeReasons[code]);
+  const reasons = [
+    revert && `The transaction would revert: ${describeRevert(revert, approved)}`,
+    refusal && (operation === null ? refusal : `${operation} would refuse it: ${refusal}`),
+  ].filter((reason) => reason !== null);
+  if (reasons.length > 0) return { name, allowed: false, why_not: reasons.join(" ") };
+  const transaction = viewTransactionRequest(call, from, deployment);
+  return { name, allowed: true, why_not: null, transaction, ...shown };
 }

@@ -20,7 +20,7 @@ async function merchantActions({
   const merchant = (await findMerchant(services.store, program.id, id)).value;
   const { wallet } = merchant;
   const query = { program: hashId(program.id), merchantRef: hashId(id), wallet };
-  return merchantWalletActions(merchant, await services.chain.funding(query), services);
+  return await merchantWalletActions(merchant, await services.chain.funding(query), services);
 }
 
 async function purchaseActions({
@@ -33,9 +33,9 @@ async function purchaseActions({
   const onChain = await services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
   const wish = {
     amount: query.amount === undefined ? null : BigInt(query.amount),
-    reason: query.reason ?? "",
+    reason: query.reason ?? null,
   };
-  return purchaseWalletActions(purchase, onChain, wish, services);
+  return await purchaseWalletActions(purchase, onChain, wish, services);
 }
 
 function readWallet(type: "merchant" | "purchase") {

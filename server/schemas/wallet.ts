@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { transactionRequestSchema, typedDataSchema } from "./call.ts";
 import {
+  amountSchema,
   hashSchema,
   idSchema,
   positiveAmountSchema,
@@ -20,7 +21,8 @@ export type WalletAction = (typeof merchantActions)[number] | (typeof purchaseAc
 /** Query of the wallet route: what an approval, a payment or a claim should say, so that its bytes can be shown. */
 export const readWalletQuery = z.strictObject({
   amount: positiveAmountSchema.optional().meta({
-    description: "How much to approve, pay or claim; without it all that is outstanding, approved or paid.",
+    description:
+      "How much to approve, pay or claim; without it all that is outstanding, approved or reconciled.",
   }),
   reason: z.string().min(1).max(2000).optional().meta({ description: "claim: the reason." }),
 });
@@ -70,6 +72,13 @@ export const walletSchema = z
         allowed: z.boolean(),
         why_not: z.string().nullable(),
         transaction: transactionRequestSchema.optional(),
+        amount: amountSchema.optional().meta({
+          description: "approve, pay and claim: how much the bytes are about; submit it with them.",
+        }),
+        reason: z.string().optional().meta({
+          description: "claim: the reason that the bytes are about; submit it with them.",
+          example: "Arrived broken.",
+        }),
         sign: z
           .discriminatedUnion("method", [
             z.object({ method: z.literal("personal_sign"), message: z.string(), digest: digestSchema }),

@@ -1,0 +1,49 @@
+import type { Json } from "../../protocol/json.ts";
+import { toTimestamp } from "../../protocol/time.ts";
+import type { ChainRevert } from "../chain/chain.ts";
+
+type Words = (args: { [name: string]: Json }, approved: bigint) => string;
+
+/** The errors that a wallet meets in an action of its own. */
+const words: { readonly [error: string]: Words } = {
+  AlreadyClaimed: () => "The purchase is claimed already.",
+  AlreadyEnrolled: () => "The wallet is enrolled in the program already.",
+  AmountOutOfRange: ({ most }) =>
+    most === "0" ? "The purchase is fully paid." : `Only ${most} base units are outstanding.`,
+  DeadlinePassed: ({ deadline }) => `The deadline was ${toTimestamp(Number(deadline))}.`,
+  FundingInsufficient: ({ remaining }) => `The merchant's funding covers only ${remaining} base units.`,
+  MerchantRefTaken: () => "The merchant is enrolled already.",
+  NotEnrolled: () => "The merchant's wallet is not enrolled in the program.",
+  NothingPaid: () => "Nothing has been paid.",
+  ProgramPaused: () => "The program is paused.",
+  PurchaseExists: () => "The purchase is on chain already.",
+  UnknownPurchase: () => "The purchase is not on chain yet.",
+  WrongStatus: () => "The purchase has expired, or its offer was withdrawn.",
+};
+
+/** The token's refusals, which are texts. */
+const tokenWords: { readonly [text: string]: Words } = {
+  "ERC20: transfer amount exceeds allowance": (_, approved) =>
+    approved === 0n
+      ? "Nothing is approved to the registrar contract yet."
+      : `Only ${approved} base units are approved to the registrar contract.`,
+  "ERC20: transfer amount exceeds balance": () => "The wallet does not hold as many tokens.",
+};
+
+/**
+ * Says in words why a wallet's call reverts.
+ *
+ * @param approved - the wallet's allowance to the registrar contract, in base units.
+ * @example describeRevert({ name: "NothingPaid", args: {} }, 0n) // "Nothing has been paid."
+ */
+export function describeRevert({ name, args }: ChainRevert, approved: bigint): string {
+  if (name === null) return "The contract gives no reason.";
+  if (name !== "Error") return words[name]?.(args, approved) ?? nameError(name, args);
+  const text = String(Object.values(args)[0]);
+  return tokenWords[text]?.(args, approved) ?? `${text}.`;
+}
+
+function nameError(name: string, args: { [name: string]: Json }): string {
+  const shown = Object.entries(args).map(([argument, value]) => `${argument} ${String(value)}`);
+  return `${name}(${shown.join(", ")}).`;
+}
