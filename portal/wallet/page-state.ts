@@ -64,13 +64,9 @@ export function emptyState(offered: OfferedWallet[]): PageState {
 
 /** Fills in the amounts that the service offers where nothing was typed. */
 export function fillInAmounts({ wallet, capabilities, actions }: PageState): void {
-  for (const { name, transaction, sign } of wallet?.actions ?? []) {
+  for (const { name, amount } of wallet?.actions ?? []) {
     const { wish } = actions[name];
-    const signed =
-      sign?.method === "eth_signTypedData_v4" ? sign.typed_data.message["requestedAmount"] : undefined;
-    const args: { [name: string]: unknown } = transaction?.args ?? {};
-    const offered = signed ?? args["amount"] ?? args["value"];
-    if (wish.amount === undefined && typeof offered === "string" && capabilities !== null)
-      wish.amount = writeAmount(offered, capabilities.contracts.token);
+    if (wish.amount === undefined && amount !== undefined && capabilities !== null)
+      wish.amount = writeAmount(amount, capabilities.contracts.token);
   }
 }

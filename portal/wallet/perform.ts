@@ -150,7 +150,7 @@ function submissionOf({ action, amount, reason, signature, transaction_hash }: A
     ...(signature === undefined ? {} : { signature }),
     ...(transaction_hash === undefined ? {} : { transaction_hash }),
   };
-  if (action !== "approve" && action !== "claim") return { action, ...evidence };
+  if (action === "enroll" || action === "fund") return { action, ...evidence };
   return {
     action,
     ...evidence,

@@ -1,4 +1,5 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { formatAmount } from "./amount.ts";
 import { obstacleTo } from "./connection.ts";
 import type { ActionState, PageState } from "./page-state.ts";
 import { viewCalldata, viewSignature } from "./view-bytes.ts";
@@ -22,14 +23,14 @@ export function viewAction(action: Action, state: PageState, deeds: Deeds) {
   const { name } = action;
   const { title, meaning } = words[name];
   const own = state.actions[name];
-  const submitted = state.wallet?.submissions.find((submission) => submission.action === name);
+  const submitted = state.wallet?.submissions.findLast((submission) => submission.action === name);
   return html`<section class="panel" aria-labelledby=${name} id="action-${name}">
     <div class="row">
       <h2 id=${name}>${title}</h2>
       ${viewBadge(action, own, submitted)}
     </div>
     <p class="quiet">${meaning}</p>
-    ${submitted === undefined ? nothing : viewSubmission(submitted)}
+    ${submitted === undefined ? nothing : viewSubmission(submitted, state)}
     ${viewOffer(action, state, deeds, submitted !== undefined)}
     <div aria-live="polite">${own.progress === null ? nothing : viewProgress(own.progress)}</div>
     ${own.uncertain ? viewUncertain(name, deeds) : nothing}
@@ -57,11 +58,18 @@ function viewBadge(action: Action, { busy }: ActionState, submitted: object | un
     : html`<span class="badge">not now</span>`;
 }
 
-function viewSubmission({ transaction_hash, submitted_at }: Wallet["submissions"][number]) {
+function viewSubmission(
+  { transaction_hash, submitted_at, amount, reason }: Wallet["submissions"][number],
+  { capabilities }: PageState,
+) {
   return html`<p class="small">
     The service has accepted this at <time>${submitted_at}</time>${
       transaction_hash === null ? nothing : html`: <code>${transaction_hash}</code>`
-    }. The program's own system goes on from here.
+    }${
+      amount === null || capabilities === null
+        ? nothing
+        : html`, ${formatAmount(amount, capabilities.contracts.token)}`
+    }${reason === null ? nothing : html`, “${reason}”`}. The program's own system goes on from here.
   </p>`;
 }
 

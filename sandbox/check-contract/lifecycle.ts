@@ -31,7 +31,7 @@ export async function runLifecycle(stage: Stage): Promise<GasUse> {
   }
   const before = await balances(stage);
 
-  const registration = await stage.registration(stage.draft);
+  const registration = stage.registration(stage.draft);
   const registered = await measure("register", await stage.succeed("merchant", registration));
   stage.expectAccepted(await stage.register(stage.draft, registered));
   const first = await measure("pay", await stage.succeed("buyer", stage.pay(stage.purchase)));

@@ -1,14 +1,15 @@
-import type { Address, Hex } from "viem";
+import type { Hex } from "viem";
 import { z } from "zod";
 import type { CheckName } from "../../protocol/binding/check-binding.ts";
+import { type Call, registerCall } from "../../protocol/call.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import type { Decision } from "../../protocol/decision.ts";
 import type { Json } from "../../protocol/json.ts";
 import { merchantSchema } from "../../server/schemas/merchant.ts";
 import { problemSchema } from "../../server/schemas/problem.ts";
 import { type purchaseSchema, reconciliationSchema } from "../../server/schemas/purchase.ts";
-import { walletSchema } from "../../server/schemas/wallet.ts";
 import type { WalletName } from "../genesis/roles.ts";
+import { readCommitment } from "../wallets/read-commitment.ts";
 import { StagedChain } from "./staged-chain.ts";
 
 /** A merchant as the API shows it. */
@@ -50,15 +51,10 @@ export class StagedService extends StagedChain {
     return await this.post(`/purchases/${purchase.id}/reconcile`, body, purchase.program);
   }
 
-  /** The call by which the merchant registers a purchase directly, as the wallet route shows it. */
-  async registration(purchase: StagedPurchase): Promise<{ to: Address; data: Hex }> {
-    const { urls } = this.sandbox.description;
-    const path = `/wallet/${purchase.program}/purchase/${purchase.id}`;
-    const { actions } = walletSchema.parse(await (await fetch(new URL(path, urls.api))).json());
-    const transaction = actions.find(({ name }) => name === "register")?.transaction;
-    if (transaction === undefined) throw new Error("The wallet route offers no registration.");
-    const { to, data } = transaction;
-    return { to, data };
+  /** The call by which the merchant registers a purchase directly, also where the wallet route would not offer it. */
+  registration(purchase: StagedPurchase): Call {
+    const { registrar } = this.contracts;
+    return registerCall(registrar, readCommitment(purchase), purchase.commitment.signature);
   }
 
   async register(purchase: StagedPurchase, transaction_hash: Hex): Promise<StageAnswer> {

@@ -63,9 +63,9 @@ export interface components {
     };
     FileClaim: {
       transaction_hash?: components["schemas"]["Hash"];
-      requested_amount: components["schemas"]["PositiveAmount"];
-      reason: string;
-      signature: components["schemas"]["Signature"];
+      requested_amount?: components["schemas"]["PositiveAmount"];
+      reason?: string;
+      signature?: components["schemas"]["Signature"];
     };
     RecordDecision: {
       /** An identifier: clm_ and 20 characters. */
@@ -310,9 +310,9 @@ export interface components {
       action: "register" | "approve" | "pay" | "claim";
       transaction_hash?: components["schemas"]["Hash"];
       signature?: components["schemas"]["Signature"];
-      /** approve: the approved amount; claim: the claimed one. */
+      /** approve, pay and claim: the amount, which must be the one on chain. Without it the purchase's amount (approve), what the transaction says (pay) or what was submitted before (claim). */
       amount?: components["schemas"]["PositiveAmount"];
-      /** claim: the reason that was signed. */
+      /** claim: the reason that was signed; without it the one that was submitted before. */
       reason?: string;
     };
     Capabilities: {
@@ -819,6 +819,10 @@ export interface components {
       action: "enroll" | "fund" | "register" | "approve" | "pay" | "claim";
       transaction_hash: (components["schemas"]["Hash"] | null);
       signature: (components["schemas"]["Signature"] | null);
+      /** How much was approved, paid or claimed. */
+      amount: (components["schemas"]["Amount"] | null);
+      /** Why it is claimed. */
+      reason: string | null;
       submitted_at: components["schemas"]["Timestamp"];
     };
     WalletSubmissionResult: {
@@ -1969,7 +1973,7 @@ export interface paths {
         }) } };
         409: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 409;
-          code: "idempotency_in_flight" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed";
+          code: "idempotency_in_flight" | "state_conflict" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "deadline_passed";
           [name: string]: unknown;
         }) } };
         413: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
@@ -2062,7 +2066,7 @@ export interface paths {
         }) } };
         409: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 409;
-          code: "idempotency_in_flight" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed";
+          code: "idempotency_in_flight" | "state_conflict" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed";
           [name: string]: unknown;
         }) } };
         413: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {

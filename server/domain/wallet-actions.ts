@@ -1,7 +1,7 @@
 import { type Address, hashMessage } from "viem";
 import { walletCodeReasons } from "../../protocol/binding/check-binding.ts";
 import { approveCall, type Call, claimCall, enrollCall, payCall, registerCall } from "../../protocol/call.ts";
-import { claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
+import { claimTypedData, hashClaim } from "../../protocol/claim.ts";
 import type { Json } from "../../protocol/json.ts";
 import type { BlockPoint, ChainFunding, ChainPurchase } from "../chain/chain.ts";
 import type { WalletAction } from "../schemas/wallet.ts";
@@ -10,8 +10,10 @@ import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
 import { enrollmentMessageOf } from "../views/merchant.ts";
 import { viewTransactionRequest } from "../views/transaction-request.ts";
 import { viewTypedData } from "../views/typed-data.ts";
+import { claimOf } from "./claims.ts";
 import { authorizationOf, commitmentOf, domainOf } from "./commitment-of.ts";
 import { describeRevert } from "./describe-revert.ts";
+import { whyNotPending } from "./merchant-steps.ts";
 import { reconciledOf, whyNotStep } from "./purchase-steps.ts";
 
 /** One action of a wallet: what to sign or send, or why not now. */
@@ -71,7 +73,7 @@ export async function merchantWalletActions(
       call: enrollCall(registrar.address, authorization, merchant.funding.signature),
       sign: { method: "personal_sign", message, digest: hashMessage(message) },
       operation: "Operation 5",
-      whyNot: merchant.status === "pending" ? null : "The merchant is enrolled already.",
+      whyNot: whyNotPending(merchant),
     },
     {
       name: "fund",
@@ -182,12 +184,7 @@ function planClaim(purchase: PurchaseRecord, wish: Wish, { deployment }: Service
   const amount = wish.amount ?? reconciled;
   const reason = wish.reason ?? noReason;
   const domain = domainOf(deployment);
-  const claim = {
-    commitment: purchase.commitment_hash,
-    beneficiary,
-    requestedAmount: amount,
-    reasonHash: hashReason(reason),
-  };
+  const claim = claimOf(purchase, { amount, reason });
   const digest = hashClaim(domain, claim);
   const tooMuch = amount > reconciled ? `Only ${reconciled} base units are reconciled.` : null;
   return {

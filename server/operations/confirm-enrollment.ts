@@ -3,9 +3,9 @@ import { hashId } from "../../protocol/id.ts";
 import { expectEnrollment } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import { findMerchant } from "../domain/find.ts";
+import { assertPending } from "../domain/merchant-steps.ts";
 import { requireSignature } from "../domain/require-signature.ts";
-import { submitted } from "../domain/submitted.ts";
-import { Problem } from "../errors/problem.ts";
+import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
 import { defineOperation } from "../http/operation.ts";
 import { confirmEnrollmentBody, merchantSchema } from "../schemas/merchant.ts";
 import type { MerchantRecord } from "../store/records.ts";
@@ -46,13 +46,12 @@ export const confirmEnrollment = defineOperation({
     const { store, chain } = services;
     const stored = await findMerchant(store, program.id, id);
     const merchant = stored.value;
-    if (merchant.status !== "pending")
-      throw new Problem("state_conflict", "The merchant is enrolled already.", {
-        members: { current_state: merchant.status, allowed: [] },
-      });
-    const submission = await submitted(store, program.id, id, "enroll");
-    const transactionHash = submission.transactionHash(body.transaction_hash);
-    const signature = submission.signature(body.signature);
+    assertPending(merchant);
+    const submission = (await submissionsOf(store, program.id, id, "enroll")).at(-1)?.value;
+    const transactionHash = body.transaction_hash ?? submission?.transaction_hash ?? null;
+    const signature = body.signature ?? submission?.signature ?? null;
+    if (transactionHash === null || signature === null)
+      throw missingEvidence("enroll", { transaction_hash: transactionHash, signature });
     const funding = await chain.funding({
       program: hashId(program.id),
       merchantRef: hashId(id),

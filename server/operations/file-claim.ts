@@ -1,16 +1,16 @@
-import { type Claim, hashClaim, hashReason } from "../../protocol/claim.ts";
+import { hashClaim } from "../../protocol/claim.ts";
 import { deriveId } from "../../protocol/id.ts";
 import { expectClaim } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
+import { assertReconciled, claimOf, pickClaim } from "../domain/claims.ts";
 import { domainOf } from "../domain/commitment-of.ts";
 import { findPurchase } from "../domain/find.ts";
-import { assertStep, reconciledOf } from "../domain/purchase-steps.ts";
+import { assertStep } from "../domain/purchase-steps.ts";
 import { requireSignature } from "../domain/require-signature.ts";
-import { submitted } from "../domain/submitted.ts";
-import { Problem } from "../errors/problem.ts";
+import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
 import { defineOperation } from "../http/operation.ts";
-import { claimSchema, fileClaimBody } from "../schemas/claim.ts";
-import type { ClaimRecord, PurchaseRecord } from "../store/records.ts";
+import { claimSchema, type FileClaim, fileClaimBody } from "../schemas/claim.ts";
+import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import { viewClaim } from "../views/claim.ts";
 
 /** Operation 11: the beneficiary's signature and a timely claim on chain. */
@@ -22,7 +22,7 @@ export const fileClaim = defineOperation({
   summary: "File a claim",
   description:
     "Verifies the beneficiary's EIP-712 signature over the claim and, by the binding check, its claim transaction at or before the claim deadline. " +
-    "A claim needs a reconciled payment.",
+    "A claim needs a reconciled payment. What the body leaves out is taken from the wallet route's submission.",
   authorization: { kind: "scope", scope: "claims:write" },
   idempotent: true,
   effect: false,
@@ -49,22 +49,15 @@ export const fileClaim = defineOperation({
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
     await assertStep(purchase, "claims", services);
-    const paid = reconciledOf(purchase);
-    if (BigInt(body.requested_amount) > paid)
-      throw new Problem("validation_failed", "More is claimed than was paid.", {
-        errors: [{ pointer: "/requested_amount", code: "above_paid", detail: `must be at most ${paid}` }],
-      });
-    const claim: Claim = {
-      commitment: purchase.commitment_hash,
-      beneficiary: purchase.beneficiary,
-      requestedAmount: BigInt(body.requested_amount),
-      reasonHash: hashReason(body.reason),
-    };
+    const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+    const submissions = await submissionsOf(store, program.id, id, "claim");
+    const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
+    const { requested_amount, reason, signature, transaction_hash: hash } = claimed;
+    assertReconciled(purchase, requested_amount, "/requested_amount");
+    const claim = claimOf(purchase, { amount: BigInt(requested_amount), reason });
     const claim_hash = hashClaim(domainOf(deployment), claim);
     const { beneficiary: wallet } = purchase;
-    await requireSignature({ wallet, digest: claim_hash, signature: body.signature }, services);
-    const hash = (await submitted(store, program.id, id, "claim")).transactionHash(body.transaction_hash);
-    const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+    await requireSignature({ wallet, digest: claim_hash, signature }, services);
     const use = { key: hash, step: "claim", subject: id };
     await requireBound(hash, expectClaim(purchase, claim_hash, onChain.exists, services), use, services);
     const claimId = deriveId("clm", [settings.seed, await store.next("clm")]);
@@ -77,10 +70,10 @@ export const fileClaim = defineOperation({
           id: claimId,
           program: program.id,
           purchase_id: id,
-          requested_amount: body.requested_amount,
-          reason: body.reason,
+          requested_amount,
+          reason,
           claim_hash,
-          signature: body.signature,
+          signature,
           transaction_hash: hash,
           created_at: now,
           event_id,
@@ -103,3 +96,18 @@ export const fileClaim = defineOperation({
     };
   },
 });
+
+/**
+ * Takes each field from the body, else from what the wallet submitted.
+ *
+ * @throws Problem validation_failed with every field that neither has.
+ */
+function completeClaim(body: FileClaim, submission: SubmissionRecord | null) {
+  const requested_amount = body.requested_amount ?? submission?.amount ?? null;
+  const reason = body.reason ?? submission?.reason ?? null;
+  const signature = body.signature ?? submission?.signature ?? null;
+  const transaction_hash = body.transaction_hash ?? submission?.transaction_hash ?? null;
+  if (requested_amount === null || reason === null || signature === null || transaction_hash === null)
+    throw missingEvidence("claim", { requested_amount, reason, signature, transaction_hash });
+  return { requested_amount, reason, signature, transaction_hash };
+}

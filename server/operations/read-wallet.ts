@@ -1,6 +1,5 @@
 import { hashId } from "../../protocol/id.ts";
 import { toJson } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
 import { findMerchant, findPurchase } from "../domain/find.ts";
 import {
   merchantWalletActions,
@@ -9,6 +8,7 @@ import {
 } from "../domain/wallet-actions.ts";
 import { defineOperation, type OperationContext } from "../http/operation.ts";
 import { readWalletQuery, walletSchema } from "../schemas/wallet.ts";
+import { viewSubmission } from "../views/submission.ts";
 
 type Query = { amount?: string | undefined; reason?: string | undefined };
 
@@ -67,12 +67,7 @@ function readWallet(type: "merchant" | "purchase") {
           actions: toJson(actions),
           submissions: submissions
             .filter(({ value }) => value.program === program.id)
-            .map(({ value: { action, transaction_hash, signature, submitted_at } }) => ({
-              action,
-              transaction_hash,
-              signature,
-              submitted_at: toTimestamp(submitted_at),
-            })),
+            .map(({ value }) => viewSubmission(value)),
         },
       };
     },

@@ -10,15 +10,18 @@ import {
   timestampSchema,
 } from "./primitives.ts";
 
-/** Body of operation 11; the hash may come from the wallet route instead. */
+/** Body of operation 11; each part may come from the wallet route instead. */
 export const fileClaimBody = z
   .strictObject({
     transaction_hash: hashSchema.optional(),
-    requested_amount: positiveAmountSchema,
-    reason: z.string().min(1).max(2000).meta({ example: "Arrived broken." }),
-    signature: signatureSchema,
+    requested_amount: positiveAmountSchema.optional(),
+    reason: z.string().min(1).max(2000).optional().meta({ example: "Arrived broken." }),
+    signature: signatureSchema.optional(),
   })
   .meta({ id: "FileClaim" });
+
+/** What operation 11 is sent. */
+export type FileClaim = z.infer<typeof fileClaimBody>;
 
 /** A claim as it is answered. */
 export const claimSchema = z

@@ -27,33 +27,59 @@ export const readWalletQuery = z.strictObject({
   reason: z.string().min(1).max(2000).optional().meta({ description: "claim: the reason." }),
 });
 
+const transaction = { transaction_hash: hashSchema };
+
+/** A transaction, a signature or both. */
 const evidence = { transaction_hash: hashSchema.optional(), signature: signatureSchema.optional() };
 
-/** Body of a submission by a merchant's wallet: a transaction, a signature or both. */
+const amount = positiveAmountSchema.optional().meta({
+  description:
+    "approve, pay and claim: the amount, which must be the one on chain. Without it the purchase's amount (approve), what the transaction " +
+    "says (pay) or what was submitted before (claim).",
+});
+
+const reason = z.string().min(1).max(2000).optional().meta({
+  description: "claim: the reason that was signed; without it the one that was submitted before.",
+  example: "Arrived broken.",
+});
+
+/** Body of a submission by a merchant's wallet; a field that the action does not use is refused. */
 export const submitMerchantActionBody = z
   .strictObject({ action: z.enum(merchantActions), ...evidence })
-  .meta({ id: "SubmitMerchantWalletAction" });
+  .meta({ id: "SubmitMerchantWalletAction" })
+  .pipe(
+    z.discriminatedUnion("action", [
+      z.strictObject({ action: z.literal("enroll"), ...evidence }),
+      z.strictObject({ action: z.literal("fund"), ...transaction }),
+    ]),
+  );
 
-/** Body of a submission by a wallet of a purchase: a transaction, a signature or both. */
+/** A submission by a merchant's wallet. */
+export type SubmitMerchantAction = z.output<typeof submitMerchantActionBody>;
+
+/** Body of a submission by a wallet of a purchase; a field that the action does not use is refused. */
 export const submitPurchaseActionBody = z
-  .strictObject({
-    action: z.enum(purchaseActions),
-    ...evidence,
-    amount: positiveAmountSchema
-      .optional()
-      .meta({ description: "approve: the approved amount; claim: the claimed one." }),
-    reason: z.string().min(1).max(2000).optional().meta({
-      description: "claim: the reason that was signed.",
-      example: "Arrived broken.",
-    }),
-  })
-  .meta({ id: "SubmitPurchaseWalletAction" });
+  .strictObject({ action: z.enum(purchaseActions), ...evidence, amount, reason })
+  .meta({ id: "SubmitPurchaseWalletAction" })
+  .pipe(
+    z.discriminatedUnion("action", [
+      z.strictObject({ action: z.literal("register"), ...transaction }),
+      z.strictObject({ action: z.literal("approve"), ...transaction, amount }),
+      z.strictObject({ action: z.literal("pay"), ...transaction, amount }),
+      z.strictObject({ action: z.literal("claim"), ...evidence, amount, reason }),
+    ]),
+  );
+
+/** A submission by a wallet of a purchase. */
+export type SubmitPurchaseAction = z.output<typeof submitPurchaseActionBody>;
 
 const submissionSchema = z
   .object({
     action: z.enum([...merchantActions, ...purchaseActions]),
     transaction_hash: hashSchema.nullable(),
     signature: signatureSchema.nullable(),
+    amount: amountSchema.nullable().meta({ description: "How much was approved, paid or claimed." }),
+    reason: z.string().nullable().meta({ description: "Why it is claimed.", example: "Arrived broken." }),
     submitted_at: timestampSchema,
   })
   .meta({ id: "WalletSubmission" });

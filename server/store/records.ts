@@ -177,15 +177,25 @@ export interface UsedTransactionRecord {
   subject: string;
 }
 
-/** What a wallet submitted over the wallet route, for the program operation to use. */
-export interface SubmissionRecord {
-  program: string;
-  subject: string;
-  action: string;
+/** What is known of a submission since a moment. */
+export interface SubmissionState {
   transaction_hash: Hex | null;
   signature: Hex | null;
   submitted_at: number;
   event_id: string;
+}
+
+/** What a wallet submitted over the wallet route, for the program operation to use. */
+export interface SubmissionRecord extends SubmissionState {
+  program: string;
+  subject: string;
+  action: string;
+  /** How much was approved, paid or claimed; nothing for other actions. */
+  amount?: string;
+  /** Why it is claimed; nothing for other actions. */
+  reason?: string;
+  /** The states before this one, the oldest first: whoever repeats a request gets the answer of then. */
+  earlier?: SubmissionState[];
 }
 
 /** Every collection of the store and what it holds. */

@@ -294,10 +294,10 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   },
   signer_mismatch: async () => {
     const purchase = await stage.paidPurchase(merchant);
-    const body = await stage.claimBody(purchase);
-    const query = { amount: body.requested_amount, reason: body.reason };
+    const query = { amount: "10000000", reason: "Arrived broken." };
     const { sign } = await stage.action("purchase", purchase.id, "claim", query);
     if (sign?.method !== "eth_signTypedData_v4") throw new Error("A claim is signed as typed data.");
+    const body = await stage.claimBody(purchase);
     const signature = await stage.wallet("stranger").signTypedData(sign.typed_data);
     return await stage.post(stage.path(`/purchases/${purchase.id}/claims`), { ...body, signature });
   },

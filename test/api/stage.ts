@@ -284,7 +284,7 @@ export class Stage implements AsyncDisposable {
   async claimBody(
     purchase: Pick<Schema<"Purchase">, "id">,
     amount = "10000000",
-  ): Promise<Schema<"FileClaim">> {
+  ): Promise<Required<Schema<"FileClaim">>> {
     const reason = "Arrived broken.";
     const { transaction, sign } = await this.action("purchase", purchase.id, "claim", { amount, reason });
     if (transaction === undefined || sign?.method !== "eth_signTypedData_v4")

@@ -355,6 +355,15 @@ describe("a merchant's wallet", () => {
   });
 });
 
+test("with a clock that runs, too, an action is allowed until the next block is too late", async () => {
+  await using live = await Stage.open({ seed: "live wallet actions", mode: "live" });
+  const purchase = await live.createPurchase(await live.enrolledMerchant());
+  await live.sandbox.clock.travelTo(purchase.deadlines.offer_deadline - 3600);
+  expect(await live.action("purchase", purchase.id, "register")).toMatchObject({ allowed: true });
+  await live.sandbox.clock.travelTo(purchase.deadlines.offer_deadline + 1);
+  expect(await live.action("purchase", purchase.id, "register")).toMatchObject({ allowed: false });
+});
+
 test("a wallet with code is offered nothing, because no operation accepts what it does", async () => {
   const purchase = await stage.createPurchase(merchant);
   await stage.sandbox.chain.client.setCode({ address: merchant.wallet, bytecode: "0x00" });

@@ -50,7 +50,7 @@ export const serviceAttacks: readonly Attack[] = [
     name: "a batch that pays a purchase which the service does not call active yet",
     stopped: refused(409, "state_conflict"),
     async run(stage) {
-      await stage.succeed("merchant", await stage.registration(stage.draft));
+      await stage.succeed("merchant", stage.registration(stage.draft));
       const batch = stage.payBatch([
         [stage.purchase, 10n * usdc],
         [stage.draft, 5n * usdc],
@@ -74,7 +74,7 @@ export const serviceAttacks: readonly Attack[] = [
     name: "a registration by somebody else than the merchant",
     stopped: mismatch("status", "wallet", "purchase", "log"),
     async run(stage) {
-      const hash = await stage.send("stranger", await stage.registration(stage.draft));
+      const hash = await stage.send("stranger", stage.registration(stage.draft));
       return await stage.register(stage.draft, hash);
     },
   },

@@ -37,12 +37,7 @@ export const calldataRules: readonly Rule[] = [
   {
     name: "a registration with a trailing byte is refused",
     run: async (stage) =>
-      await refuses(
-        stage,
-        "merchant",
-        trailing(await stage.registration(stage.draft)),
-        "NonCanonicalEncoding",
-      ),
+      await refuses(stage, "merchant", trailing(stage.registration(stage.draft)), "NonCanonicalEncoding"),
   },
   {
     name: "ETH is refused",
@@ -52,7 +47,7 @@ export const calldataRules: readonly Rule[] = [
   {
     name: "a commitment that was changed after it was signed is not registered",
     async run(stage) {
-      const { to, data } = await stage.registration(stage.draft);
+      const { to, data } = stage.registration(stage.draft);
       // The amount is the seventh word of the purchase, the last byte of which becomes another one.
       const end = 4 + 7 * 32;
       const changed = concatHex([slice(data, 0, end - 1), "0x01", slice(data, end)]);

@@ -23,8 +23,7 @@ export const callerRules: readonly Rule[] = [
   },
   {
     name: "nobody but the merchant registers",
-    run: async (stage) =>
-      await refuses(stage, "stranger", await stage.registration(stage.draft), "WrongCaller"),
+    run: async (stage) => await refuses(stage, "stranger", stage.registration(stage.draft), "WrongCaller"),
   },
   {
     name: "nobody but the beneficiary claims",

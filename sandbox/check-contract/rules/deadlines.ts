@@ -35,7 +35,7 @@ export const deadlineRules: readonly Rule[] = [
   {
     name: "a registration one second after the offer deadline is refused",
     async run(stage) {
-      const registration = await stage.registration(stage.draft);
+      const registration = stage.registration(stage.draft);
       await at(stage, stage.draft.deadlines.offer_deadline + 1);
       return await refuses(stage, "merchant", registration, "DeadlinePassed");
     },

@@ -28,7 +28,7 @@ export const stateRules: readonly Rule[] = [
   {
     name: "a purchase is registered once",
     async run(stage) {
-      const registration = await stage.registration(stage.draft);
+      const registration = stage.registration(stage.draft);
       await stage.succeed("merchant", registration);
       return await refuses(stage, "merchant", registration, "PurchaseExists");
     },
@@ -65,7 +65,7 @@ export const stateRules: readonly Rule[] = [
     async run(stage) {
       const revoke = revokeFundingCall(stage.contracts.registrar, hashId(stage.merchant.id));
       await stage.succeed("merchant", revoke);
-      return await refuses(stage, "merchant", await stage.registration(stage.draft), "NotEnrolled");
+      return await refuses(stage, "merchant", stage.registration(stage.draft), "NotEnrolled");
     },
   },
   {

@@ -1,0 +1,212 @@
+import { type Address, type Hex, hashMessage } from "viem";
+import { payCall } from "../../protocol/call.ts";
+import { hashClaim } from "../../protocol/claim.ts";
+import { hashId } from "../../protocol/id.ts";
+import {
+  type Expectation,
+  expectClaim,
+  expectEnrollment,
+  expectFundingApproval,
+  expectPaymentApproval,
+  expectPayments,
+  expectRegistration,
+} from "../binding/expectations.ts";
+import { assertBound, requireBound } from "../binding/require-bound.ts";
+import type { ChainPurchase } from "../chain/chain.ts";
+import { Problem } from "../errors/problem.ts";
+import type { OperationContext } from "../http/operation.ts";
+import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../schemas/wallet.ts";
+import type { PurchaseRecord, SubmissionRecord } from "../store/records.ts";
+import type { Stored } from "../store/store.ts";
+import { enrollmentMessageOf } from "../views/merchant.ts";
+import { assertReconciled, claimOf, pickClaim } from "./claims.ts";
+import { domainOf } from "./commitment-of.ts";
+import { findMerchant, findPurchase } from "./find.ts";
+import { assertPending } from "./merchant-steps.ts";
+import { readClaimedPayments } from "./payments.ts";
+import { assertRoute, assertStep } from "./purchase-steps.ts";
+import { requireSignature } from "./require-signature.ts";
+
+type Given<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;
+type Of<A extends WalletAction> = Given<Extract<SubmitMerchantAction | SubmitPurchaseAction, { action: A }>>;
+
+/** A submission that holds, with what it says. */
+export interface CheckedSubmission {
+  /** The digest that is signed, or the transaction's hash where nothing is signed. */
+  about: Hex;
+  transaction_hash?: Hex | undefined;
+  signature?: Hex | undefined;
+  amount?: string;
+  reason?: string;
+  /** Who signs the digest, where there is one. */
+  signer: Address | null;
+}
+
+/** Checks what the wallet of a merchant did, as operation 5 does. */
+export async function checkMerchantSubmission(
+  given: Given<SubmitMerchantAction>,
+): Promise<CheckedSubmission> {
+  const { body } = given;
+  return body.action === "enroll"
+    ? await checkEnrollment({ ...given, body })
+    : await checkFunding({ ...given, body });
+}
+
+/** Checks what a wallet of a purchase did, as the operations 9, 10 and 11 do. */
+export async function checkPurchaseSubmission(
+  given: Given<SubmitPurchaseAction>,
+  submissions: readonly Stored<SubmissionRecord>[],
+): Promise<CheckedSubmission> {
+  const { services, program, id, body } = given;
+  const stored = await findPurchase(services.store, program.id, id);
+  const { commitment_hash, buyer } = stored.value;
+  const onChain = await services.chain.purchase({ id: commitment_hash, buyer });
+  switch (body.action) {
+    case "register":
+      return await checkRegistration({ ...given, body }, stored.value, onChain);
+    case "approve":
+      return await checkApproval({ ...given, body }, stored.value);
+    case "pay":
+      return await checkPayment({ ...given, body }, stored, onChain);
+    case "claim":
+      return await checkClaim({ ...given, body }, stored.value, onChain, submissions);
+  }
+}
+
+async function checkEnrollment({ services, program, id, body }: Of<"enroll">): Promise<CheckedSubmission> {
+  const merchant = (await findMerchant(services.store, program.id, id)).value;
+  assertPending(merchant);
+  const { wallet } = merchant;
+  const { transaction_hash, signature } = body;
+  if (transaction_hash !== undefined) {
+    const query = { program: hashId(program.id), merchantRef: hashId(id), wallet };
+    const { authorization } = await services.chain.funding(query);
+    const expected = expectEnrollment(merchant, authorization, services);
+    await requireTransaction(transaction_hash, "enrollment", expected, { services, id });
+  }
+  const digest = hashMessage(enrollmentMessageOf(merchant, services));
+  if (signature !== undefined) await requireSignature({ wallet, digest, signature }, services);
+  return { about: digest, transaction_hash, signature, signer: wallet };
+}
+
+async function checkFunding({ services, program, id, body }: Of<"fund">): Promise<CheckedSubmission> {
+  const merchant = (await findMerchant(services.store, program.id, id)).value;
+  const { transaction_hash } = body;
+  const expected = expectFundingApproval(merchant, services);
+  await requireTransaction(transaction_hash, "funding approval", expected, { services, id });
+  return { about: transaction_hash, transaction_hash, signer: null };
+}
+
+async function checkRegistration(
+  { services, id, body }: Of<"register">,
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+): Promise<CheckedSubmission> {
+  await assertStep(purchase, "registration", services);
+  await assertRoute(purchase, "merchant_direct", services);
+  const { transaction_hash } = body;
+  const expected = expectRegistration(purchase, onChain.exists, services);
+  await requireTransaction(transaction_hash, "registration", expected, { services, id });
+  return { about: transaction_hash, transaction_hash, signer: null };
+}
+
+async function checkApproval(
+  { services, id, body }: Of<"approve">,
+  purchase: PurchaseRecord,
+): Promise<CheckedSubmission> {
+  const { transaction_hash, amount = purchase.amount } = body;
+  const expected = expectPaymentApproval(purchase, BigInt(amount), services);
+  await requireTransaction(transaction_hash, "payment approval", expected, { services, id });
+  return { about: transaction_hash, transaction_hash, amount, signer: null };
+}
+
+async function checkPayment(
+  { services, body }: Of<"pay">,
+  stored: Stored<PurchaseRecord>,
+  onChain: ChainPurchase,
+): Promise<CheckedSubmission> {
+  const purchase = stored.value;
+  await assertStep(purchase, "reconcile", services);
+  const { transaction_hash } = body;
+  const observed = await services.chain.observe(transaction_hash);
+  const said = await readClaimedPayments(observed, stored, onChain, services);
+  const own = purchase.commitment_hash;
+  const paid = said.payments.reduce((sum, { id, amount }) => (id === own ? sum + amount : sum), 0n);
+  const amount = BigInt(body.amount ?? paid);
+  const given = {
+    call: payCall(services.deployment.registrar.address, own, amount),
+    payments: [{ id: own, amount, purchase: onChain.exists ? purchase : null, stored }],
+  };
+  const { call, payments } = amount === paid ? said : given;
+  const expected = expectPayments(call, payments, purchase, services);
+  const use = { key: transaction_hash, step: "payment", subject: transaction_hash };
+  await assertBound(observed, expected, use, services);
+  for (const { stored: other } of payments)
+    if (other !== null) await assertStep(other.value, "reconcile", services);
+  return { about: transaction_hash, transaction_hash, amount: amount.toString(), signer: null };
+}
+
+async function checkClaim(
+  { services, id, body }: Of<"claim">,
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+  submissions: readonly Stored<SubmissionRecord>[],
+): Promise<CheckedSubmission> {
+  await assertStep(purchase, "claims", services);
+  const { transaction_hash, signature } = body;
+  const before = pickClaim(submissions, purchase, onChain, services.deployment);
+  const amount = body.amount ?? before?.amount;
+  const reason = body.reason ?? before?.reason;
+  if (amount === undefined || reason === undefined) throw missingClaim({ amount, reason });
+  assertReconciled(purchase, amount, "/amount");
+  const claim = claimOf(purchase, { amount: BigInt(amount), reason });
+  const claimHash = hashClaim(domainOf(services.deployment), claim);
+  const { beneficiary: wallet } = purchase;
+  if (transaction_hash !== undefined) {
+    const expected = expectClaim(purchase, claimHash, onChain.exists, services);
+    await requireTransaction(transaction_hash, "claim", expected, { services, id });
+  } else await assertClaimStands(claimHash, wallet, onChain, services);
+  if (signature !== undefined) await requireSignature({ wallet, digest: claimHash, signature }, services);
+  return { about: claimHash, transaction_hash, signature, amount, reason, signer: wallet };
+}
+
+/**
+ * A claim without its transaction must be the one that the chain holds. As long as it holds none, an account's signature is enough; a
+ * contract's says nothing, because whoever asks may be told yes to anything.
+ */
+async function assertClaimStands(
+  claimHash: Hex,
+  wallet: Address,
+  onChain: ChainPurchase,
+  { chain }: Of<"claim">["services"],
+): Promise<void> {
+  if (onChain.claimHash === claimHash) return;
+  if (onChain.claimHash === null && (await chain.walletCode(wallet, onChain.asOf.hash)) === "none") return;
+  const detail =
+    onChain.claimHash === null
+      ? "The beneficiary has code, and the chain holds no claim of it yet. Submit the signature once it does."
+      : "The chain holds another claim of this purchase. Submit the amount and the reason of that one.";
+  const check = { name: "purchase", ok: false, expected: claimHash, actual: onChain.claimHash };
+  throw new Problem("binding_mismatch", detail, {
+    members: { binding: { accepted: false, checks: [check] } },
+  });
+}
+
+async function requireTransaction(
+  hash: Hex,
+  step: string,
+  expected: Expectation,
+  { services, id }: Pick<Given<unknown>, "services" | "id">,
+): Promise<void> {
+  await requireBound(hash, expected, { key: hash, step, subject: id }, services);
+}
+
+function missingClaim(claim: { amount: string | undefined; reason: string | undefined }): Problem {
+  const missing = [
+    ...(claim.amount === undefined ? ["amount"] : []),
+    ...(claim.reason === undefined ? ["reason"] : []),
+  ];
+  const detail = "is missing; send what the signed claim says";
+  const errors = missing.map((field) => ({ pointer: `/${field}`, code: "missing", detail }));
+  return new Problem("validation_failed", `/${missing.join(" and /")} ${detail}`, { errors });
+}

@@ -1,0 +1,55 @@
+import type { Hex } from "viem";
+import { type Claim, hashClaim, hashReason } from "../../protocol/claim.ts";
+import type { ChainPurchase } from "../chain/chain.ts";
+import type { Deployment } from "../deployment.ts";
+import { assertNothingFound } from "../errors/problem.ts";
+import type { PurchaseRecord, SubmissionRecord } from "../store/records.ts";
+import type { Stored } from "../store/store.ts";
+import { domainOf } from "./commitment-of.ts";
+import { reconciledOf } from "./purchase-steps.ts";
+
+/** What the beneficiary of a purchase claims and signs. */
+export function claimOf(
+  purchase: Pick<PurchaseRecord, "commitment_hash" | "beneficiary">,
+  { amount, reason }: { amount: bigint; reason: string },
+): Claim {
+  return {
+    commitment: purchase.commitment_hash,
+    beneficiary: purchase.beneficiary,
+    requestedAmount: amount,
+    reasonHash: hashReason(reason),
+  };
+}
+
+/**
+ * Refuses a claim of more than reconcile has recorded.
+ *
+ * @param pointer - where the amount stands in the body.
+ * @throws Problem validation_failed
+ */
+export function assertReconciled(purchase: PurchaseRecord, amount: string, pointer: string): void {
+  const reconciled = reconciledOf(purchase);
+  const detail = `must be at most ${reconciled}, which is what is reconciled`;
+  assertNothingFound(BigInt(amount) > reconciled ? [{ pointer, code: "above_paid", detail }] : []);
+}
+
+/** Picks the claim that the wallet submitted: the one that the chain holds, else the newest. */
+export function pickClaim(
+  submissions: readonly Stored<SubmissionRecord>[],
+  purchase: PurchaseRecord,
+  { claimHash }: Pick<ChainPurchase, "claimHash">,
+  deployment: Deployment,
+): SubmissionRecord | null {
+  const claims = submissions.map(({ value }) => value);
+  const onChain = claims.find((claim) => hashOf(claim, purchase, deployment) === claimHash);
+  return onChain ?? claims.at(-1) ?? null;
+}
+
+function hashOf(
+  { amount, reason }: SubmissionRecord,
+  purchase: PurchaseRecord,
+  deployment: Deployment,
+): Hex | undefined {
+  if (amount === undefined || reason === undefined) return undefined;
+  return hashClaim(domainOf(deployment), claimOf(purchase, { amount: BigInt(amount), reason }));
+}
