@@ -20,6 +20,7 @@ import type { Store } from "../server/store/store.ts";
 import { type ApiClient, createApiClient } from "./client/api-client.ts";
 import { lazyAccess } from "./client/lazy-access.ts";
 import type { SandboxClock } from "./clock/clock.ts";
+import { mineBlocks } from "./clock/mining.ts";
 import { ClosingStack } from "./closing-stack.ts";
 import { connectService } from "./connect-service.ts";
 import { createControlHost } from "./control/host.ts";
@@ -42,7 +43,7 @@ import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts"
 import { DeliveryFaults } from "./receiver/delivery-fault.ts";
 import { SandboxReceiver } from "./receiver/receiver.ts";
 import { RequestCounter } from "./request-counter.ts";
-import { RpcFacade, rpcRefusal } from "./rpc/facade.ts";
+import { RpcFront, rpcRefusal } from "./rpc/front.ts";
 import { placeState, requireEqual } from "./saved/place-state.ts";
 import { restoreSaved, saveSandbox } from "./saved/save-sandbox.ts";
 import { completeOptions } from "./saved/saved-options.ts";
@@ -206,15 +207,14 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const guarded = receiver.guard(recorder.guard(admission.guard(api, isDelivery)));
   listeners.api.serve({ handle: guarded, refusals });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
-  const facade = new RpcFacade(
-    chain.anvil.url,
-    admission,
-    async () => await awaitAutomine(connectNode(chain.request)),
-  );
-  opened.defer(() => facade.close());
+  const front = new RpcFront(chain.anvil.url, admission, {
+    settle: async () => await awaitAutomine(connectNode(chain.request)),
+    mine: async (blocks) => await mineBlocks(chain.client, blocks),
+  });
+  opened.defer(() => front.close());
   listeners.rpc.serve({
-    handle: (request, response) => facade.handle(request, response),
-    upgrade: (request, socket, head) => facade.upgrade(request, socket, head),
+    handle: (request, response) => front.handle(request, response),
+    upgrade: (request, socket, head) => front.upgrade(request, socket, head),
     refusals: rpcRefusal,
   });
   const rotateKeys = async (...uses: KeyUse[]) => {

@@ -7,18 +7,26 @@ const maximumDepth = 64;
  * Parses a body strictly: UTF-8 only, no byte order mark, no name twice, no number that a double cannot keep, no lone surrogate,
  * at most 64 levels.
  *
+ * @param inexact - makes a value of a number that a double cannot keep, which is refused otherwise.
  * @throws Problem body_malformed
  */
-export function parseJson(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array, inexact?: (source: string) => unknown): unknown {
   const text = decode(bytes);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = inexact === undefined ? JSON.parse(text) : JSON.parse(text, revive(inexact));
   } catch (cause) {
     throw new Problem("body_malformed", "The body is not valid JSON.", { cause });
   }
-  assertStrict(text);
+  assertStrict(text, inexact === undefined);
   return value;
+}
+
+function revive(inexact: (source: string) => unknown) {
+  return (_name: string, value: unknown, context?: { source?: string }): unknown => {
+    const source = context?.source;
+    return typeof value === "number" && source !== undefined && !isExact(source) ? inexact(source) : value;
+  };
 }
 
 function decode(bytes: Uint8Array): string {
@@ -33,7 +41,7 @@ function decode(bytes: Uint8Array): string {
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*|[{}[\]:,]/g;
 
 /** Refuses what JSON.parse takes in silence. */
-function assertStrict(text: string): void {
+function assertStrict(text: string, exactNumbers: boolean): void {
   /** The names so far of each open object; null for an open array. */
   const open: (Set<string> | null)[] = [];
   let last: string | undefined;
@@ -45,7 +53,7 @@ function assertStrict(text: string): void {
     } else if (token === "}" || token === "]") open.pop();
     else if (token === ":") assertNewName(last ?? "", open.at(-1));
     else if (token.startsWith('"')) last = wellFormed(JSON.parse(token));
-    else if (token !== ",") assertExact(token);
+    else if (token !== "," && exactNumbers) assertExact(token);
   }
 }
 
@@ -61,13 +69,18 @@ function wellFormed(text: string): string {
   throw new Problem("body_malformed", "A text holds half of a surrogate pair, which UTF-8 cannot say.");
 }
 
-function assertExact(token: string): void {
+/** Whether a double keeps a number as it is written. */
+function isExact(token: string): boolean {
   const value = Number(token);
-  const exact =
+  return (
     Number.isFinite(value) &&
     (!Number.isInteger(value) || Number.isSafeInteger(value)) &&
-    significantDigits(token) === significantDigits(String(value));
-  if (!exact)
+    significantDigits(token) === significantDigits(String(value))
+  );
+}
+
+function assertExact(token: string): void {
+  if (!isExact(token))
     throw new Problem(
       "body_malformed",
       `The number ${token.slice(0, 40)} cannot be kept exactly; send amounts as strings.`,

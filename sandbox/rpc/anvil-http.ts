@@ -1,0 +1,64 @@
+import { Agent, type IncomingMessage, request as requestOf } from "node:http";
+
+/** How long Anvil may take for an answer, in milliseconds; it waits 30 s itself for the block of a transaction. */
+export const answerMs = 60_000;
+/** How large an answer may be, in bytes: it is kept until it is whole, so that nobody who reads slowly holds anything up. */
+export const largestAnswer = 256 * 1024 * 1024;
+
+/** Anvil gives no answer, or none that can be passed on. */
+export class ChainSilentError extends Error {}
+
+/** Asks Anvil over HTTP. */
+export class AnvilHttp {
+  readonly #url: URL;
+  readonly #agent = new Agent({ keepAlive: true });
+
+  constructor(url: string) {
+    this.#url = new URL(url);
+  }
+
+  /** Sends a JSON-RPC request and returns the bytes of the answer. @throws ChainSilentError */
+  async post(body: string): Promise<Buffer> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const signal = AbortSignal.timeout(answerMs);
+    const bytes = Buffer.from(body);
+    requestOf(this.#url, {
+      method: "POST",
+      agent: this.#agent,
+      headers: { "Content-Type": "application/json", "Content-Length": bytes.length },
+      signal,
+    })
+      .once("response", resolve)
+      .once("error", reject)
+      .end(bytes);
+    try {
+      return await readAll(await promise);
+    } catch (cause) {
+      if (cause instanceof ChainSilentError) throw cause;
+      const reason = signal.aborted
+        ? `The chain gave no answer within ${answerMs / 1_000} s. Send the request again.`
+        : "The chain does not answer. See whether the sandbox still runs.";
+      throw new ChainSilentError(reason, { cause });
+    }
+  }
+
+  /** Ends idle connections. */
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+async function readAll(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer) {
+    const bytes = Buffer.from(chunk);
+    length += bytes.length;
+    if (length > largestAnswer)
+      throw new ChainSilentError(
+        `The answer has over ${largestAnswer} bytes. Ask for less: fewer blocks, logs or traces.`,
+      );
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}

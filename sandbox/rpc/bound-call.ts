@@ -1,0 +1,148 @@
+import { toHex } from "viem";
+import { z } from "zod";
+
+/** What a call may use that runs without a transaction, and a block; in gas. An endless loop takes some tenths of a second for it. */
+export const mostGas = 60_000_000n;
+
+/** What a traced call may use, in gas: Anvil keeps each call in it, with its data. */
+export const mostTracedGas = 3_000_000n;
+
+/** How many blocks one call mines at most. */
+export const mostBlocks = 9_999;
+
+/** How many blocks a call mines at most whose answer shows them. */
+export const mostShownBlocks = 100;
+
+/** The params of a call do not fit its limits, or cannot be read well enough to know. */
+export class ParamsError extends Error {}
+
+/** A whole number as Anvil takes one. */
+export const quantity = z
+  .union([z.int().min(0), z.string().regex(/^(?:0[xX][0-9a-fA-F]*|[0-9]+)$/)])
+  .transform((value) => BigInt(value === "0x" || value === "0X" ? 0 : value));
+
+/** Anvil takes a struct as an array of its fields too, where no limit would find them: objects only. */
+const transaction = z.looseObject({ gas: z.unknown().optional() });
+const blockOverrides = z.looseObject({ gasLimit: z.unknown().optional() }).nullish();
+const tracing = z.looseObject({ tracer: z.string().nullish(), blockOverrides }).nullish();
+const simulation = z.looseObject({
+  blockStateCalls: z.array(z.looseObject({ blockOverrides, calls: z.array(transaction).nullish() })),
+});
+
+/** Tracers that are part of Anvil. It would run any other as a JavaScript program, for which gas is no limit. */
+const tracers = new Set([
+  "callTracer",
+  "prestateTracer",
+  "4byteTracer",
+  "noopTracer",
+  "flatCallTracer",
+  "muxTracer",
+]);
+
+const transactionReason = "The first of params must be a transaction object";
+const simulationReason = "The first of params must be an object with blockStateCalls";
+const blockReplayReason =
+  'The kinds of trace must be "trace" or "stateDiff" ("vmTrace" would fill the memory of Anvil with every step)';
+
+/** Params as they are passed on. */
+type Params = readonly unknown[];
+
+/** What brings the params of a call within its limits. @throws ParamsError */
+export const bounders: ReadonlyMap<string, (params: Params) => Params> = new Map<
+  string,
+  (params: Params) => Params
+>([
+  ["eth_call", boundCall],
+  ["eth_estimateGas", boundCall],
+  ["eth_createAccessList", boundCall],
+  ["eth_simulateV1", boundSimulation],
+  ["debug_traceCall", boundTracedCall],
+  ["debug_traceTransaction", boundReplay],
+  ["debug_traceBlockByHash", boundReplay],
+  ["debug_traceBlockByNumber", boundReplay],
+  ["trace_replayBlockTransactions", boundBlockReplay],
+  ["evm_setBlockGasLimit", boundBlockGas],
+  ["anvil_setBlockGasLimit", boundBlockGas],
+]);
+
+function boundCall(params: Params): Params {
+  const call = read(transaction, params[0], transactionReason);
+  const bounded = params.with(0, { ...call, ...bound("gas", call.gas, mostGas) });
+  return params.length > 3 ? bounded.with(3, boundOverrides(params[3])) : bounded;
+}
+
+function boundTracedCall([call, block = null, options]: Params): Params {
+  const traced = read(transaction, call, transactionReason);
+  const chosen = readTracing(options);
+  if (chosen?.tracer === undefined || chosen.tracer === null)
+    throw new ParamsError(
+      'A trace of every step would fill the memory of Anvil. Name a tracer: {"tracer": "callTracer"}.',
+    );
+  const gas = lower(traced.gas ?? toHex(mostTracedGas), mostTracedGas);
+  const blockOverrides = boundOverrides(chosen.blockOverrides);
+  return [{ ...traced, gas }, block, { ...chosen, blockOverrides }];
+}
+
+function boundSimulation(params: Params): Params {
+  const { blockStateCalls, ...rest } = read(simulation, params[0], simulationReason);
+  const count = blockStateCalls.reduce((sum, { calls }) => sum + (calls?.length ?? 0), 0);
+  // Together they may use what one call may.
+  const share = mostGas / BigInt(Math.max(count, 1));
+  const blocks = blockStateCalls.map((block) => ({
+    ...block,
+    blockOverrides: boundOverrides(block.blockOverrides),
+    calls: (block.calls ?? []).map((call) => ({ ...call, gas: lower(call.gas ?? toHex(share), share) })),
+  }));
+  return params.with(0, { ...rest, blockStateCalls: blocks });
+}
+
+function boundReplay([subject, options, ...more]: Params): Params {
+  const chosen = readTracing(options);
+  return chosen === null ? [subject] : [subject, chosen, ...more];
+}
+
+function readTracing(options: unknown) {
+  const chosen = read(tracing, options, "The options of a trace must be an object") ?? null;
+  const tracer = chosen?.tracer ?? null;
+  if (tracer !== null && !tracers.has(tracer))
+    throw new ParamsError(
+      `A tracer in JavaScript could run without an end. Use one of ${[...tracers].join(", ")}.`,
+    );
+  return chosen;
+}
+
+function boundBlockReplay(params: Params): Params {
+  read(z.array(z.enum(["trace", "stateDiff"])), params[1], blockReplayReason);
+  return params;
+}
+
+function boundBlockGas(params: Params): Params {
+  const [gas] = read(z.tuple([quantity]), params, "params must be one gas limit");
+  if (gas > mostGas)
+    throw new ParamsError(
+      `The block gas limit ${gas} is above ${mostGas}, so that one transaction could keep the chain busy. Set a lower one.`,
+    );
+  return [toHex(gas)];
+}
+
+function boundOverrides(value: unknown): object | null {
+  const overrides = read(blockOverrides, value, "Block overrides must be an object");
+  if (overrides === undefined || overrides === null) return null;
+  return { ...overrides, ...bound("gasLimit", overrides.gasLimit, mostGas) };
+}
+
+/** A limit that was asked for, lowered; nothing when none was: Anvil then takes that of the block. */
+function bound(name: string, value: unknown, most: bigint): { [name: string]: string } {
+  return value === undefined || value === null ? {} : { [name]: lower(value, most) };
+}
+
+function lower(value: unknown, most: bigint): string {
+  const asked = read(quantity, value, "A gas limit must be a whole number, as in 0x5208");
+  return toHex(asked < most ? asked : most);
+}
+
+function read<T extends z.ZodType>(schema: T, value: unknown, reason: string): z.output<T> {
+  const { data, success } = schema.safeParse(value);
+  if (!success) throw new ParamsError(`${reason}.`);
+  return data;
+}

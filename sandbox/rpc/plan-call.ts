@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { bounders, mostBlocks, mostShownBlocks, ParamsError, quantity } from "./bound-call.ts";
+import {
+  executionMethods,
+  findRefused,
+  isPassed,
+  miningMethods,
+  replayMethods,
+  subscriptionMethods,
+  timeInstead,
+} from "./methods.ts";
+import type { RpcCall, RpcError } from "./read-request.ts";
+
+/** How a call is passed on. */
+export type Plan =
+  /** As it is. */
+  | { kind: "ask"; params: readonly unknown[] }
+  /** It runs code without a transaction, which keeps Anvil busy: one such call at a time. */
+  | { kind: "run"; params: readonly unknown[] }
+  /** When no block is being made. */
+  | { kind: "settled"; params: readonly unknown[] }
+  /** So many blocks, in portions. */
+  | { kind: "mine"; blocks: number; answer: "0x0" | null }
+  /** Over the caller's own WebSocket to Anvil. */
+  | { kind: "subscribe"; params: readonly unknown[] }
+  /** Not at all. */
+  | { kind: "error"; error: RpcError }
+  /** Not at all, and nothing else of its batch. */
+  | { kind: "refuse"; error: RpcError };
+
+const methodNotFound = -32_601;
+const invalidParams = -32_602;
+/** EIP-1474: the method is not supported. */
+const notSupported = -32_004;
+
+const runs = new Set<string>([...executionMethods, ...replayMethods]);
+const mines = new Set<string>(miningMethods);
+const subscribes = new Set<string>(subscriptionMethods);
+
+/**
+ * Decides what becomes of a call: what is not on the list of passed methods is refused.
+ *
+ * @example planCall({ id: 1, method: "anvil_reset", params: [] }).kind // "refuse"
+ */
+export function planCall(call: RpcCall): Plan {
+  const { method, params } = call;
+  const refused = findRefused(method);
+  if (refused !== undefined) return refuse(method, refused.why, refused.instead);
+  if (!isPassed(method))
+    return {
+      kind: "error",
+      error: {
+        code: methodNotFound,
+        message: `The sandbox has no method ${JSON.stringify(method.slice(0, 100))}. docs/rpc.md lists those that it has.`,
+      },
+    };
+  try {
+    if (mines.has(method)) return planMining(call);
+    const bounded = bounders.get(method)?.(params) ?? params;
+    if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
+    if (method === "anvil_reorg") return { kind: "settled", params: bounded };
+    return { kind: runs.has(method) ? "run" : "ask", params: bounded };
+  } catch (error) {
+    if (error instanceof ParamsError)
+      return { kind: "error", error: { code: invalidParams, message: error.message } };
+    throw error;
+  }
+}
+
+/** viem sends an interval of zero when none is asked for. */
+const noTime = z.union([quantity.refine((value) => value === 0n), z.null()]).optional();
+const numberOfBlocks = quantity.nullish();
+const blocksAndInterval = z.tuple([numberOfBlocks, noTime]);
+const mineOptions = z.tuple([
+  z.union([
+    noTime.transform(() => undefined),
+    z.strictObject({ timestamp: noTime, blocks: numberOfBlocks }).transform(({ blocks }) => blocks),
+  ]),
+]);
+
+function planMining({ method, params }: RpcCall): Plan {
+  const countsFirst = method === "anvil_mine" || method === "hardhat_mine";
+  const asked = (countsFirst ? blocksAndInterval : mineOptions).safeParse(params);
+  if (!asked.success)
+    return refuse(
+      method,
+      `it would also set the time (params are ${countsFirst ? '["0x2"]' : '[{"blocks": 2}]'} or none)`,
+      timeInstead,
+    );
+  const blocks = asked.data[0] ?? 1n;
+  const isShown = method.endsWith("_detailed");
+  const most = isShown ? mostShownBlocks : mostBlocks;
+  if (blocks > most)
+    return {
+      kind: "error",
+      error: {
+        code: invalidParams,
+        message: `${method} mines at most ${most} blocks, not ${blocks}. Mine them with several calls.`,
+      },
+    };
+  if (isShown) return { kind: "settled", params: [{ timestamp: null, blocks: Number(blocks) }] };
+  return { kind: "mine", blocks: Number(blocks), answer: method === "evm_mine" ? "0x0" : null };
+}
+
+function refuse(method: string, why: string, instead: string): Plan {
+  const message = `${method} is refused because ${why}. ${instead}`;
+  return { kind: "refuse", error: { code: notSupported, message, data: { method, instead } } };
+}

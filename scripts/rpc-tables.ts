@@ -1,0 +1,48 @@
+import { runMs } from "../sandbox/rpc/answer-request.ts";
+import { answerMs, largestAnswer } from "../sandbox/rpc/anvil-http.ts";
+import { mostBlocks, mostGas, mostShownBlocks, mostTracedGas } from "../sandbox/rpc/bound-call.ts";
+import { largestBody } from "../sandbox/rpc/front.ts";
+import { passedMethods, refusedMethods } from "../sandbox/rpc/methods.ts";
+
+const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
+const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+const count = (value: bigint | number) => value.toLocaleString("en-US");
+
+const tables: { readonly [name: string]: string } = {
+  passed: table(
+    ["methods", "what they do to the sandbox"],
+    passedMethods.map(({ methods, effect }) => [names(methods), effect]),
+  ),
+  refused: table(
+    ["method", "why", "instead"],
+    refusedMethods.map(({ methods, why, instead }) => [names(methods), why, instead]),
+  ),
+  limits: table(
+    ["what", "at most"],
+    [
+      [
+        "gas of `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and of all calls of `eth_simulateV1` together",
+        count(mostGas),
+      ],
+      ["gas of `debug_traceCall`", count(mostTracedGas)],
+      ["block gas limit, and so the gas of a transaction", count(mostGas)],
+      ["blocks of one `evm_mine`, `anvil_mine` or `hardhat_mine`", count(mostBlocks)],
+      ["blocks of one `evm_mine_detailed` or `anvil_mine_detailed`", count(mostShownBlocks)],
+      ["time of all calls of one request that run code", `${runMs / 1_000} s`],
+      ["time of one answer of the chain", `${answerMs / 1_000} s`],
+      [
+        "size of a request and of an answer",
+        `${largestBody / 2 ** 20} MiB and ${largestAnswer / 2 ** 20} MiB`,
+      ],
+    ],
+  ),
+};
+
+/** Returns docs/rpc.md with its tables as the code has them. */
+export function renderRpcTables(page: string): string {
+  return page.replaceAll(
+    /(<!-- generated:([a-z]+) -->\n).*?(<!-- \/generated -->)/gs,
+    (_, begin: string, name: string, end: string) => `${begin}${tables[name]}\n${end}`,
+  );
+}
