@@ -257,13 +257,13 @@ export const relayer: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A chain that is exchanged after the signature gets no broadcast.",
-        find: "await Promise.all([claim.durable, requireEpoch(context, claim.operation)]);",
-        replace: "await claim.durable;",
+        find: "const sameEpoch = requireEpoch(context, claim.operation);",
+        replace: "const sameEpoch = Promise.resolve();",
       },
       {
         rule: "A nonce is claimed on disk before its transaction is sent.",
-        find: "await Promise.all([claim.durable, requireEpoch(context, claim.operation)]);",
-        replace: "await requireEpoch(context, claim.operation);",
+        find: "await Promise.allSettled([claim.durable, sameEpoch]);\n    await Promise.all([claim.durable, sameEpoch]);",
+        replace: "await sameEpoch;",
         tests: [crash],
         only: "a claim that the disk refused",
       },
