@@ -121,8 +121,8 @@ export const merchants: readonly MutantGroup[] = [
       },
       {
         rule: "A merchant is enrolled once.",
-        find: 'if (merchant.status !== "pending")',
-        replace: "if (merchant.status.length === 0)",
+        find: "    assertPending(merchant);\n",
+        replace: "",
         tests: ["test/api/states.test.ts"],
       },
       {

@@ -1,177 +1,244 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const attacks = "test/binding/attacks.test.ts";
+const offers = "test/api/wallet-actions.test.ts";
+const submissions = "test/api/wallet-submissions.test.ts";
 const page = "test/pages/wallet.test.ts";
-const travel = "test/testbed/travel.test.ts";
-const keys = "test/api/idempotency.test.ts";
 
 export const wallet: readonly MutantGroup[] = [
   {
     file: "server/operations/submit-wallet-action.ts",
-    tests: [attacks],
+    tests: [submissions],
     mutants: [
       {
         rule: "A transaction that is submitted again causes no event.",
-        find: "before?.value.transaction_hash === transaction_hash && before.value.signature === signature",
-        replace:
-          "before?.value.transaction_hash === transaction_hash && before.value.signature !== signature",
-        tests: [keys],
+        find: "if (recorded !== undefined) return repeat(recorded);",
+        replace: "",
       },
       {
         rule: "A transaction that is submitted after a signature keeps the signature.",
-        find: "body.signature ?? before?.value.signature ?? null",
-        replace: "body.signature ?? null",
+        find: "signature: holds ? kept : (signature ?? kept)",
+        replace: "signature: holds ? kept : (signature ?? null)",
       },
       {
         rule: "A signature that is submitted after a transaction keeps the transaction.",
-        find: "body.transaction_hash ?? before?.value.transaction_hash ?? null",
-        replace: "body.transaction_hash ?? null",
+        find: "transaction_hash ?? before?.transaction_hash ?? null",
+        replace: "transaction_hash ?? null",
       },
       {
-        rule: "A claim with the right hash and a wrong signature is refused over the wallet route.",
-        find: "await requireSignature({ wallet: beneficiary, digest: claimHash, signature: body.signature }, services);",
-        replace: ";",
-      },
-      {
-        rule: "An enrollment with a wrong signature is refused over the wallet route.",
-        find: "await requireSignature({ wallet: merchant.wallet, digest, signature: body.signature }, services);",
-        replace: "",
-      },
-      {
-        rule: "A payment that is submitted over the wallet route is checked as the operation would.",
-        find: 'await assertBound(observed, expected, { key: hash, step: "payment", subject: hash }, services);',
-        replace: "",
+        rule: "A second signature of the same bytes counts only once the first holds no more.",
+        find: "signature: holds ? kept : (signature ?? kept)",
+        replace: "signature: signature ?? kept",
       },
       {
         rule: "The event of a submission names its action.",
         find: "data: { subject: { type, id }, action: body.action, transaction_hash }",
         replace: "data: { subject: { type, id }, action: type, transaction_hash }",
-        tests: ["test/notifications/events.test.ts"],
+        tests: ["test/notifications/events.test.ts", submissions],
       },
       {
         rule: "A submission needs a transaction or a signature.",
-        find: "if (body.transaction_hash === undefined && body.signature === undefined)",
-        replace: "if (body.action.length === 0)",
-        tests: ["test/api/bodies.test.ts", "test/api/errors.test.ts", keys],
+        find: "given === undefined ?",
+        replace: 'given === "0x" ?',
+        tests: [submissions, "test/api/bodies.test.ts"],
+      },
+      {
+        rule: "A repeated submission says that it is one.",
+        find: '"Idempotent-Replayed": "true"',
+        replace: '"Idempotent-Replayed": "false"',
+      },
+      {
+        rule: "A submission keeps what it said earlier.",
+        find: "[...(before.value.earlier ?? []), stateOf(before.value)]",
+        replace: "[...(before.value.earlier ?? [])]",
       },
     ],
   },
   {
-    file: "server/domain/submitted.ts",
-    tests: [page],
+    file: "server/domain/check-submission.ts",
+    tests: [submissions],
     mutants: [
       {
-        rule: "A step takes the transaction that the wallet submitted.",
-        find: "fromBody ?? found?.transaction_hash ??",
-        replace: "fromBody ??",
+        rule: "A claim with the right hash and a wrong signature is refused over the wallet route.",
+        find: "if (signature !== undefined) await requireSignature({ wallet, digest: claimHash, signature }, services);",
+        replace: "",
       },
       {
-        rule: "A transaction in the body comes before the one that the wallet submitted.",
-        find: "fromBody ?? found?.transaction_hash",
-        replace: "found?.transaction_hash ?? fromBody",
-        tests: ["test/api/errors.test.ts", attacks],
+        rule: "An enrollment with a wrong signature is refused over the wallet route.",
+        find: "if (signature !== undefined) await requireSignature({ wallet, digest, signature }, services);",
+        replace: "",
+      },
+      {
+        rule: "A payment that is submitted over the wallet route is checked as the operation would.",
+        find: "await assertBound(observed, expected, use, services);",
+        replace: "",
+      },
+      {
+        rule: "A claim of more than is reconciled is refused over the wallet route.",
+        find: 'assertReconciled(purchase, amount, "/amount");',
+        replace: "",
+      },
+      {
+        rule: "An enrollment of a merchant that is enrolled is refused over the wallet route.",
+        find: "assertPending(merchant);",
+        replace: "",
+      },
+      {
+        rule: "A registration of a purchase that the relayer has offered is refused over the wallet route.",
+        find: 'await assertRoute(purchase, "merchant_direct", services);',
+        replace: "",
+      },
+      {
+        rule: "A signature over another claim than the chain holds is refused over the wallet route.",
+        find: "if (onChain.claimHash === claimHash) return;",
+        replace: "if (onChain.claimHash !== null) return;",
+      },
+      {
+        rule: "A batch is submitted only when each of its purchases may be reconciled.",
+        find: 'if (other !== null) await assertStep(other.value, "reconcile", services);',
+        replace: "void other;",
+      },
+    ],
+  },
+  {
+    file: "server/domain/submissions.ts",
+    tests: [submissions],
+    mutants: [
+      {
+        rule: "A signature is the same in any case of its digits.",
+        find: "left?.toLowerCase() === right?.toLowerCase()",
+        replace: "left === right",
+      },
+      {
+        rule: "A submission of another amount is another one.",
+        find: "(given.amount ?? submission.amount) === submission.amount &&",
+        replace: "",
+      },
+      {
+        rule: "A submission of another reason is another one.",
+        find: "(given.reason ?? submission.reason) === submission.reason",
+        replace: "submission.action.length > 0",
       },
       {
         rule: "What is missing is named, with how to send it.",
         find: "pointer: `/${field}`",
         replace: "pointer: `/${action}`",
-        tests: ["test/api/bodies.test.ts", "test/api/errors.test.ts"],
+        tests: [submissions, "test/api/errors.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/domain/claims.ts",
+    tests: [submissions],
+    mutants: [
+      {
+        rule: "All that was reconciled may be claimed.",
+        find: "BigInt(amount) > reconciled",
+        replace: "BigInt(amount) >= reconciled",
+        tests: [submissions, "test/pages/wallet.test.ts"],
+      },
+      {
+        rule: "A claim is for what was reconciled at most, not for the whole amount.",
+        find: "BigInt(amount) > reconciled",
+        replace: "BigInt(amount) > BigInt(purchase.amount)",
+        tests: [submissions, "test/api/errors.test.ts"],
+      },
+      {
+        rule: "Of several submitted claims the one that the chain holds counts.",
+        find: "return onChain ?? claims.at(-1) ?? null;",
+        replace: "return claims.at(-1) ?? null;",
+      },
+      {
+        rule: "Of several submitted claims the newest counts while the chain holds none.",
+        find: "return onChain ?? claims.at(-1) ?? null;",
+        replace: "return onChain ?? claims.at(0) ?? null;",
       },
     ],
   },
   {
     file: "server/domain/wallet-actions.ts",
-    tests: [travel],
+    tests: [offers],
     mutants: [
       {
-        rule: "A registration is offered in the last second of its deadline.",
-        find: "return now > purchase.offer_deadline ?",
-        replace: "return now >= purchase.offer_deadline ?",
+        rule: "An approval is offered in the last second of the payment deadline.",
+        find: "wish.time > purchase.pay_deadline",
+        replace: "wish.time >= purchase.pay_deadline",
       },
       {
-        rule: "A registration is not offered after its deadline.",
-        find: "return now > purchase.offer_deadline ?",
-        replace: "return now > purchase.pay_deadline ?",
+        rule: "An approval is not offered after the payment deadline.",
+        find: "wish.time > purchase.pay_deadline",
+        replace: "wish.time > purchase.claim_deadline",
       },
       {
-        rule: "A payment is offered in the last second of its deadline.",
-        find: "return now > purchase.pay_deadline ?",
-        replace: "return now >= purchase.pay_deadline ?",
+        rule: "An action that would revert on chain is not offered.",
+        find: "revert && `The transaction would revert: ${describeRevert(revert, approved)}`,",
+        replace: "null,",
       },
       {
-        rule: "A payment is not offered after its deadline.",
-        find: "return now > purchase.pay_deadline ?",
-        replace: "return now > purchase.claim_deadline ?",
+        rule: "An action that its operation would refuse is not offered.",
+        find: "const refusal = whyNot ?? ",
+        replace: "const refusal = ",
       },
       {
-        rule: "A claim is offered in the last second of its deadline.",
-        find: "return now > purchase.claim_deadline ?",
-        replace: "return now >= purchase.claim_deadline ?",
+        rule: "A wallet with code is offered nothing.",
+        find: '(code === "none" ? null : walletCodeReasons[code])',
+        replace: "null",
       },
       {
-        rule: "A claim is not offered before something is paid.",
-        find: 'if (onChain.paid === 0n) return "Nothing has been paid.";',
-        replace: "",
+        rule: "An approval of more than is outstanding is not offered.",
+        find: "if (amount > outstanding) return",
+        replace: "if (amount < 0n) return",
       },
       {
-        rule: "A claim is not offered a second time.",
-        find: "if (purchase.claim_id !== null)",
-        replace: 'if (purchase.claim_id === "")',
-      },
-      {
-        rule: "A payment is not offered before the purchase is on chain.",
-        find: "if (!onChain.exists)",
-        replace: "if (onChain.asOf.number < 0)",
-        tests: [page, travel],
-      },
-      {
-        rule: "A payment is not offered when all is paid.",
+        rule: "An approval is not offered when all is paid.",
         find: "if (outstanding === 0n)",
         replace: "if (outstanding < 0n)",
-        tests: [page],
-      },
-      {
-        rule: "A payment of more than is outstanding is not offered.",
-        find: 'if (approved === 0n) return "Nothing is approved to the registrar contract yet.";\n  if (amount > outstanding)',
-        replace:
-          'if (approved === 0n) return "Nothing is approved to the registrar contract yet.";\n  if (amount < 0n)',
-        tests: [page],
-      },
-      {
-        rule: "A payment of more than is approved is not offered.",
-        find: "return amount > approved ?",
-        replace: "return amount < 0n ?",
-        tests: [page],
+        tests: [offers, page],
       },
       {
         rule: "An approval of what is approved already is not offered.",
         find: "if (approved < amount) return null;",
         replace: "if (approved <= amount) return null;",
-        tests: [page],
+        tests: [offers, page],
       },
       {
         rule: "A funding is offered until the funding source may draw the rest of the cap.",
         find: "cap - funding.collected - funding.allowance",
         replace: "cap - funding.collected",
-        tests: [page],
+        tests: [offers, page],
       },
       {
         rule: "What was collected needs no allowance any more.",
         find: "cap - funding.collected - funding.allowance",
         replace: "cap - funding.allowance",
-        tests: [page, attacks],
+        tests: [offers, page],
       },
       {
         rule: "A payment without an amount is of what is outstanding and approved.",
-        find: "outstanding < onChain.approved ? outstanding : onChain.approved",
+        find: "approved > 0n && approved < outstanding ? approved : outstanding",
         replace: "outstanding",
-        tests: [page],
+        tests: [offers, page],
       },
       {
-        rule: "A claim without an amount is of all that was paid.",
-        find: "requestedAmount: wish.amount ?? onChain.paid",
-        replace: "requestedAmount: wish.amount ?? outstanding",
-        tests: [page],
+        rule: "A claim without an amount is of all that is reconciled.",
+        find: "const amount = wish.amount ?? reconciled;",
+        replace: "const amount = wish.amount ?? BigInt(purchase.amount);",
+      },
+      {
+        rule: "A claim of more than is reconciled is not offered.",
+        find: 'whyNotStep(purchase, "claims") ?? tooMuch',
+        replace: 'whyNotStep(purchase, "claims")',
+      },
+    ],
+  },
+  {
+    file: "server/domain/describe-revert.ts",
+    tests: [offers],
+    mutants: [
+      {
+        rule: "A payment without any approval is told as that.",
+        find: "approved === 0n\n",
+        replace: "approved < 0n\n",
+        tests: [offers, page],
       },
     ],
   },
