@@ -1,42 +1,125 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const rpc_ = "test/testbed/rpc.test.ts";
+const limits = "test/testbed/rpc-limits.test.ts";
+const methods = "test/testbed/rpc-methods.test.ts";
 const listeners = "test/security/listeners.test.ts";
 
 export const rpc: readonly MutantGroup[] = [
   {
-    file: "sandbox/rpc/refused-calls.ts",
+    file: "sandbox/rpc/answer-request.ts",
     tests: [rpc_],
     mutants: [
       {
-        rule: "A call that moves the time of the chain alone is refused.",
-        find: '["evm_setTime", time],',
+        rule: "Of a batch with a call that is refused nothing is run.",
+        find: "refused ? planned.map(refuseWhole) : planned",
+        replace: "refused ? planned : planned",
+      },
+      {
+        rule: "A call waits while a snapshot is taken.",
+        find: 'return await enter(async () => await this.#ask(group));\n      case "run":',
+        replace: 'return await this.#ask(group);\n      case "run":',
+      },
+      {
+        rule: "A reorg waits for the block that is being made.",
+        find: "          await this.#settle();\n",
         replace: "",
+        tests: ["test/testbed/rpc-reorg.test.ts"],
       },
       {
-        rule: "A block at a time of its own is refused.",
-        find: "const given = params[place] ?? 0;",
-        replace: "const given = params[place + 1] ?? 0;",
+        rule: "Code that runs without a transaction has a time limit.",
+        find: "setTimeout(expire, Math.max(until - performance.now(), 0))",
+        replace: "setTimeout(expire, 600_000)",
+        tests: [limits],
       },
       {
-        rule: "A batch with one refused call is refused whole.",
-        find: "if (answers.every(({ instead }) => instead === null)) return null;",
-        replace: "if (answers.some(({ instead }) => instead === null)) return null;",
+        rule: "A call that ran out of gas says how much a call may use.",
+        find: "return explainGas(await",
+        replace: "return (await",
+        tests: [limits],
       },
       {
-        rule: "A block at an interval of zero is mined.",
-        find: "/^0x0+$/.test(value)",
-        replace: "/^0x0$/.test(value)",
-      },
-      {
-        rule: "A call that is refused says what to do instead.",
-        find: "would break the sandbox as one. ${instead}`",
-        replace: "would break the sandbox as one.`",
+        rule: "A batch is answered as a batch.",
+        find: "return request.isBatch ? join(responses) : (responses[0] ?? null);",
+        replace: "return responses.length > 1 ? join(responses) : (responses[0] ?? null);",
       },
     ],
   },
   {
-    file: "sandbox/rpc/facade.ts",
+    file: "sandbox/rpc/plan-call.ts",
+    tests: [rpc_],
+    mutants: [
+      {
+        rule: "A method that is not on the list is refused.",
+        find: "if (!isPassed(method))",
+        replace: "if (method.length === 0)",
+        tests: [rpc_, methods],
+      },
+      {
+        rule: "A call that moves the time of the chain alone is refused with what to do instead.",
+        find: "if (refused !== undefined) return refuse(method, refused.why, refused.instead);",
+        replace: "",
+        tests: [rpc_, methods],
+      },
+      {
+        rule: "A block at a time of its own is refused.",
+        find: "(value) => value === 0n",
+        replace: "(value) => value >= 0n",
+        tests: [rpc_, methods],
+      },
+      {
+        rule: "A call mines as many blocks as the most and no more.",
+        find: "if (blocks > most)",
+        replace: "if (blocks >= most)",
+        tests: [limits, methods, rpc_],
+      },
+      {
+        rule: "A call that mines without a number mines one block.",
+        find: "asked.data[0] ?? 1n",
+        replace: "asked.data[0] ?? 2n",
+        tests: [rpc_, methods],
+      },
+      {
+        rule: "Every call that could take too long is brought within its limits.",
+        find: "bounders.get(method)?.(params) ?? params",
+        replace: "params",
+        tests: [limits],
+      },
+    ],
+  },
+  {
+    file: "sandbox/rpc/bound-call.ts",
+    tests: [limits],
+    mutants: [
+      {
+        rule: "A call may use so much gas and no more.",
+        find: '...bound("gas", call.gas, mostGas)',
+        replace: "",
+      },
+      {
+        rule: "The calls of a simulation share what one call may use.",
+        find: "const share = mostGas / BigInt(Math.max(count, 1));",
+        replace: "const share = mostGas;",
+      },
+      {
+        rule: "A block may not use more gas than a call.",
+        find: "if (gas > mostGas)",
+        replace: "if (gas > 2n * mostGas)",
+      },
+      {
+        rule: "A tracer that Anvil would run as JavaScript is refused.",
+        find: "if (tracer !== null && !tracers.has(tracer))",
+        replace: "if (tracer !== null && tracer.length === 0)",
+      },
+      {
+        rule: "A gas limit below the most is passed on.",
+        find: "toHex(asked < most ? asked : most)",
+        replace: "toHex(most)",
+      },
+    ],
+  },
+  {
+    file: "sandbox/rpc/front.ts",
     tests: [rpc_],
     mutants: [
       {
@@ -50,10 +133,9 @@ export const rpc: readonly MutantGroup[] = [
         replace: 'response.setHeader("Access-Control-Allow-Origin", "null")',
       },
       {
-        rule: "A reorg waits for the block that is being made.",
-        find: "if (call.toString().includes('\"anvil_reorg\"')) await this.#settle();",
-        replace: "",
-        tests: ["test/testbed/rpc-reorg.test.ts"],
+        rule: "The chain's RPC takes JSON only.",
+        find: "if (!/^application\\/json\\s*(?:;|$)/i.test(type))",
+        replace: "if (type.length > 1_000)",
       },
     ],
   },
