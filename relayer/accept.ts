@@ -1,16 +1,19 @@
 import { getAddress, type Hex } from "viem";
-import { readBudget, requireAvailable, reservationOf, writeWithBudget } from "./budget.ts";
+import { hasLiveAttempt } from "./attempts.ts";
+import { readBudget, requireAvailable, reservationOf, supersede, writeWithBudget } from "./budget.ts";
 import type { RelayerContext } from "./context.ts";
 import { SignerUnknownError } from "./errors.ts";
 import { reach } from "./fault-point.ts";
-import type { OperationRecord } from "./operation.ts";
+import type { BudgetRecord } from "./journal.ts";
+import { type OperationRecord, unsignedAttempt } from "./operation.ts";
 import type { RelayIntent } from "./relay-intent.ts";
+import { simulateNow } from "./simulate.ts";
 import { timestamp } from "./timestamp.ts";
 
 /**
  * W1: the intent and its reservation, or the operation that the same intent already has.
  *
- * An operation that failed before it claimed a nonce is opened again, under the same id and sequence number: what refused the
+ * An attempt that failed before it claimed a nonce is opened again, under the same id and sequence number: what refused the
  * simulation may have changed since.
  *
  * @throws GasBudgetExceededError before anything is written.
@@ -22,53 +25,84 @@ export async function accept(
   epoch: Hex,
 ): Promise<OperationRecord> {
   const existing = await context.journal.read(operationId);
-  if (existing !== undefined && existing.status !== "failed") return existing;
+  if (existing === undefined) {
+    const first = { operation_id: operationId, epoch, subject: intent.subject, attempt: 1 };
+    return reserve(context, intent, first, (accepted) =>
+      writeWithBudget(context, null, intent.program, accepted),
+    );
+  }
+  if (existing.status !== "failed" || (await hasLiveAttempt(context, existing))) return existing;
+  return reserve(context, intent, existing, (accepted) =>
+    writeWithBudget(context, existing, intent.program, accepted),
+  );
+}
+
+/**
+ * W1 of the next attempt of an operation whose transaction reverted, if its call would succeed now. The reverted attempt is kept, so
+ * that a reorg that removes its transaction finds it.
+ *
+ * @returns null while the call would revert again, or an earlier attempt could still be mined.
+ * @throws GasBudgetExceededError, RpcUnavailableError and RpcRefusedError before anything is written.
+ */
+export async function acceptAgain(
+  context: RelayerContext,
+  intent: RelayIntent,
+  reverted: OperationRecord,
+): Promise<OperationRecord | null> {
+  if (await hasLiveAttempt(context, reverted)) return null;
+  if ((await simulateNow(context, reverted)) !== null) return null;
+  const next = { ...reverted, attempt: reverted.attempt + 1 };
+  return reserve(context, intent, next, (accepted) =>
+    supersede(context, reverted, (budget) => ({
+      superseded: { ...reverted, superseded: true },
+      operation: accepted(budget),
+    })),
+  );
+}
+
+/** What the attempts of an operation have in common; the first one gets a sequence number and a time. */
+type Kept = Pick<OperationRecord, "operation_id" | "epoch" | "subject" | "attempt"> &
+  Partial<Pick<OperationRecord, "sequence" | "created_at">>;
+
+/** Writes an accepted attempt with its reservation, between the fault points of W1. */
+async function reserve(
+  context: RelayerContext,
+  intent: RelayIntent,
+  kept: Kept,
+  write: (accepted: (budget: BudgetRecord) => OperationRecord) => Promise<OperationRecord>,
+): Promise<OperationRecord> {
   const from = getAddress(intent.signer);
   if (!context.accounts.has(from)) throw new SignerUnknownError(from);
-
-  const { program, kind, subject } = intent;
-  await reach(context, "before_intent", { operation_id: operationId, program, kind, subject });
+  const { program, kind, call } = intent;
+  const { operation_id, epoch, subject, attempt } = kept;
+  await reach(context, "before_intent", { operation_id, program, kind, subject });
   const gasLimit = context.gasLimits[kind];
-  const reservation = reservationOf(gasLimit, context.fees.maxFeePerGas);
+  const { maxFeePerGas } = context.fees;
+  const reservation = reservationOf(gasLimit, maxFeePerGas);
   requireAvailable(await readBudget(context, program), reservation);
-  const createdAt = existing?.created_at ?? (await timestamp(context));
-
-  const operation = await writeWithBudget(context, existing ?? null, program, (budget) => {
+  const created_at = kept.created_at ?? (await timestamp(context));
+  const operation = await write((budget) => {
     requireAvailable(budget, reservation);
-    return {
-      operation_id: operationId,
+    return unsignedAttempt({
+      operation_id,
       epoch,
       business_key: intent.businessKey,
       program,
       kind,
       subject,
-      sequence: existing?.sequence ?? budget.next_sequence,
+      sequence: kept.sequence ?? budget.next_sequence,
+      attempt,
       status: "accepted",
       status_reason: null,
-      nonce: null,
-      nonce_floor: 0,
       from,
-      to: intent.call.to,
-      calldata: intent.call.data,
-      decoded: { function: intent.call.function, args: intent.call.args },
-      hash: null,
-      transactions: [],
+      to: call.to,
+      calldata: call.data,
+      decoded: { function: call.function, args: call.args },
       gas_limit: gasLimit.toString(),
-      gas_used: null,
-      max_fee_per_gas: context.fees.maxFeePerGas.toString(),
-      cost_wei: null,
+      max_fee_per_gas: maxFeePerGas.toString(),
       reserved_wei: reservation.toString(),
-      block_number: null,
-      block_hash: null,
-      confirmations: 0,
-      reorg_count: 0,
-      error: null,
-      created_at: createdAt,
-      signed_at: null,
-      broadcast_at: null,
-      mined_at: null,
-      confirmed_at: null,
-    };
+      created_at,
+    });
   });
   await reach(context, "after_intent", operation);
   return operation;

@@ -81,5 +81,7 @@ async function bumpAt(
   point: FaultPoint,
   operation: OperationRecord,
 ): Promise<OperationRecord> {
+  // A higher fee would bring back the call of an attempt that is superseded.
+  if (operation.superseded) return operation;
   return context.faults.take(point, "replace", operation) ? bump(context, operation) : operation;
 }

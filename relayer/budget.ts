@@ -59,21 +59,48 @@ export async function writeWithBudget(
   program: string,
   next: (budget: BudgetRecord) => OperationRecord,
 ): Promise<OperationRecord> {
+  return writeAttempts(context, before, program, (budget) => ({ operation: next(budget) }));
+}
+
+/**
+ * Puts the next attempt in the place of the current one, which is kept as superseded, together with what that means for the budget.
+ *
+ * `next` sees the budget before the change and may throw; then nothing is written.
+ */
+export function supersede(
+  context: RelayerContext,
+  current: OperationRecord,
+  next: (budget: BudgetRecord) => { superseded: OperationRecord; operation: OperationRecord },
+): Promise<OperationRecord> {
+  return writeAttempts(context, current, current.program, next);
+}
+
+async function writeAttempts(
+  context: RelayerContext,
+  before: OperationRecord | null,
+  program: string,
+  next: (budget: BudgetRecord) => { superseded?: OperationRecord; operation: OperationRecord },
+): Promise<OperationRecord> {
   const { operation, durable } = await context.locks.run(`budget:${program}`, async () => {
     const ahead = context.journal.ahead();
     const budget = await readBudget(context, program, ahead);
-    const operation = next(budget);
-    const step = { operation, budget: moved(budget, before, operation) };
+    const attempts = next(budget);
+    const step = { ...attempts, budget: moved(budget, before, Object.values(attempts)) };
     // Not awaited here: the next in line builds on this write before it is durable, and becomes durable after it.
-    return { operation, durable: ahead.write(step) };
+    return { operation: attempts.operation, durable: ahead.write(step) };
   });
   await durable;
   return operation;
 }
 
-function moved(budget: BudgetRecord, before: OperationRecord | null, after: OperationRecord): BudgetRecord {
-  const reserved = BigInt(after.reserved_wei) - BigInt(before?.reserved_wei ?? 0);
-  const spent = BigInt(after.cost_wei ?? 0) - BigInt(before?.cost_wei ?? 0);
+function moved(
+  budget: BudgetRecord,
+  before: OperationRecord | null,
+  after: readonly OperationRecord[],
+): BudgetRecord {
+  const sum = (amounts: (string | null)[]) => amounts.reduce((wei, amount) => wei + BigInt(amount ?? 0), 0n);
+  const reserved = sum(after.map(({ reserved_wei }) => reserved_wei)) - BigInt(before?.reserved_wei ?? 0);
+  const spent = sum(after.map(({ cost_wei }) => cost_wei)) - BigInt(before?.cost_wei ?? 0);
   return {
     ...budget,
     reserved_wei: (BigInt(budget.reserved_wei) + reserved).toString(),

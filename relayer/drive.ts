@@ -1,4 +1,5 @@
 import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
+import { cancel } from "./bump.ts";
 import { requireEpoch } from "./chain-epoch.ts";
 import type { RelayerContext } from "./context.ts";
 import { OperationUnknownError, RpcRefusedError, RpcUnavailableError } from "./errors.ts";
@@ -6,7 +7,7 @@ import { HeldError, reach } from "./fault-point.ts";
 import { knowsTransaction, readNonce } from "./node.ts";
 import { note } from "./note.ts";
 import { awaitReceipt, findReceipt, type Sighting, sight } from "./observe.ts";
-import { type OperationRecord, standing } from "./operation.ts";
+import { type AttemptName, attemptKey, type OperationRecord, standing } from "./operation.ts";
 import { confirm, settle, takeBack } from "./settle.ts";
 import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
@@ -19,15 +20,15 @@ export type Patience = "always" | "after_sending" | "never" | "sends_nothing";
 /** How long a receipt takes when nothing is wrong, in milliseconds of `wait`. */
 const usualMs = 250;
 
-/** Reads an operation and drives it while nobody else does. */
+/** Reads an attempt of an operation and drives it while nobody else does. */
 export function driveAlone(
   context: RelayerContext,
-  operationId: string,
+  attempt: AttemptName,
   patience: Patience,
 ): Promise<OperationRecord> {
-  return context.locks.run(`operation:${operationId}`, async () => {
-    const operation = await context.journal.read(operationId);
-    if (!operation) throw new OperationUnknownError(operationId);
+  return context.locks.run(`operation:${attemptKey(attempt)}`, async () => {
+    const operation = await context.journal.reread(attempt);
+    if (!operation) throw new OperationUnknownError(attempt.operation_id);
     return drive(atOneTime(context), operation, patience);
   });
 }
@@ -53,7 +54,7 @@ export async function drive(
       ? await begin(context, operation, chainId, patience)
       : await goOn(context, operation, patience);
   } catch (error) {
-    const current = (await context.journal.read(operation.operation_id)) ?? operation;
+    const current = (await context.journal.reread(operation)) ?? operation;
     if (error instanceof HeldError) return current;
     if (error instanceof RpcRefusedError || error instanceof RpcUnavailableError)
       return note(context, current, error);
@@ -101,7 +102,7 @@ async function look(
   const sighting = await sight(context, unmined);
   if (sighting !== "waiting")
     return { operation: await conclude(context, unmined, sighting), waiting: false };
-  return { operation: unmined, waiting: unmined.status !== "needs_attention" };
+  return { operation: unmined, waiting: unmined.superseded || unmined.status !== "needs_attention" };
 }
 
 async function goOn(
@@ -110,9 +111,10 @@ async function goOn(
   patience: Patience,
 ): Promise<OperationRecord> {
   if (operation.nonce === null) return operation;
-  const { operation: unmined, waiting } = await look(context, operation);
-  if (!waiting || patience === "sends_nothing") return unmined;
+  const { operation: looked, waiting } = await look(context, operation);
+  if (!waiting || patience === "sends_nothing") return looked;
 
+  const unmined = looked.superseded ? await cancel(context, looked) : looked;
   const unblocked = await sendPredecessors(context, unmined);
   if (!(await knowsTransaction(context.node, standing(unmined).hash))) {
     await requireEpoch(context, unmined);
@@ -169,6 +171,11 @@ async function sendPredecessors(context: RelayerContext, operation: OperationRec
   let sent = false;
   for (const other of await context.journal.claimed(from, chainNonce, epoch)) {
     if (other.nonce === null || other.nonce >= nonce) continue;
+    if (other.superseded) {
+      await driveAlone(context, other, "never");
+      sent = true;
+      continue;
+    }
     const transaction = standing(other);
     if (await knowsTransaction(context.node, transaction.hash)) continue;
     sent = (await sendTransaction(context, other, transaction)) === null || sent;

@@ -9,6 +9,7 @@ export type RelayerErrorCode =
   | "signer_unknown"
   | "operation_unknown"
   | "operation_not_resumable"
+  | "operation_not_abandonable"
   | "fault_invalid";
 
 /** Everything that the relayer throws of its own; what a port throws (the journal, a crash) passes through as it is. */
@@ -89,6 +90,11 @@ export class OperationNotResumableError extends RelayerError {
   constructor(operationId: string, status: string) {
     super(`${operationId} is ${status}; only an operation that needs attention can be resumed.`);
   }
+}
+
+/** Only an operation whose nonce was taken can be abandoned. */
+export class OperationNotAbandonableError extends RelayerError {
+  readonly code = "operation_not_abandonable";
 }
 
 /** A fault that can have no effect where it is placed. */

@@ -5,17 +5,19 @@ import { displaced, stands } from "./displaced.ts";
 import { driveAlone, type Patience } from "./drive.ts";
 import { RelayerError } from "./errors.ts";
 import { readHeadBlock } from "./node.ts";
-import type { OperationRecord } from "./operation.ts";
+import { attemptKey, type OperationRecord } from "./operation.ts";
 
 /** Looks at everything that a new head may have changed, and sends again what the node lacks. */
 export function follow(context: RelayerContext): Promise<void> {
   return lookAtHead(context, "never", async (held) => {
     // Their requests look at them too, but not after their last look.
-    for (const { operation_id } of held) {
-      await context.locks.run(`operation:${operation_id}`, async () => {});
-      const operation = await context.journal.read(operation_id);
-      if (operation && !(isSettled(operation) && (await stands(context, operation))))
-        await driveAlone(context, operation_id, "never");
+    for (const attempt of held) {
+      await context.locks.run(`operation:${attemptKey(attempt)}`, async () => {});
+      const current = await context.journal.reread(attempt);
+      if (current === undefined) continue;
+      // The request may have begun the next attempt meanwhile.
+      for (const one of [...(await context.journal.superseded(current)), current])
+        if (!(isSettled(one) && (await stands(context, one)))) await driveAlone(context, one, "never");
     }
     return "seen";
   });
@@ -43,8 +45,8 @@ function lookAtHead(
       const fork = await context.trail.fork(context.node, head);
       const held: OperationRecord[] = [];
       for (const operation of await affected(context, epoch, fork)) {
-        if (context.locks.isHeld(`operation:${operation.operation_id}`)) held.push(operation);
-        else await driveAlone(context, operation.operation_id, patience);
+        if (context.locks.isHeld(`operation:${attemptKey(operation)}`)) held.push(operation);
+        else await driveAlone(context, operation, patience);
       }
       if ((await lookAtHeld(held)) === "seen") context.trail.add(head);
     } catch (error) {
@@ -60,7 +62,7 @@ async function affected(context: RelayerContext, epoch: Hex, fork: number): Prom
       operation.epoch === epoch && operation.nonce !== null && operation.status !== "needs_attention",
   );
   const all = [...waiting, ...(await displaced(context, epoch, fork))];
-  const found = new Map(all.map((operation) => [operation.operation_id, operation]));
+  const found = new Map(all.map((attempt) => [attemptKey(attempt), attempt]));
   return [...found.values()].sort((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
 }
 

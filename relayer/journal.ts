@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { OperationRecord, OperationStatus } from "./operation.ts";
+import type { AttemptName, OperationRecord, OperationStatus } from "./operation.ts";
 
 /** A program's gas budget; `limit = available + reserved + spent`, in wei as decimal strings. */
 export interface BudgetRecord {
@@ -13,7 +13,10 @@ export interface BudgetRecord {
 
 /** One step of the journal: what it leaves behind, all of it or nothing. */
 interface JournalStep {
+  /** The attempt that the step is about. */
   operation: OperationRecord;
+  /** The attempt whose place it takes. */
+  superseded?: OperationRecord;
   budget?: BudgetRecord;
 }
 
@@ -26,23 +29,28 @@ export interface OperationPage {
 }
 
 /**
- * Where operations are kept. The relayer keeps nothing of its own.
+ * Where operations are kept, attempt by attempt. The relayer keeps nothing of its own.
  *
  * Reads see what is durable. Writes become durable in the order in which they were called: when one resolves, all earlier ones are
  * durable too. The order of nonces rests on that.
  */
 export interface Journal {
+  /** The current attempt of an operation. */
   read(operationId: string): Promise<OperationRecord | undefined>;
-  /** Every operation that is not confirmed, reverted or failed, of all programs, in sequence order. */
+  /** An attempt as it is kept now: the current one, whatever its number, or the superseded one of this number. */
+  reread(attempt: AttemptName): Promise<OperationRecord | undefined>;
+  /** The attempts before this one, the first one first. */
+  superseded(current: OperationRecord): Promise<OperationRecord[]>;
+  /** Every attempt that is not confirmed, reverted or failed, of all programs, in sequence order. */
   unsettled(): Promise<OperationRecord[]>;
-  /** Operations of a program by sequence. */
+  /** The current attempts of a program's operations, by sequence. */
   list(program: string, page: OperationPage): Promise<OperationRecord[]>;
   budget(program: string): Promise<BudgetRecord | undefined>;
   /** The highest nonce ever claimed for a signer in an epoch. */
   lastNonce(signer: Address, epoch: Hex): Promise<number | undefined>;
-  /** The operations with the highest nonces below this one for a signer in an epoch, by falling nonce. */
+  /** The attempts with the highest nonces below this one for a signer in an epoch, by falling nonce. */
   claimedBelow(signer: Address, nonce: number, epoch: Hex, limit: number): Promise<OperationRecord[]>;
-  /** Every operation that claimed this nonce or a higher one for a signer in an epoch, settled or not, by nonce. */
+  /** Every attempt that claimed this nonce or a higher one for a signer in an epoch, settled or not, by nonce. */
   claimed(signer: Address, fromNonce: number, epoch: Hex): Promise<OperationRecord[]>;
   /** Atomic, and durable when it resolves. */
   write(step: JournalStep): Promise<void>;

@@ -44,21 +44,31 @@ const poolSchema = z.object({ pending: quantity });
 export type Head = z.infer<typeof headSchema>;
 const traceSchema = z.object({ output: hex.optional(), error: z.string().optional() });
 
-/** How many nonces of a wallet the chain has used: its next nonce. */
-export function readNonce(node: Node, signer: Address): Promise<number> {
-  return ask(node, "eth_getTransactionCount", [signer, "latest"], quantity);
+/** How many nonces of a wallet the chain has used up to a block, by default the newest: its next nonce. */
+export function readNonce(node: Node, signer: Address, block?: number): Promise<number> {
+  const point = block === undefined ? "latest" : numberToHex(block);
+  return ask(node, "eth_getTransactionCount", [signer, point], quantity);
+}
+
+/** When the next block would be made, in Unix seconds. */
+export async function readNextBlockTime(node: Node): Promise<number> {
+  const pending = blockSchema.pick({ timestamp: true });
+  return (await ask(node, "eth_getBlockByNumber", ["pending", false], pending)).timestamp;
 }
 
 /**
  * Runs a call on the newest block without sending it.
  *
+ * @param time - the block time that it sees, in Unix seconds.
  * @throws RpcRefusedError with the revert data.
  */
 export async function simulateCall(
   node: Node,
   call: { from: Address; to: Address; data: Hex; gas: bigint },
+  time: number,
 ): Promise<void> {
-  await ask(node, "eth_call", [{ ...call, gas: numberToHex(call.gas) }, "latest"], hex);
+  const transaction = { ...call, gas: numberToHex(call.gas) };
+  await ask(node, "eth_call", [transaction, "latest", {}, { time: numberToHex(time) }], hex);
 }
 
 /** Hands signed bytes to the node. */

@@ -33,7 +33,9 @@ type StatusReason =
   /** Before a nonce was claimed: the signer's nonce on chain is above every nonce that the journal knows. */
   | "foreign_nonce"
   /** After a nonce was claimed: the chain has used it, and not for a transaction of this operation. */
-  | "nonce_taken";
+  | "nonce_taken"
+  /** A person gave up the attempt before this one, whose nonce was taken; the next request begins this one. */
+  | "abandoned";
 
 /** Why a transaction was signed. */
 export type TransactionPurpose = "original" | "bump" | "cancel";
@@ -77,6 +79,8 @@ export interface Operation {
   subject: { type: "purchase" | "refund"; id: string };
   /** Counts the program's operations from 1. */
   sequence: number;
+  /** Counts from 1: the next one begins when the transaction before reverted, or its nonce was taken and it was abandoned. */
+  attempt: number;
   status: OperationStatus;
   status_reason: StatusReason | null;
   nonce: number | null;
@@ -86,14 +90,21 @@ export interface Operation {
   decoded: { function: string; args: { [name: string]: Json } };
   /** The transaction that stands for the operation: the mined one, otherwise the newest. */
   hash: Hex | null;
-  /** Every transaction that was ever signed for it; at most one of them can be mined. */
-  hashes: { hash: Hex; purpose: TransactionPurpose; outcome: TransactionOutcome }[];
+  /** Every transaction that was ever signed for it; of those with one nonce at most one can be mined. */
+  hashes: {
+    hash: Hex;
+    attempt: number;
+    nonce: number | null;
+    purpose: TransactionPurpose;
+    outcome: TransactionOutcome;
+  }[];
   gas_limit: string;
+  /** What its mined transactions used, one for each attempt. */
   gas_used: string | null;
   max_fee_per_gas: string;
-  /** What the mined transaction cost. */
+  /** What its mined transactions cost, one for each attempt. */
   cost_wei: string | null;
-  /** What the budget holds back for it now; zero once it is mined or has failed. */
+  /** What the budget holds back for it now; zero once it is mined, has failed or was abandoned. */
   reserved_wei: string;
   block_number: number | null;
   block_hash: Hex | null;
@@ -109,12 +120,14 @@ export interface Operation {
   confirmed_at: string | null;
 }
 
-/** An operation as the journal keeps it: JSON, with what recovery needs and the API does not show. */
+/** One attempt of an operation as the journal keeps it: JSON, with what recovery needs and the API does not show. */
 export interface OperationRecord extends Omit<Operation, "hashes"> {
   /** The life of the chain that it was accepted for. */
   epoch: Hex;
   business_key: Hex;
   transactions: SignedTransaction[];
+  /** Whether a later attempt has taken its place. Its call must not be mined any more. */
+  superseded: boolean;
   /** The lowest nonce that it may claim, set when a person resumed it after foreign use of the signer. */
   nonce_floor: number;
 }
@@ -138,15 +151,78 @@ export function standing(operation: OperationRecord): SignedTransaction {
   return transaction;
 }
 
+/** An attempt for which nothing is signed; what its transactions would change is as before the first of them. */
+export function unsignedAttempt(
+  attempt: Omit<OperationRecord, keyof typeof nothingSigned | "superseded" | "nonce_floor">,
+): OperationRecord {
+  return { ...attempt, ...nothingSigned, superseded: false, nonce_floor: 0 };
+}
+
+const nothingSigned = {
+  nonce: null,
+  hash: null,
+  transactions: [],
+  gas_used: null,
+  cost_wei: null,
+  block_number: null,
+  block_hash: null,
+  confirmations: 0,
+  reorg_count: 0,
+  error: null,
+  signed_at: null,
+  broadcast_at: null,
+  mined_at: null,
+  confirmed_at: null,
+} satisfies Partial<OperationRecord>;
+
+/** What names one attempt of an operation in the journal. */
+export type AttemptName = Pick<OperationRecord, "operation_id" | "attempt" | "superseded">;
+
+/** The key of an attempt: the operation's id for the current one, and with its number for one that was superseded. */
+export function attemptKey({ operation_id, attempt, superseded }: AttemptName): string {
+  return superseded ? `${operation_id}/${attempt}` : operation_id;
+}
+
+/** Whether a superseded attempt has had no effect and, unless the chain reorganises, never will. */
+export function isOver(superseded: OperationRecord): boolean {
+  const { status } = superseded;
+  if (status === "reverted" || status === "needs_attention") return true;
+  return status === "confirmed" && standing(superseded).purpose === "cancel";
+}
+
 /**
  * What the API shows of a journaled operation.
  *
- * @example toPublicOperation(record).hashes // without the signed bytes
+ * @param superseded - its earlier attempts. One that a reorg brought back to life is shown in place of the current attempt.
+ * @example toPublicOperation(record, []).hashes // without the signed bytes
  */
-export function toPublicOperation(record: OperationRecord): Operation {
-  const { epoch: _epoch, business_key: _key, nonce_floor: _floor, transactions, ...shown } = record;
+export function toPublicOperation(
+  current: OperationRecord,
+  superseded: readonly OperationRecord[],
+): Operation {
+  const attempts = [...superseded, current];
+  const told = superseded.find((attempt) => !isOver(attempt)) ?? current;
+  const {
+    epoch: _epoch,
+    business_key: _key,
+    nonce_floor: _floor,
+    superseded: _over,
+    transactions: _raw,
+    ...shown
+  } = told;
   return {
     ...shown,
-    hashes: transactions.map(({ hash, purpose, outcome }) => ({ hash, purpose, outcome })),
+    hashes: attempts.flatMap(({ attempt, nonce, transactions }) =>
+      transactions.map(({ hash, purpose, outcome }) => ({ hash, attempt, nonce, purpose, outcome })),
+    ),
+    gas_used: total(attempts.map(({ gas_used }) => gas_used)),
+    cost_wei: total(attempts.map(({ cost_wei }) => cost_wei)),
+    reserved_wei: total(attempts.map(({ reserved_wei }) => reserved_wei)) ?? "0",
+    reorg_count: attempts.reduce((count, { reorg_count }) => count + reorg_count, 0),
   };
+}
+
+function total(amounts: readonly (string | null)[]): string | null {
+  const known = amounts.filter((amount) => amount !== null);
+  return known.length === 0 ? null : known.reduce((sum, amount) => sum + BigInt(amount), 0n).toString();
 }

@@ -3,7 +3,7 @@ import type { RelayerContext } from "./context.ts";
 import { displaced } from "./displaced.ts";
 import { driveAlone } from "./drive.ts";
 import { readHeadBlock } from "./node.ts";
-import type { OperationRecord } from "./operation.ts";
+import { attemptKey, type OperationRecord } from "./operation.ts";
 
 /**
  * Takes up what an earlier process left: first every claimed nonce in order, from receipts to rebroadcast, then what was
@@ -16,10 +16,10 @@ export async function recover(context: RelayerContext): Promise<void> {
   const head = await readHeadBlock(context.node);
   const elsewhere = await displaced(context, epoch, await context.trail.fork(context.node, head));
 
-  const inOrder = [...unsettled, ...elsewhere].sort(byNonce).map(({ operation_id }) => operation_id);
-  const ids = [...new Set(inOrder)];
-  for (const id of ids) await driveAlone(context, id, "never");
-  await Promise.all(ids.map((id) => driveAlone(context, id, "always")));
+  const found = new Map([...unsettled, ...elsewhere].map((attempt) => [attemptKey(attempt), attempt]));
+  const inOrder = [...found.values()].sort(byNonce);
+  for (const attempt of inOrder) await driveAlone(context, attempt, "never");
+  await Promise.all(inOrder.map((attempt) => driveAlone(context, attempt, "always")));
 }
 
 // Without a nonce last: they will claim higher ones.

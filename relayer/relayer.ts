@@ -1,8 +1,11 @@
-import { accept } from "./accept.ts";
+import { abandon } from "./abandon.ts";
+import { accept, acceptAgain } from "./accept.ts";
+import { showOperation } from "./attempts.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./budget.ts";
 import { readIdentity } from "./chain-epoch.ts";
 import type { RelayerContext, RelayerPorts } from "./context.ts";
 import { drive, driveAlone } from "./drive.ts";
+import { OperationUnknownError } from "./errors.ts";
 import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./fault.ts";
 import { clearFaults, HeldError, restoreFaults } from "./fault-point.ts";
 import { follow, observe } from "./follow.ts";
@@ -10,10 +13,11 @@ import { HeadTrail } from "./head-trail.ts";
 import type { OperationPage } from "./journal.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { connect } from "./node.ts";
-import { type Operation, type OperationRecord, operationId, toPublicOperation } from "./operation.ts";
+import { type Operation, type OperationError, type OperationRecord, operationId } from "./operation.ts";
 import { recover } from "./recover.ts";
 import type { RelayIntent } from "./relay-intent.ts";
 import { resume } from "./resume.ts";
+import { tryCall } from "./simulate.ts";
 import { atOneTime } from "./timestamp.ts";
 
 export type { RelayerPorts } from "./context.ts";
@@ -24,16 +28,24 @@ export * from "./operation.ts";
 export * from "./operation-kind.ts";
 export type { RelayIntent } from "./relay-intent.ts";
 
-/** Signs and submits for the registrars of programs: one operation, one transaction, whatever dies in between. */
+/** Signs and submits for the registrars of programs: each operation takes effect once, whatever dies in between. */
 export interface Relayer {
   /**
-   * Relays an intent, or goes on with the operation that it already has, and answers with however far that came.
+   * Relays an intent, or goes on with the operation that it already has, and answers with however far that came. An operation whose
+   * transaction had reverted before begins its next attempt, if the call would succeed now.
    *
    * Once the intent is journaled, what the node refuses is told in the operation and not thrown.
    *
    * @throws GasBudgetExceededError, SignerUnknownError, RpcUnavailableError before any effect.
    */
   submit(intent: RelayIntent): Promise<Operation>;
+  /**
+   * Runs an intent's call as it would run in the next block; nothing is written.
+   *
+   * @returns why it would revert, or null.
+   * @throws RpcUnavailableError, RpcRefusedError
+   */
+  simulate(intent: Pick<RelayIntent, "kind" | "call" | "signer">): Promise<OperationError | null>;
   /**
    * Looks again: receipts of all hashes, confirmations, reorgs; sends the same bytes again where the node lacks them.
    *
@@ -46,6 +58,12 @@ export interface Relayer {
    * @throws OperationNotResumableError, OperationUnknownError
    */
   resume(operationId: string): Promise<Operation>;
+  /**
+   * Gives up an operation whose nonce was taken, once a person has looked; the next submit begins its next attempt.
+   *
+   * @throws OperationNotAbandonableError, OperationNotResumableError, OperationUnknownError
+   */
+  abandon(operationId: string): Promise<Operation>;
   /** The operation as the journal has it; asks the chain nothing. */
   read(operationId: string): Promise<Operation | undefined>;
   /** Operations of a program by sequence. */
@@ -104,19 +122,27 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     }
   }
 
+  const shown = async (work: Promise<OperationRecord>) => showOperation(context, await track(work));
+
   return {
-    submit: async (intent) => toPublicOperation(await track(submit(context, intent))),
-    advance: async (id) => toPublicOperation(await track(driveAlone(context, id, "after_sending"))),
-    resume: async (id) => toPublicOperation(await track(resume(context, id))),
+    submit: (intent) => shown(submit(context, intent)),
+    simulate({ kind, call, signer }) {
+      const { to, data } = call;
+      return tryCall(context, context.node, { from: signer, to, data, gas: context.gasLimits[kind] });
+    },
+    advance: (id) => shown(advance(context, id)),
+    resume: (id) => shown(resume(context, id)),
+    abandon: (id) => shown(abandon(context, id)),
     recover: () => track(recover(context)),
     follow: () => track(follow(context)),
     observe: () => track(observe(context)),
     async read(id) {
       const record = await context.journal.read(id);
-      return record && toPublicOperation(record);
+      return record && (await showOperation(context, record));
     },
     async list(program, page) {
-      return (await context.journal.list(program, page)).map(toPublicOperation);
+      const records = await context.journal.list(program, page);
+      return Promise.all(records.map((record) => showOperation(context, record)));
     },
     budget: async (program) => toGasBudget(await readBudget(context, program)),
     async drain() {
@@ -138,7 +164,12 @@ async function submit(context: RelayerContext, intent: RelayIntent): Promise<Ope
     try {
       const operation = await accept(now, intent, id, epoch);
       // Before it is sent, the chain is looked at again.
-      return await drive(now, operation, "always", operation.status === "accepted" ? chainId : undefined);
+      const checked = operation.status === "accepted" ? chainId : undefined;
+      const driven = await drive(now, operation, "always", checked);
+      // A request that sees the transaction revert tells it; the next one tries again.
+      if (operation.status !== "reverted" || driven.status !== "reverted") return driven;
+      const next = await acceptAgain(now, intent, driven);
+      return next === null ? driven : await drive(now, next, "always", chainId);
     } catch (error) {
       // Held right after the intent was journaled.
       const accepted = error instanceof HeldError ? await context.journal.read(id) : undefined;
@@ -146,4 +177,10 @@ async function submit(context: RelayerContext, intent: RelayIntent): Promise<Ope
       throw error;
     }
   });
+}
+
+async function advance(context: RelayerContext, id: string): Promise<OperationRecord> {
+  const operation = await context.journal.read(id);
+  if (!operation) throw new OperationUnknownError(id);
+  return driveAlone(context, operation, "after_sending");
 }

@@ -6,17 +6,13 @@ import type { OperationRecord } from "./operation.ts";
 import { atOneTime } from "./timestamp.ts";
 
 /**
- * A person has looked at foreign use of the signer and lets the operation go on.
+ * Lets an operation go on that foreign use of the signer has stopped, once a person has looked.
  *
  * Without a nonce it claims the next one that the chain has free. With a nonce it keeps that nonce and is looked at
  * again: if the chain still gives the nonce to another transaction, it still needs attention.
  */
-export async function resume(context: RelayerContext, operationId: string): Promise<OperationRecord> {
-  return context.locks.run(`operation:${operationId}`, async () => {
-    const operation = await context.journal.read(operationId);
-    if (!operation) throw new OperationUnknownError(operationId);
-    if (operation.status !== "needs_attention")
-      throw new OperationNotResumableError(operationId, operation.status);
+export function resume(context: RelayerContext, operationId: string): Promise<OperationRecord> {
+  return withStopped(context, operationId, async (operation) => {
     const resumed: OperationRecord = {
       ...operation,
       status: operation.nonce === null ? "accepted" : "signed",
@@ -25,5 +21,20 @@ export async function resume(context: RelayerContext, operationId: string): Prom
     };
     await context.journal.write({ operation: resumed });
     return drive(atOneTime(context), resumed, "after_sending");
+  });
+}
+
+/** Runs a step on an operation that needs attention, while nobody else drives it. */
+export function withStopped(
+  context: RelayerContext,
+  operationId: string,
+  step: (operation: OperationRecord) => Promise<OperationRecord>,
+): Promise<OperationRecord> {
+  return context.locks.run(`operation:${operationId}`, async () => {
+    const operation = await context.journal.read(operationId);
+    if (!operation) throw new OperationUnknownError(operationId);
+    if (operation.status !== "needs_attention")
+      throw new OperationNotResumableError(operationId, operation.status);
+    return step(operation);
   });
 }

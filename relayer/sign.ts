@@ -75,13 +75,15 @@ export function needsAttention(
     ...operation,
     status: "needs_attention",
     status_reason: reason,
+    // Nobody resumes a superseded attempt, so nothing is held back for it.
+    reserved_wei: operation.superseded ? "0" : operation.reserved_wei,
   }));
 }
 
-/** Signs the operation's call with this nonce and these fees: equal input, equal bytes. */
+/** Signs a call with this nonce and these fees: equal input, equal bytes. */
 export async function signTransaction(
   account: LocalAccount,
-  operation: OperationRecord,
+  call: Pick<OperationRecord, "to" | "calldata" | "gas_limit">,
   envelope: {
     chainId: number;
     nonce: number;
@@ -93,10 +95,10 @@ export async function signTransaction(
   const { purpose, ...fields } = envelope;
   const raw = await account.signTransaction({
     type: "eip1559",
-    to: operation.to,
-    data: operation.calldata,
+    to: call.to,
+    data: call.calldata,
     value: 0n,
-    gas: BigInt(operation.gas_limit),
+    gas: BigInt(call.gas_limit),
     ...fields,
   });
   return {

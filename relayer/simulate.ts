@@ -2,8 +2,8 @@ import { writeWithBudget } from "./budget.ts";
 import type { RelayerContext } from "./context.ts";
 import { RpcRefusedError } from "./errors.ts";
 import { nodeOf } from "./faulty-node.ts";
-import { simulateCall } from "./node.ts";
-import type { OperationRecord } from "./operation.ts";
+import { type Node, readNextBlockTime, simulateCall } from "./node.ts";
+import type { OperationError, OperationRecord } from "./operation.ts";
 import { decodeRevert } from "./revert.ts";
 
 /** The JSON-RPC error code of a call that reverted. */
@@ -14,31 +14,47 @@ export async function simulate(
   context: RelayerContext,
   operation: OperationRecord,
 ): Promise<OperationRecord> {
-  const { from, to, calldata: data, gas_limit } = operation;
-  try {
-    await simulateCall(nodeOf(context, operation), { from, to, data, gas: BigInt(gas_limit) });
-    return operation;
-  } catch (error) {
-    if (!(error instanceof RpcRefusedError) || error.rpcCode !== executionReverted) throw error;
-    return fail(context, operation, error);
-  }
-}
-
-function fail(
-  context: RelayerContext,
-  operation: OperationRecord,
-  cause: RpcRefusedError,
-): Promise<OperationRecord> {
+  const error = await simulateNow(context, operation);
+  if (error === null) return operation;
   return writeWithBudget(context, operation, operation.program, () => ({
     ...operation,
     status: "failed",
     status_reason: "simulation_reverted",
     reserved_wei: "0",
-    error: {
-      code: "simulation_reverted",
-      message: cause.message,
-      rpc_code: cause.rpcCode,
-      revert: decodeRevert(cause.data ?? "0x"),
-    },
+    error,
   }));
+}
+
+/**
+ * Runs an operation's call on the newest block, at the time that the next block would have, and writes nothing.
+ *
+ * @returns why it would revert, or null.
+ */
+export async function simulateNow(
+  context: RelayerContext,
+  operation: OperationRecord,
+): Promise<OperationError | null> {
+  const { from, to, calldata: data, gas_limit } = operation;
+  return tryCall(context, nodeOf(context, operation), { from, to, data, gas: BigInt(gas_limit) });
+}
+
+/** Runs a call as {@link simulateNow} does. */
+export async function tryCall(
+  context: RelayerContext,
+  node: Node,
+  call: Parameters<typeof simulateCall>[1],
+): Promise<OperationError | null> {
+  try {
+    // A deadline counts when the transaction is mined: by the time of the block before, its last second is not over yet.
+    await simulateCall(node, call, await readNextBlockTime(context.node));
+    return null;
+  } catch (error) {
+    if (!(error instanceof RpcRefusedError) || error.rpcCode !== executionReverted) throw error;
+    return {
+      code: "simulation_reverted",
+      message: error.message,
+      rpc_code: error.rpcCode,
+      revert: decodeRevert(error.data ?? "0x"),
+    };
+  }
 }

@@ -40,6 +40,7 @@ const explainedHash = z.templateLiteral(
 );
 const mineBody = z.strictObject({ blocks: z.int().min(1).max(9_999).default(1) });
 const miningBody = z.strictObject({ every: z.enum(["transaction", "never"]).or(z.int().min(1).max(3_600)) });
+const resumeBody = z.strictObject({ abandon: z.boolean().default(false) });
 const faultBody = z.strictObject({
   point: z.enum(faultPoints),
   action: z.string().refine((action) => faultActions.some((one) => one === action), "is no fault action"),
@@ -145,7 +146,9 @@ export function createControlHost(sandbox: {
   });
   // What a person does who has looked at foreign use of a signer.
   app.post("/operations/:id/resume", async (request, response) => {
-    response.json(await relayer.resume(request.params.id));
+    const { abandon } = resumeBody.parse(request.body ?? {});
+    const { id } = request.params;
+    response.json(abandon ? await relayer.abandon(id) : await relayer.resume(id));
   });
   app.use(receiverRoutes(sandbox));
   app.use(sandbox.explorer.routes);

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { OperationRecord } from "../../relayer/operation.ts";
-import { operationStatuses } from "../../relayer/operation.ts";
+import { type OperationRecord, operationStatuses, toPublicOperation } from "../../relayer/operation.ts";
+import { readSuperseded } from "../../server/store/relayer-journal.ts";
 import { pageQuery, readPage } from "./page.ts";
 import type { ShownOperation, ShownPage } from "./shown.ts";
 import type { Sources } from "./sources.ts";
@@ -36,6 +36,8 @@ export async function showOperation(
 ): Promise<ShownOperation> {
   const { program, kind, subject, sequence, status, status_reason, error, nonce, hash } = operation;
   const refund = subject.type === "refund" ? await services.store.get("refunds", subject.id) : undefined;
+  const superseded = await readSuperseded(services.store, operation);
+  const { attempt, cost_wei, reserved_wei, reorg_count } = toPublicOperation(operation, superseded);
   return {
     id: operation.operation_id,
     program,
@@ -48,18 +50,22 @@ export async function showOperation(
     error: error?.revert?.name ?? error?.message ?? null,
     nonce,
     from: people.show(operation.from),
-    transactions: operation.transactions.map(({ hash: signed, purpose, outcome, max_fee_per_gas }) => ({
-      hash: signed,
-      purpose,
-      outcome,
-      max_fee_per_gas,
-    })),
+    transactions: [...superseded, operation].flatMap((one) =>
+      one.transactions.map(({ hash: signed, purpose, outcome, max_fee_per_gas }) => ({
+        hash: signed,
+        attempt: one.attempt,
+        purpose,
+        outcome,
+        max_fee_per_gas,
+      })),
+    ),
+    attempt,
     hash,
-    cost_wei: operation.cost_wei,
-    reserved_wei: operation.reserved_wei,
+    cost_wei,
+    reserved_wei,
     block_number: operation.block_number,
     confirmations: operation.confirmations,
-    reorg_count: operation.reorg_count,
+    reorg_count,
     created_at: operation.created_at,
     signed_at: operation.signed_at,
     broadcast_at: operation.broadcast_at,

@@ -1,4 +1,5 @@
 import { type Hex, isAddress, isHash } from "viem";
+import type { OperationRecord } from "../../relayer/operation.ts";
 import type { Services } from "../../server/services.ts";
 import { readPage } from "./page.ts";
 import { readBlock } from "./read-blocks.ts";
@@ -44,21 +45,19 @@ async function findHash(text: string, sources: Sources): Promise<ShownFinding[]>
         purchase_id: purchase.key,
       },
     ];
-  const { data } = await readPage(
-    services.store,
-    "operations",
-    {},
-    {
-      cursor: undefined,
-      keep: ({ transactions }) => transactions.some((signed) => signed.hash === hash),
-    },
-  );
-  const found: ShownFinding[] = data.map(({ key, value }) => ({
-    type: "operation",
-    id: key,
-    title: `A transaction of the relayer's ${value.kind}, ${value.status}`,
-    purchase_id: value.subject.type === "purchase" ? value.subject.id : null,
-  }));
+  const signed = { cursor: undefined, keep: (attempt: OperationRecord) => hasSigned(attempt, hash) };
+  const pages = await Promise.all([
+    readPage(services.store, "operations", {}, signed),
+    readPage(services.store, "attempts", {}, signed),
+  ]);
+  const found: ShownFinding[] = pages
+    .flatMap(({ data }) => data)
+    .map(({ value }) => ({
+      type: "operation",
+      id: value.operation_id,
+      title: `A transaction of the relayer's ${value.kind}, ${value.status}`,
+      purchase_id: value.subject.type === "purchase" ? value.subject.id : null,
+    }));
   const receipt = await node.request<{
     Method: "eth_getTransactionReceipt";
     Parameters: [Hex];
@@ -74,6 +73,10 @@ async function findHash(text: string, sources: Sources): Promise<ShownFinding[]>
   const what = transaction.function ?? "a transaction";
   const title = `${what} by ${transaction.from.name ?? transaction.from.address} in block ${block?.number}`;
   return [{ type: "transaction", id: hash, title, purchase_id: transaction.about[0] ?? null }, ...found];
+}
+
+function hasSigned({ transactions }: OperationRecord, hash: Hex): boolean {
+  return transactions.some((signed) => signed.hash === hash);
 }
 
 async function findId(id: string, { store }: Services): Promise<ShownFinding[]> {

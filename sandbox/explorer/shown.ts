@@ -127,7 +127,15 @@ export interface ShownOperation {
   nonce: number | null;
   from: ShownAccount;
   /** Every transaction that was ever signed for it: the original, bumps and cancellations, and what became of each. */
-  transactions: { hash: string; purpose: string; outcome: string; max_fee_per_gas: string }[];
+  transactions: {
+    hash: string;
+    attempt: number;
+    purpose: string;
+    outcome: string;
+    max_fee_per_gas: string;
+  }[];
+  /** The current attempt; it is above 1 when the transaction before reverted or was abandoned. */
+  attempt: number;
   hash: string | null;
   cost_wei: string | null;
   reserved_wei: string;

@@ -16,6 +16,7 @@ const topics: { readonly [C in CollectionName]?: ShownTopic } = {
   receipts: "events",
   key_generations: "keys",
   operations: "operations",
+  attempts: "operations",
   budgets: "operations",
 };
 
@@ -96,6 +97,7 @@ function purchasesOf(change: Change): string[] {
     case "decisions":
       return [change.value.statement.purchase];
     case "operations":
+    case "attempts":
     case "events":
     case "submissions": {
       const { subject } = change.value;

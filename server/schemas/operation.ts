@@ -19,6 +19,11 @@ export const operationSchema = z
     kind: z.enum(["offer", "collect_refund"]),
     subject: z.object({ type: z.enum(["purchase", "refund"]), id: z.string() }),
     sequence: z.int(),
+    attempt: z.int().meta({
+      description:
+        "Counts from 1. The next attempt begins when the transaction before reverted, or its nonce was taken and it was abandoned.",
+      example: 1,
+    }),
     status: z.enum(operationStatuses),
     status_reason: z.string().nullable().meta({ example: null }),
     nonce: z.int().nullable().meta({ example: 0 }),
@@ -30,6 +35,8 @@ export const operationSchema = z
     hashes: z.array(
       z.object({
         hash: hashSchema,
+        attempt: z.int().meta({ example: 1 }),
+        nonce: z.int().nullable().meta({ example: 0 }),
         purpose: z.enum(["original", "bump", "cancel"]),
         outcome: z.string().meta({ example: "succeeded" }),
       }),

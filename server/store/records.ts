@@ -214,7 +214,10 @@ export interface Collections {
   idempotency: IdempotencyRecord;
   used_transactions: UsedTransactionRecord;
   submissions: SubmissionRecord;
+  /** The current attempt of each relay operation, by its id. */
   operations: OperationRecord;
+  /** The attempts of relay operations that later ones have superseded, by id and number. */
+  attempts: OperationRecord;
   budgets: BudgetRecord;
 }
 
@@ -238,6 +241,7 @@ export const indexedFields = {
   used_transactions: [],
   submissions: ["subject"],
   operations: ["program", "status"],
+  attempts: ["status"],
   budgets: [],
 } as const satisfies { [C in CollectionName]: readonly (keyof Collections[C])[] };
 
@@ -249,6 +253,7 @@ export const orderings = {
   operations_by_sequence: { collection: "operations", within: ["program"], by: "sequence" },
   operations_by_status: { collection: "operations", within: ["program", "status"], by: "sequence" },
   operations_by_nonce: { collection: "operations", within: ["from", "epoch"], by: "nonce" },
+  attempts_by_nonce: { collection: "attempts", within: ["from", "epoch"], by: "nonce" },
 } as const satisfies { [ordering: string]: { collection: CollectionName; within: string[]; by: string } };
 
 /** The name of an order. */

@@ -1,5 +1,7 @@
 import type { Journal } from "../../relayer/journal.ts";
-import type { Store } from "./store.ts";
+import { attemptKey, type OperationRecord } from "../../relayer/operation.ts";
+import type { OrderedPage } from "./ordered-index.ts";
+import type { Change, Store, Stored } from "./store.ts";
 
 /** What the journal needs of a store. */
 export interface JournalStore extends Pick<Store, "get" | "list" | "ordered" | "commit"> {
@@ -18,15 +20,25 @@ export interface JournalStore extends Pick<Store, "get" | "list" | "ordered" | "
 export function relayerJournal(store: JournalStore): Journal {
   return {
     async read(operationId) {
-      return (await store.get("operations", operationId))?.value;
+      const stored = await store.get("operations", operationId);
+      return stored && attemptOf(stored);
     },
+
+    async reread(attempt) {
+      const stored = await store.get(collectionOf(attempt), attemptKey(attempt));
+      return stored && attemptOf(stored);
+    },
+
+    superseded: async (current) => await readSuperseded(store, current),
 
     async unsettled() {
       const open = ["accepted", "signed", "broadcast", "mined", "needs_attention"] as const;
-      const found = await Promise.all(open.map((status) => store.list("operations", { status })));
+      const found = await Promise.all(
+        open.flatMap((status) => [store.list("operations", { status }), store.list("attempts", { status })]),
+      );
       return found
         .flat()
-        .map(({ value }) => value)
+        .map(attemptOf)
         .sort((left, right) => left.sequence - right.sequence);
     },
 
@@ -37,20 +49,17 @@ export function relayerJournal(store: JournalStore): Journal {
         status === undefined
           ? await store.ordered("operations_by_sequence", [program], page)
           : await store.ordered("operations_by_status", [program, status], page);
-      return found.map(({ value }) => value);
+      return found.map(attemptOf);
     },
 
     ...numbersOf(store),
 
     async claimedBelow(signer, nonce, epoch, limit) {
-      const page = { from: nonce - 1, reverse: true, limit };
-      const found = await store.ordered("operations_by_nonce", [signer, epoch], page);
-      return found.map(({ value }) => value);
+      return await byNonce(store, signer, epoch, { from: nonce - 1, reverse: true, limit });
     },
 
     async claimed(signer, fromNonce, epoch) {
-      const found = await store.ordered("operations_by_nonce", [signer, epoch], { from: fromNonce });
-      return found.map(({ value }) => value);
+      return await byNonce(store, signer, epoch, { from: fromNonce });
     },
 
     ahead() {
@@ -62,6 +71,18 @@ export function relayerJournal(store: JournalStore): Journal {
   };
 }
 
+/** Reads the attempts of an operation before the current one, the first one first. */
+export async function readSuperseded(
+  store: Pick<Store, "get">,
+  { operation_id, attempt }: Pick<OperationRecord, "operation_id" | "attempt">,
+): Promise<OperationRecord[]> {
+  const keys = Array.from({ length: attempt - 1 }, (_, index) =>
+    attemptKey({ operation_id, attempt: index + 1, superseded: true }),
+  );
+  const found = await Promise.all(keys.map(async (key) => await store.get("attempts", key)));
+  return found.flatMap((stored) => (stored === undefined ? [] : [attemptOf(stored)]));
+}
+
 type Numbers = Pick<Journal, "budget" | "lastNonce">;
 
 function numbersOf(store: Pick<Store, "get" | "ordered">): Numbers {
@@ -71,18 +92,48 @@ function numbersOf(store: Pick<Store, "get" | "ordered">): Numbers {
     },
 
     async lastNonce(signer, epoch) {
-      const [last] = await store.ordered("operations_by_nonce", [signer, epoch], { reverse: true, limit: 1 });
-      return last?.value.nonce ?? undefined;
+      const [last] = await byNonce(store, signer, epoch, { reverse: true, limit: 1 });
+      return last?.nonce ?? undefined;
     },
   };
 }
 
+/** The attempts of a signer in an epoch, current and superseded ones, in the order of their nonces. */
+async function byNonce(
+  store: Pick<Store, "ordered">,
+  signer: string,
+  epoch: string,
+  page: OrderedPage,
+): Promise<OperationRecord[]> {
+  const both = await Promise.all([
+    store.ordered("operations_by_nonce", [signer, epoch], page),
+    store.ordered("attempts_by_nonce", [signer, epoch], page),
+  ]);
+  const direction = page.reverse === true ? -1 : 1;
+  return both
+    .flat()
+    .map(attemptOf)
+    .sort((left, right) => direction * ((left.nonce ?? 0) - (right.nonce ?? 0)))
+    .slice(0, page.limit);
+}
+
 async function write(
-  { operation, budget }: Parameters<Journal["write"]>[0],
+  { operation, superseded, budget }: Parameters<Journal["write"]>[0],
   store: Pick<Store, "commit">,
 ): Promise<void> {
-  await store.commit([], () => [
-    { kind: "put", collection: "operations", key: operation.operation_id, value: operation },
-    ...(budget ? [{ kind: "put", collection: "budgets", key: budget.program, value: budget } as const] : []),
-  ]);
+  const changes = [operation, ...(superseded ? [superseded] : [])].map((value): Change => {
+    return { kind: "put", collection: collectionOf(value), key: attemptKey(value), value };
+  });
+  if (budget) changes.push({ kind: "put", collection: "budgets", key: budget.program, value: budget });
+  await store.commit([], () => changes);
+}
+
+/** Current attempts are kept by the id of their operation, so that those are found and listed whatever their number. */
+function collectionOf({ superseded }: Pick<OperationRecord, "superseded">) {
+  return superseded ? "attempts" : "operations";
+}
+
+/** Journals of earlier versions know one attempt of each operation. */
+function attemptOf({ value }: Stored<OperationRecord>): OperationRecord {
+  return value.superseded === undefined ? { ...value, attempt: 1, superseded: false } : value;
 }

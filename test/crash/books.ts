@@ -64,10 +64,13 @@ export async function expectBooksToBalance(
   const sequences = data.map(({ sequence }) => sequence);
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   const settled = data.filter(({ block_hash }) => block_hash !== null);
-  const ours = mined.filter(({ hash }) => data.some((operation) => operation.hash === hash));
+  const hashes = data.flatMap((operation) => operation.hashes);
+  const ours = mined.filter(({ hash }) => hashes.some((signed) => signed.hash === hash));
+  const told = hashes.filter(({ outcome }) => outcome === "succeeded" || outcome === "reverted");
   expect(ours.map(({ hash }) => hash)).toEqual(
-    settled.toSorted((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0)).map(({ hash }) => hash),
+    told.toSorted((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0)).map(({ hash }) => hash),
   );
+  expect(settled.every(({ hash }) => told.some((signed) => signed.hash === hash))).toBe(true);
   expect(mined).toHaveLength(ours.length + foreign);
 
   const sum = (amounts: (string | null)[]) => amounts.reduce((total, wei) => total + BigInt(wei ?? 0), 0n);

@@ -184,6 +184,46 @@ test("a person lets an operation go on that foreign use of the signer has stoppe
   await expectBooksToBalance(description, credential, [first, stopped], 1);
 });
 
+test("a person gives up an operation whose nonce was taken, and the next request takes another nonce", async () => {
+  const sandbox = await open();
+  const { description } = sandbox;
+  const storefront = await Storefront.open(description);
+  const [first, taken] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
+  const { credential } = storefront;
+  await send(description, credential, first);
+  await controlSandbox(description, "POST", "/faults", { point: "broadcast", action: "foreign_nonce" });
+  const refused = await send(description, credential, taken);
+  expect([refused.status, codeOf(refused)]).toEqual([409, "outcome_unknown"]);
+  const stopped = async () => (await readTransactions(description, credential)).data.at(-1);
+  const { operation_id = "" } = (await stopped()) ?? {};
+  const resume = `/operations/${operation_id}/resume`;
+  const still = { status: "needs_attention", status_reason: "nonce_taken", attempt: 1 };
+  expect(await controlSandbox(description, "POST", resume, {})).toMatchObject(still);
+  expect(await controlSandbox(description, "POST", resume, { abandon: false })).toMatchObject(still);
+  await expect(controlSandbox(description, "POST", resume, { abandon: "yes" })).rejects.toThrow("422");
+
+  expect(await controlSandbox(description, "POST", resume, { abandon: true })).toMatchObject({
+    operation_id,
+    status: "failed",
+    status_reason: "abandoned",
+    attempt: 2,
+    nonce: null,
+  });
+  expect(await stopped()).toMatchObject({ reserved_wei: "0", hashes: [{ attempt: 1, nonce: 1 }] });
+  await expect(controlSandbox(description, "POST", resume, { abandon: true })).rejects.toThrow(
+    `${operation_id} is failed; only an operation that needs attention can be resumed.`,
+  );
+  const other = { ...taken, key: `${taken.key}-other` };
+  const done = await send(description, credential, other);
+  expect(done.status, done.text).toBe(200);
+  expect(operationIn(done)).toMatchObject({ operation_id, attempt: 2, nonce: 2, status: "confirmed" });
+  // The first key was told that the outcome is unknown: it gets the same success.
+  const late = await send(description, credential, taken);
+  expect(late.status, late.text).toBe(200);
+  expect(operationIn(late)).toEqual(operationIn(done));
+  await expectBooksToBalance(description, credential, [first, taken], 1);
+});
+
 test("the command line sets, lists and clears faults", async () => {
   const folder = await temporaryFolder();
   const sandbox = await open({ dataDirectory: folder });

@@ -223,6 +223,43 @@ export class Stage {
     };
   }
 
+  /** The merchant lets the funding source draw so much from now on. */
+  async fund(allowance: bigint): Promise<void> {
+    const { token, fundingSource } = this.chain.deployment;
+    await this.send(
+      this.chain.accounts.wallets.merchant,
+      approveCall(token.address, fundingSource.address, allowance),
+    );
+  }
+
+  /** A refund whose transaction reverted, because the merchant took the allowance away after it was signed. */
+  async revertedRefund(
+    name: string,
+    award = 4_000_000n,
+  ): Promise<{ intent: RelayIntent; reverted: Operation }> {
+    const offer = await this.offer(name);
+    await this.relayer.submit(offer);
+    const intent = await this.refund(name, offer.businessKey, award);
+    this.relayer.fault({ point: "after_signed", action: "hold" });
+    const signed = await this.relayer.submit(intent);
+    expect(signed.status).toBe("signed");
+    await this.fund(0n);
+    const reverted = await this.relayer.advance(signed.operation_id);
+    expect(reverted).toMatchObject({ status: "reverted", attempt: 1, hashes: [{ outcome: "reverted" }] });
+    return { intent, reverted };
+  }
+
+  /** The hashes of the transactions that collected a refund, in order. */
+  async collected(): Promise<Hex[]> {
+    const logs = await this.client.getContractEvents({
+      address: this.chain.deployment.registrar.address,
+      abi: purchaseRegistrarAbi,
+      eventName: "RefundCollected",
+      fromBlock: this.#blockBefore,
+    });
+    return logs.map(({ transactionHash }) => transactionHash);
+  }
+
   /** The program's admin sets what the registrar may do. */
   async setBounds(bounds: { maxPurchase: bigint; openBudget: bigint }): Promise<void> {
     const { registrar, programs } = this.chain.deployment;
@@ -284,16 +321,27 @@ export class Stage {
     await this.expectBooksToBalance();
   }
 
-  /** The budget adds up, agrees with every operation, and is what the signer has paid to the wei. */
-  async expectBooksToBalance(): Promise<void> {
+  /**
+   * The budget adds up, agrees with every operation, and is what the signer has paid to the wei.
+   *
+   * @param foreign - how many transactions somebody else has sent with the signer's key.
+   */
+  async expectBooksToBalance(foreign = 0): Promise<void> {
     const budget = await this.relayer.budget(program);
     const operations = await this.relayer.list(program, { limit: 1_000 });
     const sum = (amounts: (string | null)[]) => amounts.reduce((total, wei) => total + BigInt(wei ?? 0), 0n);
     expect(sum([budget.available_wei, budget.reserved_wei, budget.spent_wei])).toBe(BigInt(budget.limit_wei));
     expect(sum(operations.map(({ reserved_wei }) => reserved_wei))).toBe(BigInt(budget.reserved_wei));
     expect(sum(operations.map(({ cost_wei }) => cost_wei))).toBe(BigInt(budget.spent_wei));
+    const ours = new Set(operations.flatMap(({ hashes }) => hashes.map(({ hash }) => hash)));
+    const others = (await this.mined()).filter((hash) => !ours.has(hash));
+    expect(others).toHaveLength(foreign);
+    const costs = others.map(async (hash) => {
+      const { gasUsed, effectiveGasPrice } = await this.client.getTransactionReceipt({ hash });
+      return (gasUsed * effectiveGasPrice).toString();
+    });
     const balance = await this.client.getBalance({ address: this.registrar.address });
-    expect(this.#balanceBefore - balance).toBe(BigInt(budget.spent_wei));
+    expect(this.#balanceBefore - balance).toBe(BigInt(budget.spent_wei) + sum(await Promise.all(costs)));
   }
 }
 

@@ -57,6 +57,20 @@ test("resume lets an operation go on that needs a person", async () => {
   expect(resumed).toBe(`${operation_id} is confirmed now.\n`);
 });
 
+test("resume --abandon gives an operation up whose nonce was taken", async () => {
+  const storefront = await Storefront.open(sandbox.description);
+  const [first, taken] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
+  await send(sandbox.description, storefront.credential, first);
+  sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  const { text } = await send(sandbox.description, storefront.credential, taken);
+  const { operation_id } = refusal.parse(JSON.parse(text)).operation;
+  const still = await run("resume", operation_id, "--data-dir", folder);
+  expect(still).toBe(`${operation_id} is needs_attention now: nonce_taken.\n`);
+  const abandoned = await run("resume", operation_id, "--abandon", "--data-dir", folder);
+  expect(abandoned).toBe(`${operation_id} is abandoned. Send its request again to begin attempt 2.\n`);
+  expect((await send(sandbox.description, storefront.credential, taken)).status).toBe(200);
+});
+
 test("keys rotate changes the secret that sandbox.json tells", async () => {
   const { hmac_secret } = sandbox.description.receiver;
   const answer = await run("keys", "rotate", "notifications", "--json", "--data-dir", folder);

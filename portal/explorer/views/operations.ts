@@ -55,8 +55,9 @@ export function operationCard(operation: ShownOperation, scene: Scene): Template
     ${error === null ? nothing : html`<p class="notice bad">${error}</p>`}
     <ul class="plain hashes">
       ${transactions.map(
-        ({ hash, purpose, outcome }) => html`<li class="row">
+        ({ hash, attempt, purpose, outcome }) => html`<li class="row">
           ${transaction(hash)} <span class="small">${purpose}</span> ${badge(outcome)}
+          ${operation.attempt === 1 ? nothing : html`<span class="small quiet">attempt ${attempt}</span>`}
         </li>`,
       )}
       ${transactions.length === 0 ? html`<li class="quiet">Nothing is signed yet.</li>` : nothing}

@@ -1,0 +1,18 @@
+import type { RelayerContext } from "./context.ts";
+import { driveAlone } from "./drive.ts";
+import { isOver, type Operation, type OperationRecord, toPublicOperation } from "./operation.ts";
+
+/**
+ * Whether an earlier attempt of an operation has taken effect or may still be mined, after another look at each of them. While one
+ * is, no further attempt may begin.
+ */
+export async function hasLiveAttempt(context: RelayerContext, current: OperationRecord): Promise<boolean> {
+  for (const superseded of await context.journal.superseded(current))
+    if (!isOver(await driveAlone(context, superseded, "always"))) return true;
+  return false;
+}
+
+/** What the API shows of an operation, its earlier attempts included. */
+export async function showOperation(context: RelayerContext, current: OperationRecord): Promise<Operation> {
+  return toPublicOperation(current, await context.journal.superseded(current));
+}

@@ -1,0 +1,83 @@
+import { privateKeyToAccount } from "viem/accounts";
+import { expect, test } from "vitest";
+import { approveCall } from "../../protocol/call.ts";
+import { createChainClient } from "../../sandbox/anvil/chain-client.ts";
+import type { SandboxDescription } from "../../sandbox/description.ts";
+import { Wallet } from "../../sandbox/wallets/wallet.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "./books.ts";
+import { controlSandbox, isRunning } from "./control.ts";
+import { sendUntilDone, start } from "./crash-series.ts";
+import { Storefront, send } from "./storefront.ts";
+
+/** The merchant lets the funding source draw so much from now on. */
+async function fund({ urls, wallets, contracts }: SandboxDescription, allowance: bigint): Promise<void> {
+  const { merchant } = wallets;
+  if (merchant === undefined) throw new Error("A sandbox has a merchant.");
+  const wallet = new Wallet(privateKeyToAccount(merchant.private_key), createChainClient(urls.rpc));
+  const { status } = await wallet.send(approveCall(contracts.token, contracts.funding_source, allowance));
+  expect(status).toBe("success");
+}
+
+test.each(["after_intent", "after_signed", "sent", "after_mined", "after_confirmed"] as const)(
+  "a refund that reverted is collected once when the sandbox is killed at %s of its next attempt",
+  { timeout: 60_000 },
+  async (point) => {
+    const folder = await temporaryFolder();
+    const first = await start(folder);
+    const { description } = first;
+    const storefront = await Storefront.open(description);
+    const request = await storefront.prepare("collect_refund");
+    const { credential } = storefront;
+    await controlSandbox(description, "POST", "/faults", { point: "after_signed", action: "hold" });
+    expect((await send(description, credential, request)).status).toBe(202);
+    // The merchant's block is a new head, with which the relayer sends what was held.
+    await fund(description, 0n);
+    const last = async () => (await readTransactions(description, credential)).data.at(-1);
+    await expect.poll(async () => (await last())?.status).toBe("reverted");
+    await fund(description, 5_000_000n);
+    await controlSandbox(description, "POST", "/faults", { point, action: "crash" });
+    const other = { ...request, key: `${request.key}-other` };
+    await expect(send(description, credential, other)).rejects.toThrow();
+    await expect.poll(() => isRunning(description.pid)).toBe(false);
+
+    await using second = await start(folder);
+    const answer = await sendUntilDone(second.description, credential, other);
+    expect(operationIn(answer)).toMatchObject({
+      attempt: 2,
+      hashes: [
+        { attempt: 1, outcome: "reverted" },
+        { attempt: 2, outcome: "succeeded" },
+      ],
+    });
+    const late = await send(second.description, credential, request);
+    expect(late).toMatchObject({ status: 201, replayed: false });
+    expect(operationIn(late)).toEqual(operationIn(answer));
+    await expectBooksToBalance(second.description, credential, [request]);
+  },
+);
+
+test("an operation that was abandoned before a kill begins its next attempt with the next request after it, and not before", {
+  timeout: 60_000,
+}, async () => {
+  const folder = await temporaryFolder();
+  const first = await start(folder);
+  const { description } = first;
+  const storefront = await Storefront.open(description);
+  const request = await storefront.prepare("offer");
+  const { credential } = storefront;
+  await controlSandbox(description, "POST", "/faults", { point: "broadcast", action: "foreign_nonce" });
+  const refused = await send(description, credential, request);
+  expect([refused.status, codeOf(refused)]).toEqual([409, "outcome_unknown"]);
+  const { operation_id } = (await readTransactions(description, credential)).data[0] ?? {};
+  await controlSandbox(description, "POST", `/operations/${operation_id}/resume`, { abandon: true });
+  await first.end("SIGKILL");
+
+  await using second = await start(folder);
+  const { data, gas_budget } = await readTransactions(second.description, credential);
+  expect(data).toMatchObject([{ operation_id, attempt: 2, status: "failed", status_reason: "abandoned" }]);
+  expect(gas_budget.reserved_wei).toBe("0");
+  const answer = await sendUntilDone(second.description, credential, request);
+  expect(operationIn(answer)).toMatchObject({ operation_id, attempt: 2, status: "confirmed", nonce: 1 });
+  await expectBooksToBalance(second.description, credential, [request], 1);
+});
