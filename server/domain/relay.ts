@@ -1,8 +1,10 @@
 import type { Hex } from "viem";
-import { toJson } from "../../protocol/json.ts";
+import { type Json, toJson } from "../../protocol/json.ts";
 import {
   GasBudgetExceededError,
   type Operation,
+  type OperationError,
+  operationId,
   RelayerError,
   type RelayIntent,
 } from "../../relayer/relayer.ts";
@@ -11,9 +13,55 @@ import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 
 /** How far a relayed operation came: confirmed with its transaction, or still on its way. */
-type Relayed =
+export type Relayed =
   | { confirmed: true; operation: Operation; hash: Hex }
   | { confirmed: false; operation: Operation };
+
+/** The custom error that a call reverted with. */
+export type Revert = NonNullable<OperationError["revert"]>;
+
+/** What a step knows of the intent that it has relayed. */
+interface RelayedStep {
+  /** Has a confirmed transaction bound to what it must be. */
+  bind: (hash: Hex) => Promise<void>;
+  /**
+   * The refusal of what the contract did not allow, with the members that say how; null for a revert without a code of its own.
+   *
+   * @param mined - whether it was a transaction that reverted, and not a simulation before it.
+   */
+  refusalOf: (revert: Revert, mined: boolean, members: { [name: string]: Json }) => Promise<Problem | null>;
+}
+
+/** What names an effect that the relayer has once. */
+type Effect = Pick<RelayIntent, "program" | "kind" | "businessKey">;
+
+/** The relay operation of an effect on this chain, as the relayer has it now. */
+export async function findOperation(effect: Effect, services: Services): Promise<Operation | undefined> {
+  const { relayer, deployment } = services;
+  return await relayer.read(operationId(deployment.epoch, effect));
+}
+
+/**
+ * Whether an effect is under way or done: the relayer then goes on with it, whatever would be refused if it began now, and answers
+ * with its outcome.
+ */
+export async function isUnderWay(effect: Effect, services: Services): Promise<boolean> {
+  const operation = await findOperation(effect, services);
+  return operation !== undefined && operation.status !== "failed" && operation.status !== "reverted";
+}
+
+/**
+ * Runs an intent's call as it would run in the next block, without sending it.
+ *
+ * @returns the custom error that it would revert with, or null.
+ */
+export async function simulate(
+  intent: Omit<RelayIntent, "subject">,
+  services: Services,
+): Promise<Revert | null> {
+  const error = await services.relayer.simulate(intent).catch(throwRefusal);
+  return error?.revert ?? null;
+}
 
 /**
  * Relays an intent and, once its transaction is confirmed, has it bound to what it must be.
@@ -25,19 +73,17 @@ type Relayed =
 export async function relayBound(
   intent: RelayIntent,
   services: Services,
-  bind: (hash: Hex) => Promise<void>,
+  step: RelayedStep,
 ): Promise<Relayed> {
   for (;;) {
-    const relayed = await relay(intent, services);
+    const relayed = await relay(intent, services, step);
     if (!relayed.confirmed) return relayed;
     try {
-      await bind(relayed.hash);
+      await step.bind(relayed.hash);
       return relayed;
     } catch (error) {
       const { operation_id, block_hash } = relayed.operation;
-      const now = await services.relayer.advance(operation_id).catch((failure: unknown) => {
-        throw asRefusal(failure);
-      });
+      const now = await services.relayer.advance(operation_id).catch(throwRefusal);
       if (now.block_hash === block_hash) throw error;
     }
   }
@@ -46,18 +92,29 @@ export async function relayBound(
 /**
  * Relays an intent, or goes on with the operation that it already has.
  *
- * @throws Problem gas_budget_exceeded before any effect; transaction_reverted when it failed for good; outcome_unknown when the
- * operation needs attention.
+ * @throws Problem gas_budget_exceeded before any effect; transaction_reverted, or the code of what the contract did not allow, when it
+ * failed; outcome_unknown when the operation needs attention.
  */
-async function relay(intent: RelayIntent, services: Services): Promise<Relayed> {
-  const operation = await services.relayer.submit(intent).catch((error: unknown) => {
-    throw asRefusal(error);
-  });
-  if (operation.status === "confirmed" && operation.hash !== null)
-    return { confirmed: true, operation, hash: operation.hash };
-  if (operation.status === "reverted" || operation.status === "failed") throw refusalOf(operation);
-  if (operation.status === "needs_attention") throw unknownOutcome(operation);
-  return { confirmed: false, operation };
+async function relay(
+  intent: RelayIntent,
+  services: Services,
+  { refusalOf }: Pick<RelayedStep, "refusalOf">,
+): Promise<Relayed> {
+  const operation = await services.relayer.submit(intent).catch(throwRefusal);
+  const { status, error, hash } = operation;
+  if (status === "confirmed" && hash !== null) return { confirmed: true, operation, hash };
+  if (status === "needs_attention") throw unknownOutcome(operation);
+  if (status !== "reverted" && status !== "failed") return { confirmed: false, operation };
+  const revert = error?.revert ?? null;
+  const members = { operation: toJson(operation), revert: toJson(revert) };
+  const refusal = revert && (await refusalOf(revert, status === "reverted", members));
+  // A revert with words of its own is called Error, as Solidity does.
+  const words = revert?.name === "Error" ? revert.args["message"] : revert?.name;
+  const reason = words ?? error?.message ?? operation.status_reason ?? status;
+  throw (
+    refusal ??
+    new Problem("transaction_reverted", `The relayed ${operation.kind} failed: ${reason}.`, { members })
+  );
 }
 
 /** Whether its transaction took place can only be told by a person who looks; the key stays bound to it. */
@@ -69,34 +126,14 @@ function unknownOutcome(operation: Operation): Problem {
   });
 }
 
-function refusalOf(operation: Operation): Problem {
-  const revert = operation.error?.revert ?? null;
-  const members = { operation: toJson(operation), revert: toJson(revert) };
-  const reason = revert?.name ?? operation.error?.message ?? operation.status_reason ?? operation.status;
-  if (revert?.name === "BudgetExceeded")
-    return new Problem(
-      "registrar_bound_exceeded",
-      `The registrar's budget of open offers is used up: ${reason}.`,
-      { members },
-    );
-  // Another refund of the same funding was collected between the look at the chain and the transaction.
-  if (revert?.name === "FundingInsufficient" && operation.kind === "collect_refund")
-    return new Problem(
-      "funding_source_insufficient",
-      `The funding's cap was used up while this refund was on its way: ${operation.hash ?? "no transaction"}.`,
-      { members },
-    );
-  return new Problem("transaction_reverted", `The relayed ${operation.kind} failed: ${reason}.`, { members });
-}
-
-function asRefusal(error: unknown): unknown {
+function throwRefusal(error: unknown): never {
   if (error instanceof GasBudgetExceededError)
-    return new Problem("gas_budget_exceeded", error.message, {
+    throw new Problem("gas_budget_exceeded", error.message, {
       members: { required_wei: error.requiredWei.toString(), available_wei: error.availableWei.toString() },
     });
-  if (!(error instanceof RelayerError)) return error;
-  if (error.code === "chain_mismatch") return new ChainMismatchError(error.message, { cause: error });
+  if (!(error instanceof RelayerError)) throw error;
+  if (error.code === "chain_mismatch") throw new ChainMismatchError(error.message, { cause: error });
   if (error.code === "rpc_unavailable" || error.code === "rpc_refused")
-    return new ChainUnavailableError(error.message, { cause: error });
-  return error;
+    throw new ChainUnavailableError(error.message, { cause: error });
+  throw error;
 }

@@ -1,16 +1,18 @@
 import { offerCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
-import { toJson } from "../../protocol/json.ts";
+import { type Json, toJson } from "../../protocol/json.ts";
+import type { RelayIntent } from "../../relayer/relayer.ts";
 import { expectOffer } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
-import type { ChainProgram } from "../chain/chain.ts";
+import type { ProgramDeployment } from "../deployment.ts";
 import { commitmentOf } from "../domain/commitment-of.ts";
-import { findPurchase } from "../domain/find.ts";
+import { findParts, findPurchase } from "../domain/find.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
-import { relayBound } from "../domain/relay.ts";
+import { findOperation, isUnderWay, type Revert, relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
-import { defineOperation } from "../http/operation.ts";
+import { defineOperation, type Outcome } from "../http/operation.ts";
 import { activatePurchaseBody, activationSchema } from "../schemas/purchase.ts";
+import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import { viewPurchase } from "../views/purchase.ts";
 
@@ -52,37 +54,30 @@ export const activatePurchase = defineOperation({
     "storage_unavailable",
   ],
   events: ["purchase.activated"],
-  async handle({ services, program, id, body, beginEffect }) {
-    const { store, chain, deployment } = services;
+  async handle({ services, program, id, body, resumes, beginEffect }) {
+    const { store, chain } = services;
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
+    if (resumes !== null && purchase.route === "registrar_offer")
+      return await answerOffered(purchase, services);
     await assertStep(purchase, "activate", services);
     assertSamePurchase(purchase, body.commitment_hash);
     const query = { id: purchase.commitment_hash, buyer: purchase.buyer };
-    const before = await chain.purchase(query);
-    if (before.exists) await assertRoute(purchase, "registrar_offer", services);
-    else assertOfferable(purchase, await chain.program(hashId(program.id)));
+    const intent = offerOf(purchase, program, services);
+    if ((await chain.purchase(query)).exists) await assertRoute(purchase, "registrar_offer", services);
+    else if (!(await isUnderWay(intent, services))) await assertOfferable(purchase, services);
     await beginEffect(id);
-    const relayed = await relayBound(
-      {
-        program: program.id,
-        kind: "offer",
-        subject: { type: "purchase", id },
-        businessKey: purchase.commitment_hash,
-        call: offerCall(
-          deployment.registrar.address,
-          commitmentOf(purchase, deployment),
-          purchase.commitment_signature,
-        ),
-        signer: program.registrar,
-      },
-      services,
-      async (hash) => {
-        const { exists } = await chain.purchase(query);
+    const relayed = await relayBound(intent, services, {
+      bind: async (hash) => {
+        const offered = (await chain.purchase(query)).exists;
         const use = { key: hash, step: "offer", subject: id };
-        await requireBound(hash, expectOffer(purchase, program.registrar, exists, services), use, services);
+        await requireBound(hash, expectOffer(purchase, program.registrar, offered, services), use, services);
       },
-    );
+      refusalOf: async (revert, mined, members) => {
+        if (!mined) await assertOfferable(purchase, services);
+        return refusalOfOffer(purchase, revert, members);
+      },
+    });
     const operation = toJson(relayed.operation);
     const onChain = await chain.purchase(query);
     if (!relayed.confirmed)
@@ -118,6 +113,47 @@ export const activatePurchase = defineOperation({
   },
 });
 
+/** The registrar's offer of a purchase; its commitment can be offered once. */
+function offerOf(
+  purchase: PurchaseRecord,
+  program: ProgramDeployment,
+  { deployment }: Pick<Services, "deployment">,
+): RelayIntent {
+  const { commitment_hash, commitment_signature } = purchase;
+  const { address } = deployment.registrar;
+  return {
+    program: program.id,
+    kind: "offer",
+    subject: { type: "purchase", id: purchase.id },
+    businessKey: commitment_hash,
+    call: offerCall(address, commitmentOf(purchase, deployment), commitment_signature),
+    signer: program.registrar,
+  };
+}
+
+/** Answers a key under which the offer began, once another key has finished it: with the purchase as it is now. */
+async function answerOffered(purchase: PurchaseRecord, services: Services): Promise<Outcome> {
+  const { store, chain } = services;
+  const { id, program, commitment_hash, buyer } = purchase;
+  const effect = { program, kind: "offer", businessKey: commitment_hash } as const;
+  const [operation, parts, onChain, events] = await Promise.all([
+    findOperation(effect, services),
+    findParts(store, purchase),
+    chain.purchase({ id: commitment_hash, buyer }),
+    store.list("events", { program, subject: id }),
+  ]);
+  const activated = events.find(({ value }) => value.type === "purchase.activated");
+  if (operation === undefined || activated === undefined)
+    throw new Error(`The offer of ${id} must have left an operation and an event.`);
+  const event_id = activated.key;
+  const shown = viewPurchase(purchase, parts, onChain, services);
+  return {
+    kind: "write",
+    status: 200,
+    write: () => ({ changes: [], body: { purchase: shown, operation: toJson(operation), event_id } }),
+  };
+}
+
 function assertSamePurchase(purchase: PurchaseRecord, commitmentHash: string): void {
   if (commitmentHash === purchase.commitment_hash) return;
   const { id, commitment_hash: expected } = purchase;
@@ -126,13 +162,16 @@ function assertSamePurchase(purchase: PurchaseRecord, commitmentHash: string): v
   throw new Problem("commitment_mismatch", detail, { errors: [finding] });
 }
 
-/** What the contract would refuse is refused before the relayer reserves anything. */
-function assertOfferable(purchase: PurchaseRecord, state: ChainProgram): void {
-  const { timestamp } = state.asOf;
+/** Refuses what the contract would refuse in the next block, before the relayer reserves anything. */
+async function assertOfferable(purchase: PurchaseRecord, { chain }: Services): Promise<void> {
+  const [state, timestamp] = await Promise.all([
+    chain.program(hashId(purchase.program)),
+    chain.nextTime(),
+  ]);
   if (timestamp > purchase.offer_deadline)
     throw new Problem(
       "deadline_passed",
-      `The offer was due by ${purchase.offer_deadline}; it is ${timestamp}.`,
+      `The offer was due by ${purchase.offer_deadline}; the next block is made at ${timestamp}.`,
     );
   const amount = BigInt(purchase.amount);
   const available = state.openBudget - state.openOffers;
@@ -151,4 +190,29 @@ function assertOfferable(purchase: PurchaseRecord, state: ChainProgram): void {
         },
       },
     });
+}
+
+/** What the contract says when the registrar's bounds have changed, or are used up, since they were looked at. */
+const boundReverts = new Set(["BudgetExceeded", "AmountOutOfRange", "ProgramPaused", "DeadlinePassed"]);
+
+/** The code that {@link assertOfferable} would have refused with, had it seen what the transaction met. */
+function refusalOfOffer(
+  { offer_deadline }: PurchaseRecord,
+  { name, args }: Revert,
+  members: { [name: string]: Json },
+): Problem | null {
+  if (name === "DeadlinePassed" && args["deadline"] === String(offer_deadline))
+    return new Problem(
+      "deadline_passed",
+      `The offer was due by ${offer_deadline}; its transaction came at ${String(args["timestamp"])} and reverted.`,
+      { members },
+    );
+  if (!boundReverts.has(name)) return null;
+  return new Problem(
+    "registrar_bound_exceeded",
+    `The registrar's bounds did not allow this offer: ${name}.`,
+    {
+      members,
+    },
+  );
 }

@@ -1,17 +1,20 @@
 import { collectRefundCall } from "../../protocol/call.ts";
-import { deriveId, hashId } from "../../protocol/id.ts";
+import { deriveId } from "../../protocol/id.ts";
 import { toJson } from "../../protocol/json.ts";
+import type { Operation, RelayIntent } from "../../relayer/relayer.ts";
 import { expectRefund } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
-import type { ChainFunding } from "../chain/chain.ts";
-import { findMerchant, findParts, findPurchase } from "../domain/find.ts";
+import type { ProgramDeployment } from "../deployment.ts";
+import { findParts, findPurchase } from "../domain/find.ts";
+import { refusalOfFunding, saysFunding } from "../domain/funding.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
-import { relayBound } from "../domain/relay.ts";
+import { isUnderWay, type Relayed, relayBound, simulate } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
-import { defineOperation } from "../http/operation.ts";
+import { defineOperation, type Outcome } from "../http/operation.ts";
 import { executeRefundBody, refundExecutionSchema } from "../schemas/refund.ts";
-import type { MerchantRecord, PurchaseRecord, RefundRecord } from "../store/records.ts";
-import type { Change } from "../store/store.ts";
+import type { Services } from "../services.ts";
+import type { DecisionRecord, PurchaseRecord, RefundRecord } from "../store/records.ts";
+import type { Change, Store, Stored } from "../store/store.ts";
 import { viewRefund } from "../views/refund.ts";
 
 /** Operation 13: records the award and collects it from the accepted funding source. */
@@ -48,150 +51,201 @@ export const executeRefund = defineOperation({
     "storage_unavailable",
   ],
   events: ["refund.due", "refund.collected"],
-  async handle({ services, program, id, body, now, beginEffect }) {
-    const { store, chain, settings, deployment } = services;
+  async handle({ services, program, id, body, now, resumes, beginEffect }) {
+    const { store, chain, settings } = services;
     const stored = await findPurchase(store, program.id, id);
     const purchase = stored.value;
+    const { claim, decision, refund } = await findParts(store, purchase);
+    if (resumes !== null && purchase.status === "refunded" && refund !== null)
+      return await answerCollected(refund, purchase, services);
     await assertStep(purchase, "refunds", services);
-    const { claim, decision, refund: due } = await findParts(store, purchase);
     if (claim === null || decision === null || decision.id !== body.decision_id)
       throw new Problem("not_found", `There is no decision ${body.decision_id} of ${id}.`);
-    const { award } = decision.statement;
-    const merchant = (await findMerchant(store, program.id, purchase.merchant_id)).value;
+    const collection = collectionOf(purchase, decision, program, services);
     const query = { id: purchase.commitment_hash, buyer: purchase.buyer };
-    if ((await chain.purchase(query)).refunded === 0n) {
-      const merchantRef = hashId(merchant.id);
-      const wallet = merchant.wallet;
-      assertFunded(
-        BigInt(award),
-        merchant,
-        await chain.funding({ program: hashId(program.id), merchantRef, wallet }),
-      );
-    }
-    const refundId = due?.id ?? deriveId("ref", [settings.seed, await store.next("ref")]);
+    const { refunded } = await chain.purchase(query);
+    if (refunded === 0n && !(await isUnderWay(collection, services)))
+      await assertFunded(collection, { purchase, decision }, services);
+    const refundId = refund?.id ?? deriveId("ref", [settings.seed, await store.next("ref")]);
     await beginEffect(id);
-    const relayed = await relayBound(
-      {
-        program: program.id,
-        kind: "collect_refund",
-        subject: { type: "refund", id: refundId },
-        businessKey: decision.decision_hash,
-        call: collectRefundCall(
-          deployment.registrar.address,
-          purchase.commitment_hash,
-          BigInt(award),
-          decision.decision_hash,
-        ),
-        signer: program.registrar,
-      },
-      services,
-      async (hash) => {
+    const intent = { ...collection, subject: { type: "refund", id: refundId } } as const;
+    const relayed = await relayBound(intent, services, {
+      bind: async (hash) => {
         const expected = { purchase, claim, decision, registrar: program.registrar };
         const use = { key: hash, step: "refund", subject: id };
         const onChain = await chain.purchase(query);
         await requireBound(hash, expectRefund(expected, onChain, services), use, services);
       },
-    );
-    const operation = toJson(relayed.operation);
-    const base = {
-      id: relayed.operation.subject.id,
-      program: program.id,
-      purchase_id: id,
-      decision_id: decision.id,
-      award,
-      operation_id: relayed.operation.operation_id,
-      created_at: due?.created_at ?? now,
-    };
-    const data = { purchase_id: id, refund_id: base.id, award };
-    const revision = (await store.get("refunds", base.id))?.revision;
-    const put = (refund: RefundRecord): Change =>
-      revision === undefined
-        ? { kind: "insert", collection: "refunds", key: refund.id, value: refund }
-        : { kind: "update", collection: "refunds", key: refund.id, value: refund, revision };
-    if (!relayed.confirmed) {
-      if (due)
-        return {
-          kind: "write",
-          status: 202,
-          final: false,
-          write: () => ({
-            changes: [],
-            body: { refund: viewRefund(due, purchase), operation, event_id: due.event_id },
-          }),
-        };
-      return {
-        kind: "write",
-        status: 202,
-        final: false,
-        event: { type: "refund.due", data },
-        write: (event_id) => {
-          const refund: RefundRecord = {
-            ...base,
-            status: "due",
-            transaction_hash: null,
-            collected_at: null,
-            event_id,
-          };
-          const waiting: PurchaseRecord = {
-            ...purchase,
-            status: "refund_due",
-            refund_id: refund.id,
-            event_id,
-          };
-          return {
-            changes: [put(refund), { ...stored, kind: "update", collection: "purchases", value: waiting }],
-            body: { refund: viewRefund(refund, waiting), operation, event_id },
-          };
-        },
-      };
-    }
-    return {
-      kind: "write",
-      status: 201,
-      event: { type: "refund.collected", data: { ...data, transaction_hash: relayed.hash } },
-      write: (event_id) => {
-        const refund: RefundRecord = {
-          ...base,
-          status: "collected",
-          transaction_hash: relayed.hash,
-          collected_at: now,
-          event_id,
-        };
-        const refunded: PurchaseRecord = { ...purchase, status: "refunded", refund_id: refund.id, event_id };
-        return {
-          changes: [
-            put(refund),
-            { ...stored, kind: "update", collection: "purchases", value: refunded },
-            {
-              kind: "insert",
-              collection: "used_transactions",
-              key: relayed.hash,
-              value: { step: "refund", subject: id },
-            },
-          ],
-          body: { refund: viewRefund(refund, refunded), operation, event_id },
-        };
-      },
-    };
+      // The figures are those of now: they say why a simulation fails, and nothing of a transaction that was mined before.
+      refusalOf: async (revert, mined, members) =>
+        mined && !saysFunding(revert)
+          ? null
+          : await refusalOfFunding(revert, { purchase, decision }, services, members),
+    });
+    const due = { stored, decision, refund, now };
+    return relayed.confirmed ? await collect(due, relayed, services) : await postpone(due, relayed, services);
   },
 });
 
-/** What the contract would refuse is refused before the relayer reserves anything, with every figure. */
-function assertFunded(award: bigint, merchant: MerchantRecord, funding: ChainFunding): void {
-  const remaining = BigInt(merchant.funding.cap) - funding.collected;
-  const { allowance, balance, asOf } = funding;
-  const valid = funding.revokedAt > 0 || asOf.timestamp <= merchant.funding.valid_until;
-  if (award <= remaining && award <= allowance && award <= balance && valid) return;
-  throw new Problem("funding_source_insufficient", `The award is ${award}; the funding does not cover it.`, {
-    members: {
-      funding: {
-        award: award.toString(),
-        remaining: remaining.toString(),
-        allowance: allowance.toString(),
-        balance: balance.toString(),
-        valid_until: merchant.funding.valid_until,
-        revoked_at: funding.revokedAt,
-      },
+/** A refund's collection, which is made once for its decision; under which refund it is shown is told with it. */
+type Collection = Omit<RelayIntent, "subject">;
+
+function collectionOf(
+  purchase: PurchaseRecord,
+  { statement, decision_hash }: DecisionRecord,
+  program: ProgramDeployment,
+  { deployment }: Pick<Services, "deployment">,
+): Collection {
+  const { address } = deployment.registrar;
+  return {
+    program: program.id,
+    kind: "collect_refund",
+    businessKey: decision_hash,
+    call: collectRefundCall(address, purchase.commitment_hash, BigInt(statement.award), decision_hash),
+    signer: program.registrar,
+  };
+}
+
+/** Refuses what the contract would refuse in the next block for want of funding, before the relayer reserves anything. */
+async function assertFunded(
+  collection: Collection,
+  due: { purchase: PurchaseRecord; decision: DecisionRecord },
+  services: Services,
+): Promise<void> {
+  const revert = await simulate(collection, services);
+  const refusal = revert && (await refusalOfFunding(revert, due, services));
+  if (refusal) throw refusal;
+}
+
+/** A refund that is carried out, and its record if it has one. */
+interface Due {
+  stored: Stored<PurchaseRecord>;
+  decision: DecisionRecord;
+  refund: RefundRecord | null;
+  /** Unix seconds. */
+  now: number;
+}
+
+/** Records that the award is due, once; while its collection is not confirmed there is nothing else to record. */
+async function postpone(due: Due, { operation }: Relayed, { store }: Services): Promise<Outcome> {
+  const { stored, refund: known } = due;
+  const shown = toJson(operation);
+  const status = 202;
+  if (known !== null)
+    return {
+      kind: "write",
+      status,
+      final: false,
+      write: () => ({
+        changes: [],
+        body: { refund: viewRefund(known, stored.value), operation: shown, event_id: known.event_id },
+      }),
+    };
+  const fields = refundOf(due, operation);
+  const put = await putRefund(fields.id, store);
+  return {
+    kind: "write",
+    status,
+    final: false,
+    event: { type: "refund.due", data: eventOf(fields) },
+    write: (event_id) => {
+      const refund: RefundRecord = {
+        ...fields,
+        status: "due",
+        transaction_hash: null,
+        collected_at: null,
+        event_id,
+      };
+      const { id: refund_id } = refund;
+      const waiting: PurchaseRecord = { ...stored.value, status: "refund_due", refund_id, event_id };
+      return {
+        changes: [put(refund), { ...stored, kind: "update", collection: "purchases", value: waiting }],
+        body: { refund: viewRefund(refund, waiting), operation: shown, event_id },
+      };
     },
-  });
+  };
+}
+
+/** Records that the award is collected by a confirmed transaction. */
+async function collect(
+  due: Due,
+  { operation, hash }: Extract<Relayed, { confirmed: true }>,
+  { store }: Services,
+): Promise<Outcome> {
+  const { stored, now } = due;
+  const shown = toJson(operation);
+  const fields = refundOf(due, operation);
+  const put = await putRefund(fields.id, store);
+  return {
+    kind: "write",
+    status: 201,
+    event: { type: "refund.collected", data: { ...eventOf(fields), transaction_hash: hash } },
+    write: (event_id) => {
+      const refund: RefundRecord = {
+        ...fields,
+        status: "collected",
+        transaction_hash: hash,
+        collected_at: now,
+        event_id,
+      };
+      const { id: refund_id } = refund;
+      const refunded: PurchaseRecord = { ...stored.value, status: "refunded", refund_id, event_id };
+      return {
+        changes: [
+          put(refund),
+          { ...stored, kind: "update", collection: "purchases", value: refunded },
+          {
+            kind: "insert",
+            collection: "used_transactions",
+            key: hash,
+            value: { step: "refund", subject: refund.purchase_id },
+          },
+        ],
+        body: { refund: viewRefund(refund, refunded), operation: shown, event_id },
+      };
+    },
+  };
+}
+
+/** Answers a key under which the collection began, once another key has finished it. */
+async function answerCollected(
+  refund: RefundRecord,
+  purchase: PurchaseRecord,
+  { relayer }: Services,
+): Promise<Outcome> {
+  const operation = await relayer.read(refund.operation_id);
+  if (operation === undefined) throw new Error(`The journal must have ${refund.operation_id}.`);
+  const { event_id } = refund;
+  const shown = viewRefund(refund, purchase);
+  return {
+    kind: "write",
+    status: 201,
+    write: () => ({ changes: [], body: { refund: shown, operation: toJson(operation), event_id } }),
+  };
+}
+
+/** What a refund has from the beginning; its id is that of the operation's subject, whichever request began it. */
+function refundOf({ stored, decision, refund, now }: Due, operation: Operation) {
+  return {
+    id: operation.subject.id,
+    program: stored.value.program,
+    purchase_id: stored.key,
+    decision_id: decision.id,
+    award: decision.statement.award,
+    operation_id: operation.operation_id,
+    created_at: refund?.created_at ?? now,
+  };
+}
+
+function eventOf({ id, purchase_id, award }: ReturnType<typeof refundOf>) {
+  return { purchase_id, refund_id: id, award };
+}
+
+/** The change that writes a refund, whether or not it is there already. */
+async function putRefund(key: string, store: Store): Promise<(refund: RefundRecord) => Change> {
+  const revision = (await store.get("refunds", key))?.revision;
+  return (value) =>
+    revision === undefined
+      ? { kind: "insert", collection: "refunds", key, value }
+      : { kind: "update", collection: "refunds", key, value, revision };
 }

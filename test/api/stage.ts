@@ -1,6 +1,7 @@
 import { request as send } from "node:http";
 import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { expect } from "vitest";
 import { hashJson } from "../../protocol/canonical-json.ts";
 import { type Decision, signDecision } from "../../protocol/decision.ts";
 import { type ApiClient, type components, createApiClient } from "../../sandbox/client/api-client.ts";
@@ -89,6 +90,26 @@ export class Stage implements AsyncDisposable {
     return new Wallet(privateKeyToAccount(described.private_key), this.sandbox.chain.client);
   }
 
+  /**
+   * Has a request's transaction mined right behind what wallets submit before it: the request cannot see them on the chain.
+   *
+   * @param mine - makes the block; one at the next second by default.
+   */
+  async behind(
+    submit: () => Promise<Hex[]>,
+    ask: () => Promise<Answer>,
+    mine: () => Promise<unknown> = () => this.sandbox.chain.client.mine({ blocks: 1 }),
+  ): Promise<Answer> {
+    const { client } = this.sandbox.chain;
+    await client.setAutomine(false);
+    const { length } = await submit();
+    const asked = ask();
+    await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(length + 1);
+    await mine();
+    await client.setAutomine(true);
+    return await asked;
+  }
+
   /** A path below the program. */
   path(below: string): string {
     return `/v1/routing/programs/${this.program}${below}`;
@@ -163,6 +184,13 @@ export class Stage implements AsyncDisposable {
         body: { transaction_hash: transactionHash, signature },
       }),
     );
+  }
+
+  /** A merchant whose wallet has enrolled and lets the funding source draw its whole cap. */
+  async fundedMerchant(cap?: string): Promise<Schema<"Merchant">> {
+    const merchant = await this.enrolledMerchant(cap);
+    await this.act("merchant", "merchant", merchant.id, "fund");
+    return merchant;
   }
 
   async createPurchase(
@@ -302,6 +330,26 @@ export class Stage implements AsyncDisposable {
         body: await this.claimBody(purchase),
       }),
     );
+  }
+
+  async decide(
+    purchase: Schema<"Purchase">,
+    claim: Schema<"Claim">,
+    change?: Partial<Decision>,
+  ): Promise<Schema<"Decision">> {
+    return present(
+      await this.api.POST("/v1/routing/programs/{program}/purchases/{id}/decisions", {
+        params: this.write(purchase.id),
+        body: this.decision(purchase, claim, change),
+      }),
+    );
+  }
+
+  /** A purchase whose claim is approved, so that its refund can be executed once the merchant has funded it. */
+  async approvedPurchase(merchant?: Pick<Schema<"Merchant">, "id">) {
+    const purchase = await this.paidPurchase(merchant);
+    const claim = await this.claim(purchase);
+    return { purchase, claim, decision: await this.decide(purchase, claim) };
   }
 }
 

@@ -1,0 +1,335 @@
+import { encodeFunctionData, type Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { approveCall, collectRefundCall } from "../../protocol/call.ts";
+import { hashId } from "../../protocol/id.ts";
+import { toTimestamp } from "../../protocol/time.ts";
+import type { Snapshot } from "../../sandbox/snapshot.ts";
+import { type Answer, problem, Stage } from "./stage.ts";
+
+let stage: Stage;
+let mark: Snapshot;
+
+const cap = 1_000_000_000_000n;
+const day = 86_400;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "refunds", patienceMs: 30_000 });
+  mark = await stage.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await mark.restore();
+  await stage.renew();
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+type Approved = Awaited<ReturnType<Stage["approvedPurchase"]>>;
+
+async function refund({ purchase, decision }: Approved, key = stage.key()): Promise<Answer> {
+  const path = stage.path(`/purchases/${purchase.id}/refunds`);
+  return await stage.post(path, { decision_id: decision.id }, { "Idempotency-Key": key });
+}
+
+/** What the merchant takes away in the moment of the collection, and how it gives it back. */
+const takings = {
+  allowance: {
+    take: async () => await stage.wallet("merchant").submit(allow(0n)),
+    giveBack: async () => await fund(cap),
+    reason: "ERC20: transfer amount exceeds allowance",
+  },
+  balance: {
+    take: async () => await stage.wallet("merchant").submit(await transferOfAll("merchant", "stranger")),
+    giveBack: async () => {
+      const { status } = await stage.wallet("stranger").send(await transferOfAll("stranger", "merchant"));
+      expect(status).toBe("success");
+    },
+    reason: "ERC20: transfer amount exceeds balance",
+  },
+} as const;
+
+/** The merchant's approval of an amount to the funding source. */
+function allow(allowance: bigint) {
+  const { token, fundingSource } = stage.sandbox.chain.deployment;
+  return approveCall(token.address, fundingSource.address, allowance);
+}
+
+async function fund(allowance: bigint): Promise<void> {
+  expect((await stage.wallet("merchant").send(allow(allowance))).status).toBe("success");
+}
+
+async function transferOfAll(from: string, to: string) {
+  const { client, deployment } = stage.sandbox.chain;
+  const token = { address: deployment.token.address, abi: testUsdcAbi } as const;
+  const { address } = stage.wallet(from);
+  const balance = await client.readContract({ ...token, functionName: "balanceOf", args: [address] });
+  const args = [stage.wallet(to).address, balance] as const;
+  return { to: token.address, data: encodeFunctionData({ ...token, functionName: "transfer", args }) };
+}
+
+/** Has a refund's collection mined behind the merchant's transaction that takes something away. */
+async function revert(approved: Approved, what: keyof typeof takings, key?: string): Promise<Answer> {
+  return await stage.behind(
+    async () => [await takings[what].take()],
+    async () => await refund(approved, key),
+  );
+}
+
+async function collected(): Promise<Hex[]> {
+  const { client, deployment } = stage.sandbox.chain;
+  const logs = await client.getContractEvents({
+    address: deployment.registrar.address,
+    abi: purchaseRegistrarAbi,
+    eventName: "RefundCollected",
+    fromBlock: 0n,
+  });
+  return logs.map(({ transactionHash }) => transactionHash);
+}
+
+/** The program's relay operations of refunds, and its budget. */
+async function transactions() {
+  const { data } = await stage.api.GET("/v1/routing/programs/{program}/transactions", {
+    params: { path: { program: stage.program } },
+  });
+  if (data === undefined) throw new Error("The transactions can be read.");
+  const { limit_wei, reserved_wei, spent_wei, available_wei } = data.gas_budget;
+  expect(BigInt(reserved_wei) + BigInt(spent_wei) + BigInt(available_wei)).toBe(BigInt(limit_wei));
+  const costs = data.data.map(({ cost_wei }) => BigInt(cost_wei ?? 0));
+  expect(costs.reduce((sum, cost) => sum + cost, 0n)).toBe(BigInt(spent_wei));
+  return data.data.filter(({ kind }) => kind === "collect_refund");
+}
+
+describe.each(["allowance", "balance"] as const)(
+  "a refund that reverted because the merchant took the %s away",
+  (what) => {
+    test.each(["the same key", "a new key"])(
+      "is refused with the figure while that is missing, and collected once it is back, under %s",
+      async (which) => {
+        const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+        const reverted = await revert(approved, what, "first-key");
+        expect(reverted.status, reverted.text).toBe(422);
+        expect(problem(reverted)).toMatchObject({
+          code: "transaction_reverted",
+          detail: `The relayed collect_refund failed: ${takings[what].reason}.`,
+          revert: { name: "Error", args: { message: takings[what].reason } },
+          operation: { status: "reverted", attempt: 1 },
+        });
+        const key = which === "the same key" ? "first-key" : "other-key";
+        const short = await refund(approved, key);
+        expect(short.status, short.text).toBe(409);
+        expect(problem(short)).toMatchObject({
+          code: "funding_source_insufficient",
+          funding: { award: "10000000", [what]: "0", missing: [what] },
+        });
+        expect(await transactions()).toMatchObject([{ attempt: 1, status: "reverted" }]);
+
+        await takings[what].giveBack();
+        const done = await refund(approved, key);
+        expect(done.status, done.text).toBe(201);
+        const [operation] = await transactions();
+        expect(JSON.parse(done.text)).toMatchObject({
+          refund: { status: "collected", transaction_hash: operation?.hash },
+          operation: { operation_id: operation?.operation_id, attempt: 2, status: "confirmed" },
+        });
+        expect(operation?.hashes).toMatchObject([
+          { attempt: 1, purpose: "original", outcome: "reverted" },
+          { attempt: 2, purpose: "original", outcome: "succeeded", hash: operation?.hash },
+        ]);
+        expect(await collected()).toEqual([operation?.hash]);
+        const again = await refund(approved, key);
+        expect(again.text).toBe(done.text);
+      },
+    );
+  },
+);
+
+test("a refund that reverted while nobody asked is collected by the next request, once for all keys that began it", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  expect((await refund(approved, "first-key")).status).toBe(202);
+  // The merchant's block is a new head, which the relayer follows: it sends what was held.
+  await fund(0n);
+  await expect.poll(async () => (await transactions())[0]?.status).toBe("reverted");
+  await fund(cap);
+  const done = await refund(approved, "other-key");
+  expect(done.status, done.text).toBe(201);
+  const late = await refund(approved, "first-key");
+  expect(late.status, late.text).toBe(201);
+  expect(late.text).toBe(done.text);
+  expect(await transactions()).toMatchObject([{ attempt: 2, status: "confirmed" }]);
+  expect(await collected()).toHaveLength(1);
+});
+
+test("twenty requests at once for a refund that reverted begin one further attempt", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  await revert(approved, "allowance");
+  await fund(cap);
+  const answers = await Promise.all(Array.from({ length: 20 }, async () => await refund(approved)));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 409).map((answer) => problem(answer).code)).toEqual(
+    Array.from({ length: 19 }, () => "state_conflict"),
+  );
+  expect((await transactions())[0]?.hashes).toHaveLength(2);
+  expect(await collected()).toHaveLength(1);
+});
+
+test("a refund that is under way is resumed, not refused, when its funding is taken away meanwhile", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  stage.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  expect((await refund(approved, "first-key")).status).toBe(202);
+  await fund(0n);
+  for (const key of ["first-key", "other-key"]) {
+    const meanwhile = await refund(approved, key);
+    expect(meanwhile.status, meanwhile.text).toBe(202);
+  }
+  await fund(cap);
+  await stage.sandbox.relayer.clearFaults();
+  const done = await refund(approved, "first-key");
+  expect(done.status, done.text).toBe(201);
+  expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
+});
+
+test("a refund that was accepted and is not funded any more fails without a nonce, and is collected once it is", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  expect((await refund(approved)).status).toBe(202);
+  await fund(0n);
+  const short = await refund(approved);
+  expect(short.status, short.text).toBe(409);
+  expect(problem(short)).toMatchObject({
+    code: "funding_source_insufficient",
+    funding: { missing: ["allowance"] },
+    operation: { status: "failed", nonce: null, reserved_wei: "0" },
+  });
+  await fund(cap);
+  const done = await refund(approved);
+  expect(done.status, done.text).toBe(201);
+  expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
+});
+
+describe("the validity of the funding", () => {
+  const validUntil = async () => (await stage.sandbox.clock.now()) + 60 * day;
+
+  async function approvedUntil(funding_valid_until: number): Promise<Approved> {
+    const { api } = stage;
+    const { data } = await api.POST("/v1/routing/programs/{program}/merchants", {
+      params: stage.write(),
+      body: {
+        wallet: stage.wallet("merchant").address,
+        name: "Corner Books",
+        funding_cap: cap.toString(),
+        funding_valid_until,
+      },
+    });
+    if (data === undefined) throw new Error("The merchant is created.");
+    const { transaction, message } = data.enrollment;
+    const { transactionHash } = await stage.wallet("merchant").send(transaction);
+    const signature = await stage.wallet("merchant").signMessage(message);
+    await api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
+      params: stage.write(data.id),
+      body: { transaction_hash: transactionHash, signature },
+    });
+    await fund(cap);
+    return await stage.approvedPurchase(data);
+  }
+
+  async function at(timestamp: number): Promise<void> {
+    await stage.sandbox.clock.travelTo(timestamp);
+    await stage.renew();
+  }
+
+  test("is judged by the time of the next block: one second late is refused before anything is relayed", async () => {
+    const until = await validUntil();
+    const approved = await approvedUntil(until);
+    await at(until);
+    const refused = await refund(approved);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      code: "funding_source_insufficient",
+      detail: `The award is 10000000; the funding covers this purchase until ${until}, before the next block.`,
+      funding: { valid_until: until, revoked_at: 0, missing: ["valid_until"] },
+    });
+    expect(await transactions()).toEqual([]);
+  });
+
+  test("counts its last second", async () => {
+    const until = await validUntil();
+    const approved = await approvedUntil(until);
+    await at(until - 1);
+    const done = await refund(approved);
+    expect(done.status, done.text).toBe(201);
+  });
+
+  test("that ends while the collection is on its way is told with the revert, and nothing is sent again", async () => {
+    const until = await validUntil();
+    const approved = await approvedUntil(until);
+    const late = await stage.behind(
+      async () => [],
+      async () => await refund(approved),
+      async () => await at(until + 1),
+    );
+    expect(late.status, late.text).toBe(409);
+    expect(problem(late)).toMatchObject({
+      code: "funding_source_insufficient",
+      funding: { missing: ["valid_until"] },
+      revert: { name: "DeadlinePassed", args: { deadline: String(until) } },
+      operation: { status: "reverted", attempt: 1 },
+    });
+    const again = await refund(approved);
+    expect([again.status, problem(again).code]).toEqual([409, "funding_source_insufficient"]);
+    expect(await transactions()).toMatchObject([{ attempt: 1, status: "reverted", reserved_wei: "0" }]);
+  });
+
+  async function revoke({ purchase }: Approved): Promise<void> {
+    const data = encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "revokeFunding",
+      args: [hashId(purchase.merchant_id)],
+    });
+    const { status } = await stage
+      .wallet("merchant")
+      .send({ to: stage.sandbox.chain.deployment.registrar.address, data });
+    expect(status).toBe("success");
+  }
+
+  test("of a revoked funding is what the contract says, before and after each deadline of the purchase", async () => {
+    const until = await validUntil();
+    const approved = await approvedUntil(until);
+    await revoke(approved);
+    const { deadlines } = approved.purchase;
+    expect(deadlines.claim_deadline).toBeLessThan(until - 1);
+    const revoked = await stage.sandbox.snapshot();
+    const seen: string[] = [];
+    for (const time of [deadlines.claim_deadline - 1, deadlines.claim_deadline, until - 1, until]) {
+      await revoked.restore();
+      await at(time);
+      const allowed = await contractAllows(approved);
+      const answer = await refund(approved);
+      expect(answer.status, `${toTimestamp(time)} ${answer.text}`).toBe(allowed ? 201 : 409);
+      seen.push(allowed ? "allowed" : "refused");
+      if (!allowed)
+        expect(problem(answer)).toMatchObject({
+          code: "funding_source_insufficient",
+          funding: { valid_until: until, revoked_at: expect.any(Number), missing: ["valid_until"] },
+        });
+    }
+    expect([seen[0], seen.at(-1)]).toEqual(["allowed", "refused"]);
+  });
+
+  /** Whether the contract would collect in the next block. */
+  async function contractAllows({ purchase, decision }: Approved): Promise<boolean> {
+    const { client, deployment } = stage.sandbox.chain;
+    const program = deployment.programs.find(({ id }) => id === stage.program);
+    const { address } = deployment.registrar;
+    const hash: Hex = `0x${purchase.commitment.hash.slice(2)}`;
+    const decisionHash: Hex = `0x${decision.decision_hash.slice(2)}`;
+    const { to, data } = collectRefundCall(address, hash, BigInt(decision.award), decisionHash);
+    return await client.call({ account: program?.registrar ?? address, to, data, blockTag: "pending" }).then(
+      () => true,
+      () => false,
+    );
+  }
+});
