@@ -65,11 +65,22 @@ export async function assertRoute(
   throw await stepConflict(purchase, detail, services);
 }
 
-async function stepConflict(purchase: PurchaseRecord, detail: string, services: Services): Promise<Problem> {
+/**
+ * The refusal of a step that a purchase does not take now.
+ *
+ * @param refused - the step, when the purchase's record alone would allow it.
+ */
+export async function stepConflict(
+  purchase: PurchaseRecord,
+  detail: string,
+  services: Services,
+  refused?: PurchaseStep,
+): Promise<Problem> {
+  const allowed = await stepsNow(purchase, services);
   return new Problem("state_conflict", detail, {
     members: {
       current_state: purchase.status,
-      allowed: await stepsNow(purchase, services),
+      allowed: allowed.filter((step) => step !== refused),
       reconciled: reconciledOf(purchase).toString(),
     },
   });
@@ -84,12 +95,13 @@ async function stepsNow(purchase: PurchaseRecord, { chain }: Services): Promise<
     const route = await chain.route(purchase.commitment_hash);
     return [route === "merchant_direct" ? "registration" : "activate"];
   }
-  return steps.filter((step) => step === "reconcile" || !isLate(purchase, onChain));
+  const nextBlock = await chain.nextBlockTime();
+  return steps.filter((step) => step === "reconcile" || !isLate(purchase, onChain, nextBlock));
 }
 
 /** Whether the deadline of the next step that a wallet or the relayer has to take on chain has passed. */
-function isLate(purchase: PurchaseRecord, { asOf, claimHash }: ChainPurchase): boolean {
+function isLate(purchase: PurchaseRecord, { claimHash }: ChainPurchase, nextBlock: number): boolean {
   const { status, offer_deadline, claim_deadline } = purchase;
-  if (status === "created") return asOf.timestamp > offer_deadline;
-  return claimHash === null && asOf.timestamp > claim_deadline;
+  if (status === "created") return nextBlock > offer_deadline;
+  return claimHash === null && nextBlock > claim_deadline;
 }

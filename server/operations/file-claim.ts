@@ -5,6 +5,7 @@ import { requireBound } from "../binding/require-bound.ts";
 import { assertReconciled, claimOf, pickClaim } from "../domain/claims.ts";
 import { domainOf } from "../domain/commitment-of.ts";
 import { findPurchase } from "../domain/find.ts";
+import { assertPaymentsStand } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { requireSignature } from "../domain/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
@@ -50,6 +51,7 @@ export const fileClaim = defineOperation({
     const purchase = stored.value;
     await assertStep(purchase, "claims", services);
     const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+    await assertPaymentsStand(purchase, onChain, "claims", services);
     const submissions = await submissionsOf(store, program.id, id, "claim");
     const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
     const { requested_amount, reason, signature, transaction_hash: hash } = claimed;

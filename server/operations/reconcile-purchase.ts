@@ -8,7 +8,7 @@ import { expectPayments } from "../binding/expectations.ts";
 import { assertBound } from "../binding/require-bound.ts";
 import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../chain/chain.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
-import { paymentLogs, readClaimedPayments } from "../domain/payments.ts";
+import { isOnChain, paymentLogs, readClaimedPayments } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { defineOperation } from "../http/operation.ts";
 import { reconciliationData } from "../outbox/reconciliation-data.ts";
@@ -124,12 +124,8 @@ export const reconcilePurchase = defineOperation({
 
 /** Starts a purchase's ledger: receipts that the chain no longer holds are taken back first. */
 function openLedger(stored: Stored<PurchaseRecord>, onChain: ChainPurchase): Ledger {
-  const held = (receipt: PaymentReceipt) =>
-    onChain.payments.some(
-      ({ log }) => log.blockHash === receipt.block_hash && log.logIndex === receipt.log_index,
-    );
-  const receipts = stored.value.receipts.filter(held);
-  const reverted = stored.value.receipts.filter((receipt) => !held(receipt));
+  const receipts = stored.value.receipts.filter((receipt) => isOnChain(receipt, onChain));
+  const reverted = stored.value.receipts.filter((receipt) => !isOnChain(receipt, onChain));
   const read = new Set(onChain.payments.map(canonicalForm));
   return { stored, onChain, read, receipts, applied: [], already: [], reverted };
 }

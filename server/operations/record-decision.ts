@@ -1,12 +1,15 @@
 import { type Decision, hashDecision, verifyDecision } from "../../protocol/decision.ts";
 import { deriveId } from "../../protocol/id.ts";
-import { fromTimestamp } from "../../protocol/time.ts";
+import { fromTimestamp, toTimestamp } from "../../protocol/time.ts";
+import { expectClaim } from "../binding/expectations.ts";
+import { requireBound } from "../binding/require-bound.ts";
 import { findPurchase } from "../domain/find.ts";
+import { assertPaymentsStand } from "../domain/payments.ts";
 import { assertStep, reconciledOf } from "../domain/purchase-steps.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
-import { limits } from "../limits.ts";
 import { decisionSchema, recordDecisionBody } from "../schemas/decision.ts";
+import type { Services } from "../services.ts";
 import type { ClaimRecord, DecisionRecord, PurchaseRecord } from "../store/records.ts";
 import { viewDecision } from "../views/decision.ts";
 
@@ -18,7 +21,8 @@ export const recordDecision = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}/decisions",
   summary: "Record a decision",
   description:
-    "Verifies the designated reviewer's Ed25519 approval over the decision bytes and records the outcome of the claim.",
+    "Verifies the designated reviewer's Ed25519 approval over the decision bytes and records the outcome of the claim. " +
+    "The claim and the payments that it counts on must still be on the chain.",
   authorization: { kind: "scope", scope: "decisions:write" },
   idempotent: true,
   effect: false,
@@ -31,6 +35,11 @@ export const recordDecision = defineOperation({
     "signature_invalid",
     "approval_replayed",
     "timestamp_out_of_tolerance",
+    "transaction_not_found",
+    "transaction_unconfirmed",
+    "transaction_reverted",
+    "binding_mismatch",
+    "claim_window_closed",
     "rpc_unavailable",
     "chain_mismatch",
     "storage_unavailable",
@@ -77,6 +86,7 @@ export const recordDecision = defineOperation({
           members: { signed_statement: { ...statement } },
         },
       );
+    await assertClaimStands(claim, purchase, services);
     const decisionId = deriveId("dec", [settings.seed, await store.next("dec")]);
     const decision_hash = hashDecision(statement);
     return {
@@ -138,14 +148,28 @@ function assertAward(
   if (award > most) throw refuse("above_claim", `must be at most ${most}, what was claimed and paid`);
 }
 
+/** A decision is made after its claim and before it is recorded; sandbox time has whole seconds. */
 function assertTimely(decidedAt: string, claim: ClaimRecord, now: number): void {
   const at = fromTimestamp(decidedAt);
-  if (at >= claim.created_at && at <= now + limits.event_tolerance_seconds) return;
-  throw new Problem(
-    "timestamp_out_of_tolerance",
-    `decided_at must lie between the claim (${claim.created_at}) and now (${now}).`,
-    {
-      errors: [{ pointer: "/decided_at", code: "out_of_tolerance", detail: `is ${at}` }],
-    },
-  );
+  const refuse = (code: string, detail: string) =>
+    new Problem("timestamp_out_of_tolerance", `/decided_at ${detail}`, {
+      errors: [{ pointer: "/decided_at", code, detail }],
+    });
+  if (at < claim.created_at)
+    throw refuse("before_claim", `must be at least ${toTimestamp(claim.created_at)}, the time of the claim`);
+  if (Math.floor(at) > now)
+    throw refuse("later_than_now", `must be at most ${toTimestamp(now)}, the time now`);
+}
+
+/** Asks whether the chain still has what is decided on: a reorg may have removed the claim or payments since. */
+async function assertClaimStands(
+  claim: ClaimRecord,
+  purchase: PurchaseRecord,
+  services: Services,
+): Promise<void> {
+  const onChain = await services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+  const use = { key: claim.transaction_hash, step: "claim", subject: purchase.id };
+  const expected = expectClaim(purchase, claim.claim_hash, onChain.exists, services);
+  await requireBound(claim.transaction_hash, expected, use, services);
+  await assertPaymentsStand(purchase, onChain, "decisions", services);
 }
