@@ -151,29 +151,68 @@ export function standing(operation: OperationRecord): SignedTransaction {
   return transaction;
 }
 
-/** An attempt for which nothing is signed; what its transactions would change is as before the first of them. */
-export function unsignedAttempt(
-  attempt: Omit<OperationRecord, keyof typeof nothingSigned | "superseded" | "nonce_floor">,
-): OperationRecord {
-  return { ...attempt, ...nothingSigned, superseded: false, nonce_floor: 0 };
-}
+/** What an attempt is before anything is signed for it. */
+type Unsigned = Pick<
+  OperationRecord,
+  | "operation_id"
+  | "epoch"
+  | "business_key"
+  | "program"
+  | "kind"
+  | "subject"
+  | "sequence"
+  | "attempt"
+  | "status"
+  | "status_reason"
+  | "from"
+  | "to"
+  | "calldata"
+  | "decoded"
+  | "gas_limit"
+  | "max_fee_per_gas"
+  | "reserved_wei"
+  | "created_at"
+>;
 
-const nothingSigned = {
-  nonce: null,
-  hash: null,
-  transactions: [],
-  gas_used: null,
-  cost_wei: null,
-  block_number: null,
-  block_hash: null,
-  confirmations: 0,
-  reorg_count: 0,
-  error: null,
-  signed_at: null,
-  broadcast_at: null,
-  mined_at: null,
-  confirmed_at: null,
-} satisfies Partial<OperationRecord>;
+/** An attempt for which nothing is signed. */
+export function unsignedAttempt(attempt: Unsigned): OperationRecord {
+  return {
+    operation_id: attempt.operation_id,
+    epoch: attempt.epoch,
+    business_key: attempt.business_key,
+    program: attempt.program,
+    kind: attempt.kind,
+    subject: attempt.subject,
+    sequence: attempt.sequence,
+    attempt: attempt.attempt,
+    superseded: false,
+    status: attempt.status,
+    status_reason: attempt.status_reason,
+    nonce: null,
+    nonce_floor: 0,
+    from: attempt.from,
+    to: attempt.to,
+    calldata: attempt.calldata,
+    decoded: attempt.decoded,
+    hash: null,
+    transactions: [],
+    gas_limit: attempt.gas_limit,
+    gas_used: null,
+    max_fee_per_gas: attempt.max_fee_per_gas,
+    cost_wei: null,
+    reserved_wei: attempt.reserved_wei,
+    block_number: null,
+    block_hash: null,
+    confirmations: 0,
+    reorg_count: 0,
+    error: null,
+    created_at: attempt.created_at,
+    signed_at: null,
+    broadcast_at: null,
+    mined_at: null,
+    confirmed_at: null,
+  };
+}
 
 /** What names one attempt of an operation in the journal. */
 export type AttemptName = Pick<OperationRecord, "operation_id" | "attempt" | "superseded">;

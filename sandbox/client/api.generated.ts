@@ -663,6 +663,8 @@ export interface components {
         id: string;
       };
       sequence: number;
+      /** Counts from 1. The next attempt begins when the transaction before reverted, or its nonce was taken and it was abandoned. */
+      attempt: number;
       status: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention";
       status_reason: string | null;
       nonce: (number | null);
@@ -676,6 +678,8 @@ export interface components {
       hash: (components["schemas"]["Hash"] | null);
       hashes: {
         hash: components["schemas"]["Hash"];
+        attempt: number;
+        nonce: (number | null);
         purpose: "original" | "bump" | "cancel";
         outcome: string;
       }[];
@@ -1574,7 +1578,7 @@ export interface paths {
         }) } };
         409: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 409;
-          code: "idempotency_in_flight" | "state_conflict" | "approval_replayed";
+          code: "idempotency_in_flight" | "state_conflict" | "transaction_not_found" | "transaction_unconfirmed" | "claim_window_closed" | "approval_replayed";
           [name: string]: unknown;
         }) } };
         413: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
@@ -1589,7 +1593,7 @@ export interface paths {
         }) } };
         422: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
-          code: "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "timestamp_out_of_tolerance";
+          code: "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "binding_mismatch" | "transaction_reverted" | "timestamp_out_of_tolerance";
           [name: string]: unknown;
         }) } };
         429: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {

@@ -227,7 +227,8 @@ export const errorCatalogue = {
     409,
     "The outcome is not known yet",
     "The operation had an effect whose outcome could not be determined.",
-    "Send the identical request with the identical key again; it resumes the same operation and never starts a second.",
+    "Send the identical request with the identical key again; it resumes the same operation and never starts a second. " +
+      "If the operation's nonce was taken, first give it up with `routing-sandbox resume --abandon`.",
     true,
   ),
   body_too_large: entry(
@@ -294,7 +295,7 @@ export const errorCatalogue = {
     422,
     "The transaction reverted",
     "The transaction was mined and failed, or its simulation failed; the reason is decoded where the contract gave one.",
-    "Mend the cause and send a new transaction.",
+    "Mend the cause; then send a new transaction or, where the relayer sent it, the request again.",
   ),
   timestamp_out_of_tolerance: entry(
     422,
