@@ -29,7 +29,7 @@ const receiptSignature = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
  */
 export async function takeFingerprint(chain: Chain, store: Store): Promise<Fingerprint> {
   const { number, hash, stateRoot } = await chain.client.getBlock({ blockTag: "latest" });
-  const operations = await store.list("operations", {});
+  const journal = [...(await store.list("operations", {})), ...(await store.list("attempts", {}))];
   const { counters, collections } = await store.export();
   // How often a record was written does not count: looks at the chain come when its heads are announced.
   const values = Object.entries(collections).map(([name, records]) => [
@@ -40,7 +40,7 @@ export async function takeFingerprint(chain: Chain, store: Store): Promise<Finge
   const parts = {
     epoch: chain.deployment.epoch,
     block: { number: Number(number), hash, state_root: stateRoot },
-    journal: hashJson(operations.map(({ value }) => value)),
+    journal: hashJson(journal.map(({ value }) => value)),
     store: sha256Hex(new TextEncoder().encode(stored)),
   };
   return { digest: hashJson(parts), ...parts };

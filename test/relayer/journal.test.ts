@@ -65,6 +65,62 @@ test("nonces are counted for each signer in each epoch, and found from any of th
   await reopened.close();
 });
 
+test("an attempt that was superseded is found by its nonce and by its operation, and is not listed", async () => {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder);
+  const journal = relayerJournal(store);
+  await journal.write({ operation: record(1, "confirmed", { nonce: 0 }) });
+  const first = record(2, "reverted", { nonce: 1, superseded: true });
+  const second = record(2, "broadcast", { nonce: 3, superseded: true, attempt: 2 });
+  const current = record(2, "accepted", { attempt: 3 });
+  await journal.write({ operation: { ...current, attempt: 2 }, superseded: first });
+  await journal.write({ operation: current, superseded: second });
+  await journal.write({ operation: record(3, "broadcast", { nonce: 2 }) });
+
+  const expectAttempts = async (opened: typeof journal) => {
+    expect(await opened.read("op_2")).toEqual(current);
+    expect(await opened.read("op_2/1")).toBeUndefined();
+    expect(await opened.superseded(current)).toEqual([first, second]);
+    expect(await opened.reread(first)).toEqual(first);
+    expect(await opened.reread({ ...first, superseded: false })).toEqual(current);
+    const unsettled = await opened.unsettled();
+    expect(unsettled.map(({ sequence, attempt }) => [sequence, attempt])).toEqual([
+      [2, 3],
+      [2, 2],
+      [3, 1],
+    ]);
+    const listed = await opened.list(program, { limit: 10 });
+    expect(listed.map(({ sequence, attempt }) => [sequence, attempt])).toEqual([
+      [1, 1],
+      [2, 3],
+      [3, 1],
+    ]);
+    expect(await opened.lastNonce(zeroAddress, zeroHash)).toBe(3);
+    const nonces = (records: OperationRecord[]) => records.map(({ nonce }) => nonce);
+    expect(nonces(await opened.claimed(zeroAddress, 1, zeroHash))).toEqual([1, 2, 3]);
+    expect(nonces(await opened.claimedBelow(zeroAddress, 3, zeroHash, 2))).toEqual([2, 1]);
+  };
+  await expectAttempts(journal);
+  await store.import(await store.export());
+  await expectAttempts(journal);
+  await store.close();
+  const reopened = await openDirectoryStore(folder);
+  await expectAttempts(relayerJournal(reopened));
+  await reopened.close();
+});
+
+test("a journal that knew one attempt of each operation is read as such", async () => {
+  const store = openEphemeralStore();
+  const journal = relayerJournal(store);
+  const { attempt: _attempt, superseded: _superseded, ...old } = record(1, "signed", { nonce: 0 });
+  const value: OperationRecord = JSON.parse(JSON.stringify(old));
+  await store.commit([], () => [{ kind: "put", collection: "operations", key: "op_1", value }]);
+  const read = record(1, "signed", { nonce: 0 });
+  expect(await journal.read("op_1")).toEqual(read);
+  expect(await journal.claimed(zeroAddress, 0, zeroHash)).toEqual([read]);
+  expect(await journal.list(program, { limit: 10 })).toEqual([read]);
+});
+
 test("a journal that has grown long is folded, and a kill at any time afterwards loses nothing", async () => {
   const folder = await temporaryFolder();
   const foldAbove = 20_000;

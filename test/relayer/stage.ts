@@ -176,7 +176,7 @@ export class Stage {
   }
 
   /** A purchase that the registrar may offer; equal names give equal purchases. */
-  async offer(name: string, amount = 25_000_000n): Promise<RelayIntent> {
+  async offer(name: string, amount = 25_000_000n, offerDeadline = 2_000_000_000n): Promise<RelayIntent> {
     const { wallets } = this.chain.accounts;
     const { deployment } = this.chain;
     const commitment: Commitment = {
@@ -188,7 +188,7 @@ export class Stage {
       token: deployment.token.address,
       amount,
       termsHash: keccak256(stringToHex("terms")),
-      offerDeadline: 2_000_000_000n,
+      offerDeadline,
       payDeadline: 2_000_000_000n,
       claimDeadline: 2_000_000_000n,
       salt: keccak256(stringToHex(name)),
