@@ -13,11 +13,10 @@ import { HeadTrail } from "./head-trail.ts";
 import type { OperationPage } from "./journal.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { connect } from "./node.ts";
-import { type Operation, type OperationError, type OperationRecord, operationId } from "./operation.ts";
+import { type Operation, type OperationRecord, operationId } from "./operation.ts";
 import { recover } from "./recover.ts";
 import type { RelayIntent } from "./relay-intent.ts";
 import { resume } from "./resume.ts";
-import { tryCall } from "./simulate.ts";
 import { atOneTime } from "./timestamp.ts";
 
 export type { RelayerPorts } from "./context.ts";
@@ -39,13 +38,6 @@ export interface Relayer {
    * @throws GasBudgetExceededError, SignerUnknownError, RpcUnavailableError before any effect.
    */
   submit(intent: RelayIntent): Promise<Operation>;
-  /**
-   * Runs an intent's call as it would run in the next block; nothing is written.
-   *
-   * @returns why it would revert, or null.
-   * @throws RpcUnavailableError, RpcRefusedError
-   */
-  simulate(intent: Pick<RelayIntent, "kind" | "call" | "signer">): Promise<OperationError | null>;
   /**
    * Looks again: receipts of all hashes, confirmations, reorgs; sends the same bytes again where the node lacks them.
    *
@@ -126,10 +118,6 @@ export function createRelayer(ports: RelayerPorts): Relayer {
 
   return {
     submit: (intent) => shown(submit(context, intent)),
-    simulate({ kind, call, signer }) {
-      const { to, data } = call;
-      return tryCall(context, context.node, { from: signer, to, data, gas: context.gasLimits[kind] });
-    },
     advance: (id) => shown(advance(context, id)),
     resume: (id) => shown(resume(context, id)),
     abandon: (id) => shown(abandon(context, id)),

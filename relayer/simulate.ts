@@ -2,7 +2,7 @@ import { writeWithBudget } from "./budget.ts";
 import type { RelayerContext } from "./context.ts";
 import { RpcRefusedError } from "./errors.ts";
 import { nodeOf } from "./faulty-node.ts";
-import { type Node, readNextBlockTime, simulateCall } from "./node.ts";
+import { readNextBlockTime, simulateCall } from "./node.ts";
 import type { OperationError, OperationRecord } from "./operation.ts";
 import { decodeRevert } from "./revert.ts";
 
@@ -35,18 +35,10 @@ export async function simulateNow(
   operation: OperationRecord,
 ): Promise<OperationError | null> {
   const { from, to, calldata: data, gas_limit } = operation;
-  return tryCall(context, nodeOf(context, operation), { from, to, data, gas: BigInt(gas_limit) });
-}
-
-/** Runs a call as {@link simulateNow} does. */
-export async function tryCall(
-  context: RelayerContext,
-  node: Node,
-  call: Parameters<typeof simulateCall>[1],
-): Promise<OperationError | null> {
   try {
     // A deadline counts when the transaction is mined: by the time of the block before, its last second is not over yet.
-    await simulateCall(node, call, await readNextBlockTime(context.node));
+    const time = await readNextBlockTime(context.node);
+    await simulateCall(nodeOf(context, operation), { from, to, data, gas: BigInt(gas_limit) }, time);
     return null;
   } catch (error) {
     if (!(error instanceof RpcRefusedError) || error.rpcCode !== executionReverted) throw error;

@@ -1,11 +1,10 @@
 import { hashId } from "../../protocol/id.ts";
 import type { Json } from "../../protocol/json.ts";
-import type { ChainFunding } from "../chain/chain.ts";
+import type { ChainFunding, ChainRevert } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { DecisionRecord, MerchantRecord, PurchaseRecord } from "../store/records.ts";
 import { findMerchant } from "./find.ts";
-import type { Revert } from "./relay.ts";
 
 /** What keeps a funding from covering an award: the figure that is missing, in the problem's member and in words. */
 interface Shortfall {
@@ -14,7 +13,7 @@ interface Shortfall {
 }
 
 /** Whether the contract said that the funding does not cover the award, or not any more. */
-export function saysFunding({ name }: Revert): boolean {
+export function saysFunding({ name }: ChainRevert): boolean {
   return name === "FundingInsufficient" || name === "DeadlinePassed";
 }
 
@@ -25,7 +24,7 @@ export function saysFunding({ name }: Revert): boolean {
  * @param more - members beside `funding`.
  */
 export async function refusalOfFunding(
-  revert: Revert,
+  revert: ChainRevert,
   { purchase, decision }: { purchase: PurchaseRecord; decision: DecisionRecord },
   services: Services,
   more: { [name: string]: Json } = {},
@@ -56,7 +55,11 @@ export async function refusalOfFunding(
 }
 
 /** The last second at which the funding covers the purchase, as the contract that refused has it; null when it did not say. */
-function coverOf({ name, args }: Revert, merchant: MerchantRecord, purchase: PurchaseRecord): number | null {
+function coverOf(
+  { name, args }: ChainRevert,
+  merchant: MerchantRecord,
+  purchase: PurchaseRecord,
+): number | null {
   if (name !== "DeadlinePassed") return null;
   const deadline = Number(args["deadline"]);
   // The end of the registrar's bounds is another deadline.
@@ -64,7 +67,7 @@ function coverOf({ name, args }: Revert, merchant: MerchantRecord, purchase: Pur
 }
 
 function shortfalls(
-  revert: Revert,
+  revert: ChainRevert,
   figures: Pick<ChainFunding, "allowance" | "balance"> & {
     award: bigint;
     remaining: bigint;

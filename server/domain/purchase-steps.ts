@@ -95,7 +95,7 @@ async function stepsNow(purchase: PurchaseRecord, { chain }: Services): Promise<
     const route = await chain.route(purchase.commitment_hash);
     return [route === "merchant_direct" ? "registration" : "activate"];
   }
-  const nextBlock = await chain.nextBlockTime();
+  const nextBlock = await chain.nextTime();
   return steps.filter((step) => step === "reconcile" || !isLate(purchase, onChain, nextBlock));
 }
 

@@ -3,12 +3,11 @@ import { type Json, toJson } from "../../protocol/json.ts";
 import {
   GasBudgetExceededError,
   type Operation,
-  type OperationError,
   operationId,
   RelayerError,
   type RelayIntent,
 } from "../../relayer/relayer.ts";
-import { ChainMismatchError, ChainUnavailableError } from "../chain/chain.ts";
+import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 
@@ -16,9 +15,6 @@ import type { Services } from "../services.ts";
 export type Relayed =
   | { confirmed: true; operation: Operation; hash: Hex }
   | { confirmed: false; operation: Operation };
-
-/** The custom error that a call reverted with. */
-export type Revert = NonNullable<OperationError["revert"]>;
 
 /** What a step knows of the intent that it has relayed. */
 interface RelayedStep {
@@ -29,7 +25,11 @@ interface RelayedStep {
    *
    * @param mined - whether it was a transaction that reverted, and not a simulation before it.
    */
-  refusalOf: (revert: Revert, mined: boolean, members: { [name: string]: Json }) => Promise<Problem | null>;
+  refusalOf: (
+    revert: ChainRevert,
+    mined: boolean,
+    members: { [name: string]: Json },
+  ) => Promise<Problem | null>;
 }
 
 /** What names an effect that the relayer has once. */
@@ -48,19 +48,6 @@ export async function findOperation(effect: Effect, services: Services): Promise
 export async function isUnderWay(effect: Effect, services: Services): Promise<boolean> {
   const operation = await findOperation(effect, services);
   return operation !== undefined && operation.status !== "failed" && operation.status !== "reverted";
-}
-
-/**
- * Runs an intent's call as it would run in the next block, without sending it.
- *
- * @returns the custom error that it would revert with, or null.
- */
-export async function simulate(
-  intent: Omit<RelayIntent, "subject">,
-  services: Services,
-): Promise<Revert | null> {
-  const error = await services.relayer.simulate(intent).catch(throwRefusal);
-  return error?.revert ?? null;
 }
 
 /**

@@ -4,11 +4,12 @@ import { type Json, toJson } from "../../protocol/json.ts";
 import type { RelayIntent } from "../../relayer/relayer.ts";
 import { expectOffer } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
+import type { ChainRevert } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { commitmentOf } from "../domain/commitment-of.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
-import { findOperation, isUnderWay, type Revert, relayBound } from "../domain/relay.ts";
+import { findOperation, isUnderWay, relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
 import { activatePurchaseBody, activationSchema } from "../schemas/purchase.ts";
@@ -164,10 +165,7 @@ function assertSamePurchase(purchase: PurchaseRecord, commitmentHash: string): v
 
 /** Refuses what the contract would refuse in the next block, before the relayer reserves anything. */
 async function assertOfferable(purchase: PurchaseRecord, { chain }: Services): Promise<void> {
-  const [state, timestamp] = await Promise.all([
-    chain.program(hashId(purchase.program)),
-    chain.nextTime(),
-  ]);
+  const [state, timestamp] = await Promise.all([chain.program(hashId(purchase.program)), chain.nextTime()]);
   if (timestamp > purchase.offer_deadline)
     throw new Problem(
       "deadline_passed",
@@ -198,7 +196,7 @@ const boundReverts = new Set(["BudgetExceeded", "AmountOutOfRange", "ProgramPaus
 /** The code that {@link assertOfferable} would have refused with, had it seen what the transaction met. */
 function refusalOfOffer(
   { offer_deadline }: PurchaseRecord,
-  { name, args }: Revert,
+  { name, args }: ChainRevert,
   members: { [name: string]: Json },
 ): Problem | null {
   if (name === "DeadlinePassed" && args["deadline"] === String(offer_deadline))
@@ -207,7 +205,7 @@ function refusalOfOffer(
       `The offer was due by ${offer_deadline}; its transaction came at ${String(args["timestamp"])} and reverted.`,
       { members },
     );
-  if (!boundReverts.has(name)) return null;
+  if (name === null || !boundReverts.has(name)) return null;
   return new Problem(
     "registrar_bound_exceeded",
     `The registrar's bounds did not allow this offer: ${name}.`,

@@ -4,11 +4,12 @@ import { toJson } from "../../protocol/json.ts";
 import type { Operation, RelayIntent } from "../../relayer/relayer.ts";
 import { expectRefund } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
+import type { BlockPoint } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
 import { refusalOfFunding, saysFunding } from "../domain/funding.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
-import { isUnderWay, type Relayed, relayBound, simulate } from "../domain/relay.ts";
+import { isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
 import { executeRefundBody, refundExecutionSchema } from "../schemas/refund.ts";
@@ -63,9 +64,9 @@ export const executeRefund = defineOperation({
       throw new Problem("not_found", `There is no decision ${body.decision_id} of ${id}.`);
     const collection = collectionOf(purchase, decision, program, services);
     const query = { id: purchase.commitment_hash, buyer: purchase.buyer };
-    const { refunded } = await chain.purchase(query);
+    const { refunded, asOf } = await chain.purchase(query);
     if (refunded === 0n && !(await isUnderWay(collection, services)))
-      await assertFunded(collection, { purchase, decision }, services);
+      await assertFunded(collection, { purchase, decision, asOf }, services);
     const refundId = refund?.id ?? deriveId("ref", [settings.seed, await store.next("ref")]);
     await beginEffect(id);
     const intent = { ...collection, subject: { type: "refund", id: refundId } } as const;
@@ -109,10 +110,16 @@ function collectionOf(
 /** Refuses what the contract would refuse in the next block for want of funding, before the relayer reserves anything. */
 async function assertFunded(
   collection: Collection,
-  due: { purchase: PurchaseRecord; decision: DecisionRecord },
+  due: { purchase: PurchaseRecord; decision: DecisionRecord; asOf: BlockPoint },
   services: Services,
 ): Promise<void> {
-  const revert = await simulate(collection, services);
+  const { chain } = services;
+  const { to, data } = collection.call;
+  const revert = await chain.simulate(
+    { from: collection.signer, to, data },
+    due.asOf,
+    await chain.nextTime(),
+  );
   const refusal = revert && (await refusalOfFunding(revert, due, services));
   if (refusal) throw refusal;
 }

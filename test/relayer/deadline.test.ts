@@ -15,7 +15,6 @@ describe("an offer that only the next block can have", () => {
     const stage = await openStage();
     const { intent, deadline } = await dueOffer(stage);
     await stage.chain.clock.travelTo(deadline);
-    expect(await stage.relayer.simulate(intent)).toMatchObject({ revert: { name: "DeadlinePassed" } });
     expect(await stage.relayer.submit(intent)).toMatchObject({
       status: "failed",
       nonce: null,
@@ -34,7 +33,6 @@ describe("an offer that only the next block can have", () => {
     const stage = await openStage();
     const { intent, deadline } = await dueOffer(stage);
     await stage.chain.clock.travelTo(deadline - 1);
-    expect(await stage.relayer.simulate(intent)).toBeNull();
     await stage.expectExactlyOnce(await stage.relayer.submit(intent));
   });
 
