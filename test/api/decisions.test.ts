@@ -150,19 +150,6 @@ test("a claim on payments that a reorg removed is refused until the purchase is 
   expect(problem(above).errors).toMatchObject([{ pointer: "/requested_amount", code: "above_paid" }]);
 });
 
-test("a claim without a reconciled payment is told what is allowed instead, and never the claim itself", async () => {
-  const purchase = await stage.activePurchase(merchant);
-  await stage.pay(purchase);
-  const refused = await file(purchase, await stage.claimBody(purchase));
-  expect(refused.status).toBe(409);
-  expect(problem(refused)).toMatchObject({
-    code: "state_conflict",
-    current_state: "active",
-    allowed: ["reconcile"],
-    reconciled: "0",
-  });
-});
-
 describe("decided_at", () => {
   test.each([
     ["one second from now", 1, "later_than_now"],
