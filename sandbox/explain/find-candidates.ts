@@ -49,7 +49,7 @@ interface Known {
 
 /**
  * Finds the steps that a transaction could have been meant for: by its own call, then by the calls inside it, then by the
- * purchases that its logs name, then by who sent it.
+ * purchases that its calls or its logs name, then by who sent it.
  */
 export async function findCandidates(
   observed: ObservedTransaction,
@@ -62,9 +62,11 @@ export async function findCandidates(
     const found = await candidatesOf(call, observed, known, services);
     if (found.length > 0) return found;
   }
-  const named = (observed.receipt?.logs ?? []).flatMap(({ topics }) =>
-    known.purchases.filter(({ value }) => topics.includes(value.commitment_hash)),
-  );
+  const ids: Json[] = [
+    ...calls.flatMap(({ args }) => args["id"] ?? []),
+    ...(observed.receipt?.logs ?? []).flatMap(({ topics }) => topics),
+  ];
+  const named = ids.flatMap((id) => known.purchases.filter(({ value }) => value.commitment_hash === id));
   const sender = observed.envelope?.sender ?? null;
   const own = known.purchases.filter(({ value }) => sameAddress(value.buyer, sender)).toReversed();
   const [likeliest] = [...named, ...own];
@@ -109,7 +111,7 @@ async function candidatesOf(
   services: Services,
 ): Promise<Candidate[]> {
   const { hash } = observed;
-  const { args, sender } = call;
+  const { args } = call;
   const use = (step: string, subject: string) => ({ use: { key: hash, step, subject }, about: subject });
   const byId = (id: Json | undefined) => known.purchases.filter(({ value }) => value.commitment_hash === id);
   switch (call.function) {
@@ -158,27 +160,37 @@ async function candidatesOf(
           byId(args["id"]).map(async ({ key, value }) => await refund(use("refund", key), value, services)),
         )
       ).filter((candidate) => candidate !== null);
-    case "approve": {
-      const amount = BigInt(String(args["value"] ?? args["amount"] ?? "0"));
-      const { fundingSource } = services.deployment;
-      if (sameAddress(String(args["spender"]), fundingSource.address))
-        return known.merchants
-          .filter(({ value }) => sameAddress(value.wallet, sender))
-          .map(({ key, value }) => ({
-            ...use("funding approval", key),
-            expectation: expectFundingApproval(value, services),
-          }));
-      return known.purchases
-        .filter(({ value }) => sameAddress(value.buyer, sender))
-        .toReversed()
-        .map(({ key, value }) => ({
-          ...use("payment approval", key),
-          expectation: expectPaymentApproval(value, amount, services),
-        }));
-    }
+    case "approve":
+      return approvals(call, observed, known, services);
     default:
       return [];
   }
+}
+
+/** What an approval could be for: a wallet can be a merchant's and a buyer's, and the spender can be the wrong one of the two. */
+function approvals(
+  { args, sender }: MadeCall,
+  { hash }: ObservedTransaction,
+  known: Known,
+  services: Services,
+): Candidate[] {
+  const use = (step: string, subject: string) => ({ use: { key: hash, step, subject }, about: subject });
+  const amount = BigInt(String(args["value"] ?? args["amount"] ?? "0"));
+  const fundings = known.merchants
+    .filter(({ value }) => sameAddress(value.wallet, sender))
+    .map(({ key, value }) => ({
+      ...use("funding approval", key),
+      expectation: expectFundingApproval(value, services),
+    }));
+  const payments = known.purchases
+    .filter(({ value }) => sameAddress(value.buyer, sender))
+    .toReversed()
+    .map(({ key, value }) => ({
+      ...use("payment approval", key),
+      expectation: expectPaymentApproval(value, amount, services),
+    }));
+  const funds = sameAddress(String(args["spender"]), services.deployment.fundingSource.address);
+  return funds ? [...fundings, ...payments] : [...payments, ...fundings];
 }
 
 async function payment(

@@ -2,6 +2,7 @@ import { encodeEventTopics, encodeFunctionData, type Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type BindingCheck, type CheckName, checkNames } from "../../protocol/binding/check-binding.ts";
+import { collectRefundCall, expireCall } from "../../protocol/call.ts";
 import { contractWalletAbi, lookalikeAbi } from "../../sandbox/check-contract/adversary-abi.ts";
 import { Stage } from "../../sandbox/check-contract/stage.ts";
 import type { Outgoing } from "../../sandbox/check-contract/staged-chain.ts";
@@ -107,6 +108,64 @@ test.each([100n, 200n])(
     });
   },
 );
+
+describe("an approval of the wrong spender is told as what its sender can approve:", () => {
+  test("the funding source by a buyer is a payment approval", async () => {
+    const spender = stage.contracts.funding_source;
+    const explanation = await explain(await stage.succeed("buyer", stage.approve(usdc, spender)));
+    expect(explanation).toMatchObject({
+      accepted: false,
+      step: "payment approval",
+      cause: `In approve, spender is "${spender}"; "${stage.contracts.registrar}" was expected.`,
+    });
+  });
+
+  test("the registrar by a merchant is a funding approval", async () => {
+    const explanation = await explain(await stage.succeed("merchant", stage.approve(500n * usdc)));
+    expect(explanation).toMatchObject({
+      accepted: false,
+      step: "funding approval",
+      cause: `In approve, spender is "${stage.contracts.registrar}"; "${stage.contracts.funding_source}" was expected.`,
+    });
+  });
+});
+
+test("an approval by a merchant that is a buyer too is told as what its spender is for", async () => {
+  const merchant = await stage.createMerchant("other_buyer", usdc);
+  const { id } = await stage.createPurchase({ buyer: stage.address("other_buyer") });
+  const told = async (spender: Hex) =>
+    await explain(await stage.succeed("other_buyer", stage.approve(usdc, spender)));
+  expect(await told(stage.contracts.funding_source)).toMatchObject({
+    cause: `It is accepted as funding approval of ${merchant.id}.`,
+    compared: [{ subject: merchant.id }, { subject: id, failed: ["calldata", "log"] }],
+  });
+  expect(await told(stage.contracts.registrar)).toMatchObject({
+    cause: `It is accepted as payment approval of ${id}.`,
+    compared: [{ subject: id }, { subject: merchant.id, failed: ["calldata", "log"] }],
+  });
+  expect(await told(stage.address("stranger"))).toMatchObject({
+    step: "payment approval",
+    compared: [{ subject: id }, { subject: merchant.id }],
+  });
+});
+
+test("a call that is no step is told for the purchase that it names, also when it reverts", async () => {
+  const { registrar } = stage.contracts;
+  for (const { id, commitment } of [stage.purchase, stage.second]) {
+    const refund = collectRefundCall(registrar, commitment.hash, 1n, commitment.hash);
+    for (const call of [expireCall(registrar, commitment.hash), refund])
+      expect(await explain(await stage.send("stranger", call))).toMatchObject({
+        accepted: false,
+        step: "payment",
+        subject: id,
+        cause: `It was sent by ${stage.address("stranger")}; the bound wallet is ${stage.address("buyer")}.`,
+      });
+  }
+  const expired = await explain(
+    await stage.send("buyer", expireCall(registrar, stage.second.commitment.hash)),
+  );
+  expect(expired).toMatchObject({ subject: stage.second.id, cause: "It calls expire; pay was expected." });
+});
 
 describe("a batch", () => {
   const amounts = [10n * usdc, 5n * usdc] as const;
