@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { getAddress, type Hex, isAddress } from "viem";
 import { canonicalJson } from "../canonical-json.ts";
 import { type Json, toJson } from "../json.ts";
 import { sameAddress } from "../same-address.ts";
@@ -163,7 +163,7 @@ function contract(observed: ObservedTransaction, expected: ExpectedTransaction):
   return {
     ok: sameAddress(to, expected.call.to) && observed.codeHash === expected.codeHash,
     expected: { address: expected.call.to, code_hash: expected.codeHash },
-    actual: { address: to, code_hash: observed.codeHash },
+    actual: { address: to && checksummed(to), code_hash: observed.codeHash },
   };
 }
 
@@ -221,9 +221,15 @@ function decodeAsOther(entry: ObservedLog, logs: readonly ExpectedLog[]): Decode
 
 /** A log as the event that it is, as its bytes otherwise. */
 function viewLog({ address, topics, data }: ObservedLog, decoded: DecodedLog | null): Json {
+  const shown = checksummed(address);
   return decoded === null
-    ? { address, topics: [...topics], data }
-    : { address, event: decoded.event, fields: decoded.fields };
+    ? { address: shown, topics: [...topics], data }
+    : { address: shown, event: decoded.event, fields: decoded.fields };
+}
+
+/** An address in the form of EIP-55; what a node tells instead of one stays as it is. */
+function checksummed(address: string): string {
+  return isAddress(address, { strict: false }) ? getAddress(address) : address;
 }
 
 function timely(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {

@@ -88,12 +88,17 @@ function inventPayment(stage: Stage, receipt: RawReceipt, amount: bigint): RawLo
   ];
 }
 
-/** Has the node list more logs: of a block with `blockHash`, of a contract's event otherwise. */
+/** Whether logs are asked for by a block's hash, not by a contract's event. */
+function isOfBlock(parameters: unknown): boolean {
+  return JSON.stringify(parameters).includes("blockHash");
+}
+
+/** Has the node list more logs. */
 function listMore(stage: Stage, more: (listed: "of the block" | "of the event") => readonly RawLog[]): void {
-  stage.liar.tell("eth_getLogs", (answer, parameters) => {
-    const listed = JSON.stringify(parameters).includes("blockHash") ? "of the block" : "of the event";
-    return [...z.array(rawLog).parse(answer), ...more(listed)];
-  });
+  stage.liar.tell("eth_getLogs", (answer, parameters) => [
+    ...z.array(rawLog).parse(answer),
+    ...more(isOfBlock(parameters) ? "of the block" : "of the event"),
+  ]);
 }
 
 async function receiptOf(stage: Stage, hash: Hex): Promise<RawReceipt> {
@@ -224,6 +229,18 @@ export const logAttacks: readonly Attack[] = [
     name: "a log that was removed",
     stopped: mismatch("canonical"),
     run: async (stage) => await lieAbout(stage, (receipt) => changeFirst(receipt, { removed: true })),
+  },
+  {
+    family: "receipt and logs",
+    name: "a log that was removed, as the receipt and the block say alike",
+    stopped: mismatch("canonical"),
+    async run(stage) {
+      const remove = (logs: readonly RawLog[]) => logs.map((log) => ({ ...log, removed: true }));
+      stage.liar.tell("eth_getLogs", (answer, parameters) =>
+        isOfBlock(parameters) ? remove(z.array(rawLog).parse(answer)) : answer,
+      );
+      return await lieAbout(stage, (receipt) => ({ ...receipt, logs: remove(receipt.logs) }));
+    },
   },
   {
     family: "receipt and logs",
