@@ -93,6 +93,15 @@ export const chainAttacks: readonly Attack[] = [
   },
   {
     family: "chain",
+    name: "a node that writes the calldata in capitals",
+    stopped: harmless,
+    async run(stage) {
+      const { data } = stage.pay(stage.purchase);
+      return await lieAboutFields(stage, { input: `0x${data.slice(2).toUpperCase()}` });
+    },
+  },
+  {
+    family: "chain",
     name: "a node that gives another recipient for a hash",
     stopped: mismatch("canonical", "wallet", "contract"),
     run: async (stage) => await lieAboutFields(stage, { to: stage.contracts.token }),
