@@ -208,6 +208,16 @@ export const chainAttacks: readonly Attack[] = [
   },
   {
     family: "chain",
+    name: "a node of another chain id with the same first blocks",
+    stopped: refused(503, "chain_mismatch"),
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      stage.liar.tell("eth_chainId", () => "0x1");
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
     name: "a transaction of another Anvil with the same chain id and addresses",
     stopped: refused(409, "transaction_not_found", ...allButFacts),
     async run(stage) {
