@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zeroHash } from "viem";
 import { expect, onTestFinished, test } from "vitest";
-import type { ShownMerchant, ShownPage } from "../../sandbox/explorer/shown.ts";
+import type { ShownChange, ShownPage, ShownPurchase } from "../../sandbox/explorer/shown.ts";
 import { openDirectoryStore, readDirectory } from "../../server/store/directory.ts";
 import type { Store } from "../../server/store/store.ts";
 import { problem, Stage } from "../api/stage.ts";
@@ -253,41 +253,43 @@ test("what builds on a write before that is durable is refused when that one is"
 test("while a write is on its way to the disk the API and the explorer show what was before it, also when the disk refuses it", async () => {
   await using stage = await Stage.open({ dataDirectory: await temporaryFolder() });
   const { control } = stage.sandbox.description.urls;
-  const merchant = await stage.createMerchant();
-  const { transaction, message } = merchant.enrollment;
-  const { transactionHash } = await stage.wallet("merchant").send(transaction);
-  const body = {
-    transaction_hash: transactionHash,
-    signature: await stage.wallet("merchant").signMessage(message),
-  };
-  const enroll = async () =>
-    await stage.post(stage.path(`/merchants/${merchant.id}/enrollment`), body, {
-      "Idempotency-Key": "enroll-1",
-    });
+  const purchase = await stage.createPurchase(await stage.enrolledMerchant());
+  const transaction_hash = await stage.act("merchant", "purchase", purchase.id, "register");
+  const register = async () =>
+    await stage.post(
+      stage.path(`/purchases/${purchase.id}/registration`),
+      { transaction_hash },
+      { "Idempotency-Key": "register-1" },
+    );
   const look = async () => {
-    const { why_not } = await stage.action("merchant", merchant.id, "enroll");
-    const shown = await fetch(`${control}/explorer/merchants`);
-    const { data }: ShownPage<ShownMerchant> = JSON.parse(await shown.text());
-    return [why_not, data.map(({ status }) => status)];
+    const read = await stage.get(stage.path(`/purchases/${purchase.id}`));
+    const listed = await fetch(`${control}/explorer/purchases`);
+    const { data }: ShownPage<ShownPurchase> = JSON.parse(await listed.text());
+    return [JSON.parse(read.text).status, data.map(({ status }) => status)];
   };
   const stream = await openStream(`${control}/stream`);
   onTestFinished(() => stream.close());
   using disk = await holdDisk();
-  const answer = enroll();
+  const answer = register();
   const sync = await disk.next();
-  expect(await look()).toEqual([null, ["pending"]]);
+  expect(await look()).toEqual(["created", ["created"]]);
   sync.fail();
   const refused = await answer;
   expect([refused.status, problem(refused).code]).toEqual([503, "storage_unavailable"]);
-  expect(await look()).toEqual([null, ["pending"]]);
+  expect(await look()).toEqual(["created", ["created"]]);
   disk.release();
   stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
-  // The first change that is told is not that of the refused write.
-  const changed = await stream.next(({ event }) => event === "change");
-  expect(JSON.parse(changed?.data ?? "")).toMatchObject({ topics: ["faults"] });
-  expect((await enroll()).status).toBe(200);
-  expect(await look()).toEqual(["The merchant is enrolled already.", ["enrolled"]]);
-  expect((await stream.change("merchants")).topics).toContain("merchants");
+  // The refused write is not among what is told until then.
+  const told = new Set<string>();
+  while (!told.has("faults")) {
+    const message = await stream.next(({ event }) => event === "change");
+    const change: ShownChange = JSON.parse(message?.data ?? "");
+    for (const topic of change.topics) told.add(topic);
+  }
+  expect([...told]).not.toContain("purchases");
+  expect((await register()).status).toBe(200);
+  expect(await look()).toEqual(["active", ["active"]]);
+  expect((await stream.change("purchases")).purchases).toEqual([purchase.id]);
 });
 
 test("a relayed operation is listed when it is on disk, and its budget is reserved then", async () => {

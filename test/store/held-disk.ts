@@ -24,13 +24,13 @@ export async function holdDisk(): Promise<HeldDisk> {
   const prototype: FileHandle = Object.getPrototypeOf(handle);
   const { datasync } = prototype;
   const held: HeldSync[] = [];
+  const all = new Set<HeldSync>();
   const waiting: ((sync: HeldSync) => void)[] = [];
-  let asked = 0;
   prototype.datasync = async function (this: FileHandle) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const sync = { pass: resolve, fail: () => reject(new Error("EIO: i/o error, fdatasync")) };
     const next = waiting.shift();
-    asked += 1;
+    all.add(sync);
     if (next === undefined) held.push(sync);
     else next(sync);
     await promise;
@@ -38,13 +38,13 @@ export async function holdDisk(): Promise<HeldDisk> {
   };
   const release = () => {
     prototype.datasync = datasync;
-    for (const { pass } of held.splice(0)) pass();
+    for (const { pass } of all) pass();
   };
   return {
     async next() {
       return held.shift() ?? (await new Promise((resolve) => waiting.push(resolve)));
     },
-    asked: () => asked,
+    asked: () => all.size,
     release,
     [Symbol.dispose]: release,
   };

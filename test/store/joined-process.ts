@@ -1,40 +1,52 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { SandboxDescription } from "../../sandbox/description.ts";
+import type { SandboxOptions } from "../../sandbox/options.ts";
 import type { PostgresServer } from "../../scripts/postgres-server.ts";
 import { cli } from "../cli.ts";
+import { programFile } from "../program-file.ts";
 
-/** A process that answers the API of a sandbox which another one runs. */
-export interface JoinedProcess {
-  /** The first process's, with this one's own API. */
+/** A process that answers the API of a sandbox. */
+export interface SandboxProcess {
+  /** The sandbox's, with this process's own API. */
   description: SandboxDescription;
   output: () => string;
   end: (signal: NodeJS.Signals) => Promise<void>;
 }
 
 /** Starts `routing-sandbox join`. */
-export async function joinAs(owner: SandboxDescription, ...options: string[]): Promise<JoinedProcess> {
-  const child: ChildProcess = spawn(process.execPath, [cli, "join", "--json", ...options], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+export async function joinAs(owner: SandboxDescription, ...options: string[]): Promise<SandboxProcess> {
+  const { printed, ...joined } = await startProcess(cli, "join", "--json", ...options);
+  const { urls } = JSON.parse(printed);
+  return { ...joined, description: { ...owner, urls: { ...owner.urls, api: urls.api } } };
+}
+
+/** Starts a sandbox with any options in a process of its own. */
+export async function runSandbox(options: SandboxOptions): Promise<SandboxProcess> {
+  const { printed, ...started } = await startProcess(programFile("run-sandbox"), JSON.stringify(options));
+  return { ...started, description: JSON.parse(printed) };
+}
+
+/** Starts a program and waits for the line of JSON that it prints when it is ready. */
+async function startProcess(...args: string[]) {
+  const child: ChildProcess = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   const exited = once(child, "exit");
   let output = "";
-  const printed = Promise.withResolvers<string>();
+  const ready = Promise.withResolvers<string>();
   for (const stream of [child.stdout, child.stderr])
     stream?.on("data", (chunk) => {
       output += chunk;
       const line = /^\{.*\}$/m.exec(output)?.[0];
-      if (line !== undefined) printed.resolve(line);
+      if (line !== undefined) ready.resolve(line);
     });
   const failed = exited.then(() => {
-    throw new Error(`The process that joined has ended:\n${output}`);
+    throw new Error(`The process has ended:\n${output}`);
   });
   failed.catch(() => undefined);
-  const { urls } = JSON.parse(await Promise.race([printed.promise, failed]));
   return {
-    description: { ...owner, urls: { ...owner.urls, api: urls.api } },
+    printed: await Promise.race([ready.promise, failed]),
     output: () => output,
-    end: async (signal) => {
+    end: async (signal: NodeJS.Signals) => {
       child.kill(signal);
       await exited;
     },

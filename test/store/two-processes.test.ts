@@ -22,7 +22,7 @@ import { controlSandbox } from "../crash/control.ts";
 import { type RelayedRequest, send } from "../crash/storefront.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { haveLead, type JoinedProcess, joinAs, leaderOf } from "./joined-process.ts";
+import { haveLead, joinAs, leaderOf, type SandboxProcess } from "./joined-process.ts";
 
 const silent = { info() {}, error() {} };
 
@@ -32,7 +32,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
   let server: PostgresServer;
   let folder: string;
   let owner: StartedSandbox;
-  let member: JoinedProcess;
+  let member: SandboxProcess;
   let credential: string;
   let merchant: string;
   let count = 0;
