@@ -39,11 +39,18 @@ async function exchange(
   { timeoutMs, signal }: DeliveryOptions,
 ): Promise<Answer> {
   const timeout = AbortSignal.timeout(timeoutMs);
+  const end = AbortSignal.any([timeout, signal]);
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const onEnd = () => reject(end.reason);
+  end.addEventListener("abort", onEnd);
   try {
-    return await post(receiver, headers, body, AbortSignal.any([timeout, signal]));
+    // The time is up also when the other side brings Node to forget about a request that is aborted.
+    return await Promise.race([post(receiver, headers, body, end), ended]);
   } catch (error) {
     const reason = timeout.aborted ? `no whole answer within ${timeoutMs} ms` : reasonOf(error);
     return { status_code: null, error: reason, response_body: null, retry_after: null };
+  } finally {
+    end.removeEventListener("abort", onEnd);
   }
 }
 
@@ -53,7 +60,7 @@ async function post(
   body: Buffer,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage | null>();
   const host = bareHost(url);
   const lookup: LookupFunction = (_hostname, { all }, answer) => {
     if (all) answer(null, [{ address, family }]);
@@ -74,8 +81,16 @@ async function post(
     ...(isIP(host) === 0 ? { servername: host } : {}),
   });
   request.once("response", resolve).once("error", reject);
+  request.once("upgrade", (_answer, socket) => {
+    socket.destroy();
+    resolve(null);
+  });
   request.end(body);
   const response = await promise;
+  if (response === null || response.statusCode === switched.status_code) {
+    request.destroy();
+    return switched;
+  }
   const text = await readStart(response);
   return {
     status_code: response.statusCode ?? null,
@@ -84,6 +99,13 @@ async function post(
     retry_after: response.headers["retry-after"] ?? null,
   };
 }
+
+const switched: Answer = {
+  status_code: 101,
+  error: "the answer switches protocols, which a delivery does not",
+  response_body: null,
+  retry_after: null,
+};
 
 /** The beginning of an answer as text; what comes after it is not read. */
 async function readStart(response: IncomingMessage): Promise<string> {
