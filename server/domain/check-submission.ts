@@ -23,7 +23,7 @@ import { assertReconciled, claimOf, pickClaim } from "./claims.ts";
 import { domainOf } from "./commitment-of.ts";
 import { findMerchant, findPurchase } from "./find.ts";
 import { assertPending } from "./merchant-steps.ts";
-import { readClaimedPayments } from "./payments.ts";
+import { assertPaymentsStand, readClaimedPayments } from "./payments.ts";
 import { assertRoute, assertStep } from "./purchase-steps.ts";
 import { requireSignature } from "./require-signature.ts";
 
@@ -153,6 +153,7 @@ async function checkClaim(
   submissions: readonly Stored<SubmissionRecord>[],
 ): Promise<CheckedSubmission> {
   await assertStep(purchase, "claims", services);
+  await assertPaymentsStand(purchase, onChain, services);
   const { transaction_hash, signature } = body;
   const before = pickClaim(submissions, purchase, onChain, services.deployment);
   const amount = body.amount ?? before?.amount;

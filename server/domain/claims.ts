@@ -6,7 +6,7 @@ import { assertNothingFound } from "../errors/problem.ts";
 import type { PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { domainOf } from "./commitment-of.ts";
-import { reconciledOf } from "./purchase-steps.ts";
+import { reconciledOf } from "./receipts.ts";
 
 /** What the beneficiary of a purchase claims and signs. */
 export function claimOf(

@@ -8,11 +8,11 @@ import { sameAddress } from "../../protocol/same-address.ts";
 import type { ExpectedPayment } from "../binding/expectations.ts";
 import type { ChainPurchase } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
-import type { PaymentReceipt } from "../schemas/purchase.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
-import { type PurchaseStep, stepConflict } from "./purchase-steps.ts";
+import { stepConflict } from "./purchase-steps.ts";
+import { removedPayments, whyNotStanding } from "./receipts.ts";
 
 /** A payment of a transaction's calldata, with the purchase of ours that it is for. */
 export interface ClaimedPayment extends ExpectedPayment {
@@ -72,13 +72,6 @@ export async function readClaimedPayments(
   return { call, payments };
 }
 
-/** Whether the chain still has a recorded payment where it was recorded. */
-export function isOnChain(receipt: PaymentReceipt, { payments }: Pick<ChainPurchase, "payments">): boolean {
-  return payments.some(
-    ({ log }) => log.blockHash === receipt.block_hash && log.logIndex === receipt.log_index,
-  );
-}
-
 /**
  * Asks whether the chain still has every reconciled payment, for a step that counts on them.
  *
@@ -87,14 +80,13 @@ export function isOnChain(receipt: PaymentReceipt, { payments }: Pick<ChainPurch
 export async function assertPaymentsStand(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
-  step: PurchaseStep,
   services: Services,
 ): Promise<void> {
-  const reverted = purchase.receipts.filter((receipt) => !isOnChain(receipt, onChain));
-  if (reverted.length === 0) return;
-  const detail = `The chain no longer has ${reverted.length} of the reconciled payments. Reconcile the purchase with operation 10 (reconcile).`;
-  const { members } = await stepConflict(purchase, detail, services, step);
-  throw new Problem("state_conflict", detail, { members: { ...members, reverted: toJson(reverted) } });
+  const detail = whyNotStanding(purchase, onChain);
+  if (detail === null) return;
+  const { members } = await stepConflict(purchase, detail, services);
+  const reverted = toJson(removedPayments(purchase, onChain));
+  throw new Problem("state_conflict", detail, { members: { ...members, reverted } });
 }
 
 /** The purchase behind an on-chain id, if it is of the asked one's program and buyer: one credential, one wallet. */

@@ -3,6 +3,7 @@ import { Problem } from "../errors/problem.ts";
 import type { PurchaseStatus } from "../schemas/purchase.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
+import { reconciledOf, whyNotStanding } from "./receipts.ts";
 
 /** The steps that act on a purchase. */
 export type PurchaseStep = "activate" | "registration" | "reconcile" | "claims" | "decisions" | "refunds";
@@ -17,11 +18,6 @@ const stepsOf: { readonly [S in PurchaseStatus]: readonly PurchaseStep[] } = {
   refund_due: ["reconcile", "refunds"],
   refunded: ["reconcile"],
 };
-
-/** What reconcile has recorded as paid, in base units. */
-export function reconciledOf({ receipts }: Pick<PurchaseRecord, "receipts">): bigint {
-  return receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
-}
 
 /** Says why a purchase does not take a step, as far as its record tells; null when it does. */
 export function whyNotStep(purchase: PurchaseRecord, step: PurchaseStep): string | null {
@@ -65,22 +61,16 @@ export async function assertRoute(
   throw await stepConflict(purchase, detail, services);
 }
 
-/**
- * The refusal of a step that a purchase does not take now.
- *
- * @param refused - the step, when the purchase's record alone would allow it.
- */
+/** The refusal of a step that a purchase does not take now. */
 export async function stepConflict(
   purchase: PurchaseRecord,
   detail: string,
   services: Services,
-  refused?: PurchaseStep,
 ): Promise<Problem> {
-  const allowed = await stepsNow(purchase, services);
   return new Problem("state_conflict", detail, {
     members: {
       current_state: purchase.status,
-      allowed: allowed.filter((step) => step !== refused),
+      allowed: await stepsNow(purchase, services),
       reconciled: reconciledOf(purchase).toString(),
     },
   });
@@ -89,19 +79,24 @@ export async function stepConflict(
 /** The steps that would be taken now: where a deadline or the chain decides as well, it is asked. */
 async function stepsNow(purchase: PurchaseRecord, { chain }: Services): Promise<PurchaseStep[]> {
   const steps = stepsOf[purchase.status].filter((step) => whyNotStep(purchase, step) === null);
-  if (purchase.status !== "created" && !steps.includes("claims")) return steps;
+  if (!steps.some((step) => chainDecides.has(step))) return steps;
   const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
   if (purchase.status === "created" && onChain.exists) {
     const route = await chain.route(purchase.commitment_hash);
     return [route === "merchant_direct" ? "registration" : "activate"];
   }
   const nextBlock = await chain.nextTime();
-  return steps.filter((step) => step === "reconcile" || !isLate(purchase, onChain, nextBlock));
+  return steps.filter((step) => !chainDecides.has(step) || isOpen(purchase, onChain, nextBlock));
 }
 
-/** Whether the deadline of the next step that a wallet or the relayer has to take on chain has passed. */
-function isLate(purchase: PurchaseRecord, { claimHash }: ChainPurchase, nextBlock: number): boolean {
+/** The steps that the record alone does not decide. */
+const chainDecides: ReadonlySet<PurchaseStep> = new Set(["activate", "registration", "claims", "decisions"]);
+
+/** Whether the chain has what the next step counts on: time left for its transaction, the payments, the claim that is decided. */
+function isOpen(purchase: PurchaseRecord, onChain: ChainPurchase, nextBlock: number): boolean {
   const { status, offer_deadline, claim_deadline } = purchase;
-  if (status === "created") return nextBlock > offer_deadline;
-  return claimHash === null && nextBlock > claim_deadline;
+  if (status === "created") return nextBlock <= offer_deadline;
+  const isClaimed = onChain.claimHash !== null;
+  const mayClaim = isClaimed || (status === "active" && nextBlock <= claim_deadline);
+  return mayClaim && whyNotStanding(purchase, onChain) === null;
 }

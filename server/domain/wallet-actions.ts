@@ -14,7 +14,8 @@ import { claimOf } from "./claims.ts";
 import { authorizationOf, commitmentOf, domainOf } from "./commitment-of.ts";
 import { describeRevert } from "./describe-revert.ts";
 import { whyNotPending } from "./merchant-steps.ts";
-import { reconciledOf, whyNotStep } from "./purchase-steps.ts";
+import { whyNotStep } from "./purchase-steps.ts";
+import { reconciledOf, whyNotStanding } from "./receipts.ts";
 
 /** One action of a wallet: what to sign or send, or why not now. */
 export interface OfferedAction {
@@ -119,7 +120,7 @@ export async function purchaseWalletActions(
     },
     planApproval(purchase, onChain, { ...wish, time }, services),
     planPayment(purchase, onChain, wish, services),
-    planClaim(purchase, wish, services),
+    planClaim(purchase, onChain, wish, services),
   ];
   return await offerAll(plans, { at: onChain.asOf, time, approved: onChain.approved }, services);
 }
@@ -178,7 +179,12 @@ function planPayment(
   };
 }
 
-function planClaim(purchase: PurchaseRecord, wish: Wish, { deployment }: Services): Plan {
+function planClaim(
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+  wish: Wish,
+  { deployment }: Services,
+): Plan {
   const { beneficiary } = purchase;
   const reconciled = reconciledOf(purchase);
   const amount = wish.amount ?? reconciled;
@@ -199,7 +205,7 @@ function planClaim(purchase: PurchaseRecord, wish: Wish, { deployment }: Service
     amount: amount.toString(),
     reason,
     operation: "Operation 11",
-    whyNot: whyNotStep(purchase, "claims") ?? tooMuch,
+    whyNot: whyNotStep(purchase, "claims") ?? whyNotStanding(purchase, onChain) ?? tooMuch,
   };
 }
 

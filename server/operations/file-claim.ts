@@ -51,7 +51,7 @@ export const fileClaim = defineOperation({
     const purchase = stored.value;
     await assertStep(purchase, "claims", services);
     const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
-    await assertPaymentsStand(purchase, onChain, "claims", services);
+    await assertPaymentsStand(purchase, onChain, services);
     const submissions = await submissionsOf(store, program.id, id, "claim");
     const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
     const { requested_amount, reason, signature, transaction_hash: hash } = claimed;

@@ -8,8 +8,9 @@ import { expectPayments } from "../binding/expectations.ts";
 import { assertBound } from "../binding/require-bound.ts";
 import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../chain/chain.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
-import { isOnChain, paymentLogs, readClaimedPayments } from "../domain/payments.ts";
+import { paymentLogs, readClaimedPayments } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
+import { isOnChain, removedPayments } from "../domain/receipts.ts";
 import { defineOperation } from "../http/operation.ts";
 import { reconciliationData } from "../outbox/reconciliation-data.ts";
 import { type PaymentReceipt, reconcilePurchaseBody, reconciliationSchema } from "../schemas/purchase.ts";
@@ -125,7 +126,7 @@ export const reconcilePurchase = defineOperation({
 /** Starts a purchase's ledger: receipts that the chain no longer holds are taken back first. */
 function openLedger(stored: Stored<PurchaseRecord>, onChain: ChainPurchase): Ledger {
   const receipts = stored.value.receipts.filter((receipt) => isOnChain(receipt, onChain));
-  const reverted = stored.value.receipts.filter((receipt) => !isOnChain(receipt, onChain));
+  const reverted = removedPayments(stored.value, onChain);
   const read = new Set(onChain.payments.map(canonicalForm));
   return { stored, onChain, read, receipts, applied: [], already: [], reverted };
 }

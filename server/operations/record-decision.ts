@@ -5,7 +5,8 @@ import { expectClaim } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import { findPurchase } from "../domain/find.ts";
 import { assertPaymentsStand } from "../domain/payments.ts";
-import { assertStep, reconciledOf } from "../domain/purchase-steps.ts";
+import { assertStep } from "../domain/purchase-steps.ts";
+import { reconciledOf } from "../domain/receipts.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { decisionSchema, recordDecisionBody } from "../schemas/decision.ts";
@@ -171,5 +172,5 @@ async function assertClaimStands(
   const use = { key: claim.transaction_hash, step: "claim", subject: purchase.id };
   const expected = expectClaim(purchase, claim.claim_hash, onChain.exists, services);
   await requireBound(claim.transaction_hash, expected, use, services);
-  await assertPaymentsStand(purchase, onChain, "decisions", services);
+  await assertPaymentsStand(purchase, onChain, services);
 }

@@ -22,15 +22,6 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-/** The newest blocks leave the chain, and empty ones take their place. */
-async function reorg(depth: number): Promise<void> {
-  const { client } = stage.sandbox.chain;
-  await client.request<{ Method: "anvil_reorg"; Parameters: [number, []]; ReturnType: null }>({
-    method: "anvil_reorg",
-    params: [depth, []],
-  });
-}
-
 /** An active purchase of 25 USDC that was paid in two parts, of 10 and of 15, and reconciled. */
 async function paidInParts() {
   const purchase = await stage.activePurchase(merchant);
@@ -70,7 +61,7 @@ describe("a decision after a reorg", () => {
     const { body, sendAgain } = await signedClaim(purchase);
     const claim: Schema<"Claim"> = JSON.parse((await file(purchase, body)).text);
     const decision = stage.decision(purchase, claim);
-    await reorg(2);
+    await stage.reorg(2);
     const before = await stage.digest();
 
     const refused = await decide(purchase, decision);
@@ -98,7 +89,7 @@ describe("a decision after a reorg", () => {
     const { body, sendAgain } = await signedClaim(purchase, "25000000");
     const claim: Schema<"Claim"> = JSON.parse((await file(purchase, body)).text);
     const decision = stage.decision(purchase, claim, { award: "25000000" });
-    await reorg(3);
+    await stage.reorg(3);
     await stage.act("buyer", "purchase", purchase.id, "pay", { amount: "10000000" });
     await sendAgain();
 
@@ -123,7 +114,7 @@ describe("a decision after a reorg", () => {
   test("that removed the claim is refused also when it denies", async () => {
     const purchase = await stage.paidPurchase(merchant);
     const claim = await stage.claim(purchase);
-    await reorg(1);
+    await stage.reorg(1);
     const denial = stage.decision(purchase, claim, { outcome: "denied", award: "0" });
     const refused = await decide(purchase, denial);
     expect([refused.status, problem(refused).code]).toEqual([409, "transaction_not_found"]);
@@ -132,8 +123,9 @@ describe("a decision after a reorg", () => {
 
 test("a claim on payments that a reorg removed is refused until the purchase is reconciled", async () => {
   const purchase = await paidInParts();
-  await reorg(1);
-  const body = await stage.claimBody(purchase, "25000000");
+  await stage.reorg(1);
+  const claim = { amount: 25_000_000n, reason: "Arrived broken." };
+  const { body } = await stage.sandbox.wallets.beneficiary.claim(purchase, claim);
   const refused = await file(purchase, body);
   expect(refused.status, refused.text).toBe(409);
   expect(problem(refused)).toMatchObject({

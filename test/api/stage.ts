@@ -323,6 +323,15 @@ export class Stage implements AsyncDisposable {
     return { transaction_hash: transactionHash, requested_amount: amount, reason, signature };
   }
 
+  /** The newest blocks leave the chain, and empty ones take their place. */
+  async reorg(depth: number): Promise<void> {
+    const { client } = this.sandbox.chain;
+    await client.request<{ Method: "anvil_reorg"; Parameters: [number, []]; ReturnType: null }>({
+      method: "anvil_reorg",
+      params: [depth, []],
+    });
+  }
+
   async claim(purchase: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Claim">> {
     return present(
       await this.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {

@@ -96,6 +96,14 @@ const states: { readonly [state: string]: State } = {
     given: async () => await stage.paidPurchase(merchant),
     allowed: ["reconcile", "claims"],
   },
+  "active, and a reorg has removed its reconciled payment": {
+    given: async () => {
+      const purchase = await stage.paidPurchase(merchant);
+      await stage.reorg(1);
+      return purchase;
+    },
+    allowed: ["reconcile"],
+  },
   "active, after its claim deadline without a claim on chain": {
     given: async () => {
       const purchase = await stage.paidPurchase(merchant);
@@ -121,6 +129,16 @@ const states: { readonly [state: string]: State } = {
       return purchase;
     },
     allowed: ["reconcile", "decisions"],
+  },
+  "claimed, and a reorg has removed its claim": {
+    given: async () => {
+      const purchase = await stage.paidPurchase(merchant);
+      await stage.claim(purchase);
+      await stage.reorg(1);
+      return purchase;
+    },
+    allowed: ["reconcile"],
+    refused: { decisions: "not_found" },
   },
   approved: { given: async () => (await decided("approved")).purchase, allowed: ["reconcile", "refunds"] },
   denied: { given: async () => (await decided("denied")).purchase, allowed: ["reconcile"] },

@@ -169,6 +169,20 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     [],
   ],
   [
+    "is paid twice and reconciled, and a reorg has removed one payment",
+    async () => {
+      const purchase = await active();
+      const { buyer } = stage.sandbox.wallets;
+      await buyer.approve(purchase);
+      await buyer.pay(purchase, 10_000_000n);
+      await buyer.pay(purchase, 15_000_000n);
+      await stage.reconcile(purchase);
+      await stage.reorg(1);
+      return purchase;
+    },
+    ["pay"],
+  ],
+  [
     "is claimed on chain, but not filed",
     async () => {
       const purchase = await paid();

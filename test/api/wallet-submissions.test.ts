@@ -497,6 +497,17 @@ describe("what the program operation would refuse is refused with the same code"
     });
   });
 
+  test("a claim on payments that a reorg has removed", async () => {
+    const purchase = await stage.paidPurchase(merchant);
+    const { signature } = await signedClaim(purchase);
+    await stage.reorg(1);
+    expect(problem(await submit(purchase, { action: "claim", signature, amount, reason }))).toMatchObject({
+      code: "state_conflict",
+      allowed: ["reconcile"],
+      reverted: [{ amount: "25000000" }],
+    });
+  });
+
   test("a claim before reconciliation, or after a claim", async () => {
     const unreconciled = await stage.activePurchase(merchant);
     await stage.pay(unreconciled);

@@ -1,0 +1,30 @@
+import type { ChainPurchase } from "../chain/chain.ts";
+import type { PaymentReceipt } from "../schemas/purchase.ts";
+import type { PurchaseRecord } from "../store/records.ts";
+
+type Recorded = Pick<PurchaseRecord, "receipts">;
+type Payments = Pick<ChainPurchase, "payments">;
+
+/** What reconcile has recorded as paid, in base units. */
+export function reconciledOf({ receipts }: Recorded): bigint {
+  return receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
+}
+
+/** Whether the chain still has a recorded payment where it was recorded. */
+export function isOnChain(receipt: PaymentReceipt, { payments }: Payments): boolean {
+  return payments.some(
+    ({ log }) => log.blockHash === receipt.block_hash && log.logIndex === receipt.log_index,
+  );
+}
+
+/** The recorded payments that a reorg has removed. */
+export function removedPayments({ receipts }: Recorded, onChain: Payments): PaymentReceipt[] {
+  return receipts.filter((receipt) => !isOnChain(receipt, onChain));
+}
+
+/** Says why a step that counts on the recorded payments is not taken; null when the chain still has all of them. */
+export function whyNotStanding(purchase: Recorded, onChain: Payments): string | null {
+  const { length } = removedPayments(purchase, onChain);
+  if (length === 0) return null;
+  return `The chain no longer has ${length} of the reconciled payments. Reconcile the purchase with operation 10 (reconcile).`;
+}
