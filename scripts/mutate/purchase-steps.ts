@@ -63,13 +63,23 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "The allowed steps are those before their deadlines.",
-        find: 'if (status === "created") return asOf.timestamp > offer_deadline;',
-        replace: 'if (status === "created") return asOf.timestamp > claim_deadline;',
+        find: 'if (status === "created") return nextBlock <= offer_deadline;',
+        replace: 'if (status === "created") return nextBlock <= claim_deadline;',
       },
       {
         rule: "A claim that is on chain may be filed after its deadline.",
-        find: "return claimHash === null && asOf.timestamp > claim_deadline;",
-        replace: "return asOf.timestamp > claim_deadline;",
+        find: 'isClaimed || (status === "active" && nextBlock <= claim_deadline)',
+        replace: 'status !== "active" || nextBlock <= claim_deadline',
+      },
+      {
+        rule: "A decision on a claim that a reorg has removed is not among the allowed steps.",
+        find: 'isClaimed || (status === "active" && nextBlock <= claim_deadline)',
+        replace: "isClaimed || nextBlock <= claim_deadline",
+      },
+      {
+        rule: "A claim on payments that a reorg has removed is not among the allowed steps.",
+        find: "mayClaim && whyNotStanding(purchase, onChain) === null",
+        replace: "mayClaim",
       },
       {
         rule: "A refusal of a step names the state and the steps that it allows.",

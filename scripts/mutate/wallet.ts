@@ -225,8 +225,13 @@ export const wallet: readonly MutantGroup[] = [
       },
       {
         rule: "A claim of more than is reconciled is not offered.",
-        find: 'whyNotStep(purchase, "claims") ?? tooMuch',
-        replace: 'whyNotStep(purchase, "claims")',
+        find: "whyNotStanding(purchase, onChain) ?? tooMuch",
+        replace: "whyNotStanding(purchase, onChain)",
+      },
+      {
+        rule: "A claim on payments that a reorg has removed is not offered.",
+        find: "?? whyNotStanding(purchase, onChain) ?? tooMuch",
+        replace: "?? tooMuch",
       },
     ],
   },
