@@ -19,37 +19,46 @@ export const operationStatuses = [
 export type OperationStatus = (typeof operationStatuses)[number];
 
 /** Why an operation is where it is, when its status alone does not say it. */
-type StatusReason =
+export const statusReasons = [
   /** The simulation reverted; no nonce was claimed. */
-  | "simulation_reverted"
+  "simulation_reverted",
   /** The mined transaction reverted; it cost its gas. */
-  | "transaction_reverted"
+  "transaction_reverted",
   /** The node did not answer the last question about this operation. */
-  | "rpc_unavailable"
+  "rpc_unavailable",
   /** The node refused the last request of this operation; `error` has its words. */
-  | "rpc_refused"
+  "rpc_refused",
   /** The block that had the transaction is no longer on the chain. */
-  | "reorged"
+  "reorged",
   /** Before a nonce was claimed: the signer's nonce on chain is above every nonce that the journal knows. */
-  | "foreign_nonce"
+  "foreign_nonce",
   /** After a nonce was claimed: the chain has used it, and not for a transaction of this operation. */
-  | "nonce_taken"
+  "nonce_taken",
   /** A person gave up the attempt before this one, whose nonce was taken; the next request begins this one. */
-  | "abandoned";
+  "abandoned",
+] as const;
+
+type StatusReason = (typeof statusReasons)[number];
 
 /** Why a transaction was signed. */
-export type TransactionPurpose = "original" | "bump" | "cancel";
+export const transactionPurposes = ["original", "bump", "cancel"] as const;
+
+/** Why a transaction was signed. */
+export type TransactionPurpose = (typeof transactionPurposes)[number];
 
 /** What became of one signed transaction. */
-type TransactionOutcome =
+export const transactionOutcomes = [
   /** Signed and stored; not known to have reached the node. */
-  | "signed"
+  "signed",
   /** The node took it. */
-  | "broadcast"
-  | "succeeded"
-  | "reverted"
+  "broadcast",
+  "succeeded",
+  "reverted",
   /** Another transaction of the operation was mined with the same nonce. */
-  | "replaced";
+  "replaced",
+] as const;
+
+type TransactionOutcome = (typeof transactionOutcomes)[number];
 
 /** An error of the chain or of the node, as far as it can be told. */
 export interface OperationError {

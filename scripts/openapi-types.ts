@@ -9,51 +9,63 @@ type Node = { readonly [keyword: string]: unknown };
  */
 export function openapiTypes(document: unknown): string {
   const root = asNode(document);
-  const schemas = asNode(asNode(root["components"])["schemas"]);
+  const { schemas, responses, parameters } = asNode(root["components"]);
   const paths = asNode(root["paths"]);
   return [
-    "/** The named schemas of the API. */",
+    "/** The named parts of the API. */",
     "export interface components {",
     "  schemas: {",
-    ...Object.entries(schemas).map(
+    ...Object.entries(asNode(schemas)).map(
       ([name, schema]) => `${comment(schema, 4)}    ${name}: ${typeOf(schema, 4)};`,
+    ),
+    "  };",
+    "  responses: {",
+    ...Object.entries(asNode(responses)).map(
+      ([name, response]) => `    ${propertyName(name)}: ${responseType(asNode(response))};`,
+    ),
+    "  };",
+    "  parameters: {",
+    ...Object.entries(asNode(parameters)).map(
+      ([name, parameter]) => `    ${propertyName(name)}: ${typeOf(asNode(parameter)["schema"], 4)};`,
     ),
     "  };",
     "}",
     "",
     "/** The operations of the API by path and method. */",
     "export interface paths {",
-    ...Object.entries(paths).map(([path, item]) => `  ${JSON.stringify(path)}: ${pathType(asNode(item))};`),
+    ...Object.entries(paths).map(
+      ([path, item]) => `  ${JSON.stringify(path)}: ${pathType(asNode(item), asNode(parameters))};`,
+    ),
     "}",
     "",
   ].join("\n");
 }
 
-function pathType(item: Node): string {
+function pathType(item: Node, shared: Node): string {
   const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"].map((method) =>
     item[method] === undefined
       ? `    ${method}?: never;`
-      : `    ${method}: ${operationType(asNode(item[method]))};`,
+      : `    ${method}: ${operationType(asNode(item[method]), shared)};`,
   );
   return `{\n    parameters: { query?: never; header?: never; path?: never; cookie?: never };\n${methods.join("\n")}\n  }`;
 }
 
-function operationType(operation: Node): string {
-  const parameters = asList(operation["parameters"]).map(asNode);
+function operationType(operation: Node, shared: Node): string {
+  const parameters = asList(operation["parameters"]).map((parameter) =>
+    namedParameter(asNode(parameter), shared),
+  );
   const places = ["query", "header", "path", "cookie"].map((place) => {
-    const here = parameters.filter((parameter) => parameter["in"] === place);
+    const here = parameters.filter((parameter) => parameter.place === place);
     if (here.length === 0) return `${place}?: never`;
-    const needed = here.some((parameter) => parameter["required"] === true);
+    const needed = here.some(({ required }) => required);
     const members = here.map(
-      (parameter) =>
-        `${JSON.stringify(parameter["name"])}${parameter["required"] === true ? "" : "?"}: ${typeOf(parameter["schema"], 8)}`,
+      ({ name, required, type }) => `${JSON.stringify(name)}${required ? "" : "?"}: ${type}`,
     );
     return `${place}${needed ? "" : "?"}: { ${members.join("; ")} }`;
   });
   const body = operation["requestBody"];
   const responses = Object.entries(asNode(operation["responses"])).map(
-    ([status, response]) =>
-      `        ${status}: { headers: { [name: string]: string }; content: ${contentType(response)} };`,
+    ([status, response]) => `        ${status}: ${responseType(asNode(response))};`,
   );
   return [
     "{",
@@ -68,23 +80,54 @@ function operationType(operation: Node): string {
   ].join("\n");
 }
 
+/** A parameter with its type, which for a shared one is that of its component. */
+function namedParameter(parameter: Node, shared: Node) {
+  const reference = nameOf(parameter["$ref"]);
+  const described = reference === null ? parameter : asNode(shared[reference]);
+  return {
+    place: described["in"],
+    name: described["name"],
+    required: described["required"] === true,
+    type:
+      reference === null
+        ? typeOf(described["schema"], 8)
+        : `components["parameters"][${JSON.stringify(reference)}]`,
+  };
+}
+
+function responseType(response: Node): string {
+  const reference = nameOf(response["$ref"]);
+  if (reference !== null) return `components["responses"][${JSON.stringify(reference)}]`;
+  return `{ headers: { [name: string]: string }; content: ${contentType(response)} }`;
+}
+
+/** The last part of a reference, or null where there is none. */
+function nameOf(reference: unknown): string | null {
+  return typeof reference === "string" ? (reference.split("/").at(-1) ?? null) : null;
+}
+
+/** Bodies as the client takes them: pages are for browsers. */
 function contentType(holder: unknown): string {
-  const media = Object.entries(asNode(asNode(holder)["content"])).map(
-    ([type, content]) => `${JSON.stringify(type)}: ${typeOf(asNode(content)["schema"], 8)}`,
-  );
-  return `{ ${media.join("; ")} }`;
+  const media = Object.entries(asNode(asNode(holder)["content"] ?? {}))
+    .filter(([type]) => type.endsWith("json"))
+    .map(([type, content]) => `${JSON.stringify(type)}: ${typeOf(asNode(content)["schema"], 8)}`);
+  return media.length === 0 ? "never" : `{ ${media.join("; ")} }`;
 }
 
 function typeOf(schema: unknown, indent: number): string {
   const node = asNode(schema);
   const { $ref, const: only, enum: values, anyOf, oneOf, allOf, type } = node;
-  if (typeof $ref === "string") return `components["schemas"][${JSON.stringify($ref.split("/").at(-1))}]`;
+  if (typeof $ref === "string") return `components["schemas"][${JSON.stringify(nameOf($ref))}]`;
   if (only !== undefined) return JSON.stringify(only);
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ");
-  if (Array.isArray(anyOf) || Array.isArray(oneOf))
-    return `(${asList(anyOf ?? oneOf)
-      .map((part) => typeOf(part, indent))
-      .join(" | ")})`;
+  if (Array.isArray(anyOf) || Array.isArray(oneOf)) {
+    const choices = asList(anyOf ?? oneOf).map(asNode);
+    // Codes that may grow are typed by those that are known, so that a client can name and compare them.
+    const known = choices.find((choice) => choice["enum"] !== undefined && isOpen(choices));
+    return known === undefined
+      ? `(${choices.map((part) => typeOf(part, indent)).join(" | ")})`
+      : `(${typeOf(known, indent)})`;
+  }
   if (Array.isArray(allOf)) return `(${allOf.map((part) => typeOf(part, indent)).join(" & ")})`;
   if (Array.isArray(type)) return type.map((one) => typeOf({ ...node, type: one }, indent)).join(" | ");
   switch (type) {
@@ -104,6 +147,11 @@ function typeOf(schema: unknown, indent: number): string {
     default:
       return "unknown";
   }
+}
+
+/** Whether any text is among the choices, beside those that are listed. */
+function isOpen(choices: readonly Node[]): boolean {
+  return choices.some((choice) => choice["type"] === "string" && choice["enum"] === undefined);
 }
 
 function objectType(node: Node, indent: number): string {

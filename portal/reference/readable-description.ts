@@ -1,14 +1,17 @@
-interface Parameter {
-  in: string;
-  name: string;
-  schema?: { example?: unknown };
+interface Reference {
+  $ref?: string;
+}
+
+interface Parameter extends Reference {
+  name?: string;
+  example?: unknown;
 }
 
 interface Media {
   schema?: { allOf?: readonly [object, ...object[]] };
 }
 
-interface Response {
+interface Response extends Reference {
   headers?: object;
   content?: { [type: string]: Media };
 }
@@ -20,6 +23,10 @@ interface Operation {
 
 interface Description {
   paths: { [path: string]: { [method: string]: Operation } };
+  components?: {
+    parameters?: { [name: string]: Parameter };
+    responses?: { [name: string]: Response };
+  };
 }
 
 /**
@@ -30,14 +37,18 @@ export function readableDescription(
   description: Description,
   newKey: () => string,
 ): Description & { $$normalized: true } {
+  const { parameters: sharedParameters, responses: sharedResponses } = description.components ?? {};
   const parametersOf = ({ parameters = [] }: Operation) =>
-    parameters.map((parameter) =>
-      parameter.name === "Idempotency-Key"
-        ? { ...parameter, schema: { ...parameter.schema, example: newKey() } }
-        : parameter,
-    );
+    parameters
+      .map((parameter) => resolve(parameter, sharedParameters))
+      .map((parameter) =>
+        parameter.name === "Idempotency-Key" ? { ...parameter, example: newKey() } : parameter,
+      );
   const responsesOf = ({ responses = {} }: Operation) =>
-    mapValues(responses, (response, status) => (Number(status) >= 400 ? shorten(response) : response));
+    mapValues(responses, (response, status) => {
+      const whole = resolve(response, sharedResponses);
+      return Number(status) >= 400 ? shorten(whole) : whole;
+    });
   const paths = mapValues(description.paths, (methods) =>
     mapValues(methods, (operation) => ({
       ...operation,
@@ -49,7 +60,12 @@ export function readableDescription(
   return { ...description, paths, $$normalized: true };
 }
 
-/** A refusal by the schema of all: its own only repeats the codes, which its description and its examples name. */
+/** The component that a part of an operation refers to, or the part itself. */
+function resolve<T extends Reference>(part: T, components: { [name: string]: T } = {}): T {
+  return components[part.$ref?.split("/").at(-1) ?? ""] ?? part;
+}
+
+/** A refusal by the schema of all: its own only repeats the codes, which its description names. */
 function shorten({ headers: _, content = {}, ...refusal }: Response): Response {
   const shared = ({ schema, ...media }: Media): Media =>
     schema === undefined ? media : { ...media, schema: schema.allOf?.[0] ?? schema };

@@ -84,6 +84,8 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
   /** What the body is when the handler takes its exact bytes and judges them itself. */
   rawBody?: z.ZodType;
   query?: Q;
+  /** Whether its path answers a page to a client that prefers `text/html`. */
+  page?: true;
   responses: { [status: number]: { description: string; schema: z.ZodType } };
   /** The codes that it answers with beside those of its authorization and body. */
   errors: readonly ErrorCode[];

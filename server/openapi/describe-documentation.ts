@@ -1,6 +1,9 @@
 import { documentationResources } from "../documentation/resources.ts";
 import { edgeCodes } from "../errors/codes-of-operation.ts";
 
+/** What this host answers with; a later version may add some. */
+const hostCodes = ["method_not_allowed", "route_not_found", "internal_error", ...edgeCodes];
+
 /** The version of the documentation host's own description. */
 export const documentationVersion = "0.2.0";
 
@@ -62,10 +65,7 @@ export function describeDocumentation(docsUrl: string) {
             type: { type: "string", format: "uri", description: "A page that explains this code." },
             title: { type: "string" },
             status: { type: "integer" },
-            code: {
-              type: "string",
-              enum: ["method_not_allowed", "route_not_found", "internal_error", ...edgeCodes],
-            },
+            code: { anyOf: [{ type: "string", enum: hostCodes }, { type: "string" }] },
             detail: { type: "string" },
             instance: { type: "string" },
             request_id: { type: "string" },

@@ -7,7 +7,7 @@ import {
   purchaseWalletActions,
 } from "../domain/wallet-actions.ts";
 import { defineOperation, type OperationContext } from "../http/operation.ts";
-import { readWalletQuery, walletSchema } from "../schemas/wallet.ts";
+import { readMerchantWalletQuery, readPurchaseWalletQuery, walletSchema } from "../schemas/wallet.ts";
 import { viewSubmission } from "../views/submission.ts";
 
 type Query = { amount?: string | undefined; reason?: string | undefined };
@@ -47,11 +47,13 @@ function readWallet(type: "merchant" | "purchase") {
     path: `/wallet/{program}/${type}/{id}`,
     summary: `What the wallet of a ${type} has to do`,
     description:
-      "Lists every permitted action with exactly what will be signed or sent, and for the others why not. Needs no credential.",
+      "Lists every permitted action with exactly what will be signed or sent, and for the others why not. Needs no credential. " +
+      "A browser, which prefers text/html, gets the wallet page instead.",
     authorization: { kind: "wallet" },
     idempotent: false,
     effect: false,
-    query: readWalletQuery,
+    query: type === "merchant" ? readMerchantWalletQuery : readPurchaseWalletQuery,
+    page: true,
     responses: { 200: { description: "The actions and what was submitted.", schema: walletSchema } },
     errors: ["not_found", "validation_failed", "rpc_unavailable", "chain_mismatch"],
     events: [],

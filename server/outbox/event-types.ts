@@ -16,7 +16,7 @@ const paymentLog = z
 
 const paymentLogs = z.array(paymentLog).max(eventListLimit);
 
-const refund = { purchase_id: idSchema("pur"), refund_id: idSchema("ref"), award: amountSchema };
+const refund = { purchase_id: idSchema("pur"), refund_id: idSchema("ref"), award: positiveAmountSchema };
 
 /** Every kind of outbox event: when it is written, and what its `data` holds. */
 export const eventTypes = {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import {
-  amountSchema,
   hashSchema,
   idSchema,
   positiveAmountSchema,
@@ -30,7 +29,7 @@ export const claimSchema = z
     program: programIdSchema,
     purchase_id: idSchema("pur"),
     beneficiary: shownAddressSchema,
-    requested_amount: amountSchema,
+    requested_amount: positiveAmountSchema,
     reason: z.string().meta({ example: "Arrived broken." }),
     reason_hash: hashSchema,
     claim_hash: hashSchema,

@@ -24,7 +24,17 @@ export const recordDecisionBody = z
     reviewer_key_id: reviewerKeySchema,
     approval: approvalSchema,
   })
-  .meta({ id: "RecordDecision" });
+  .meta({
+    id: "RecordDecision",
+    description: "The award is above zero when the claim is approved, and 0 when it is denied.",
+    // The handler says which of both it is, and compares the award with the claim.
+    not: {
+      anyOf: [
+        { properties: { outcome: { const: "approved" }, award: { const: "0" } } },
+        { properties: { outcome: { const: "denied" }, award: { not: { const: "0" } } } },
+      ],
+    },
+  });
 
 /** A decision as it is answered. */
 export const decisionSchema = z

@@ -52,7 +52,7 @@ export const merchantSchema = z
         .nullable(),
     }),
     funding: z.object({
-      cap: amountSchema,
+      cap: positiveAmountSchema,
       collected: amountSchema,
       remaining: amountSchema,
       valid_until: unixTimeSchema,

@@ -1,10 +1,16 @@
 import { z } from "zod";
-import { operationStatuses } from "../../relayer/operation.ts";
+import {
+  operationStatuses,
+  statusReasons,
+  transactionOutcomes,
+  transactionPurposes,
+} from "../../relayer/operation.ts";
 import {
   bytesSchema,
   hashSchema,
   idSchema,
   jsonObjectSchema,
+  openEnum,
   programIdSchema,
   shownAddressSchema,
   timestampSchema,
@@ -25,7 +31,7 @@ export const operationSchema = z
       example: 1,
     }),
     status: z.enum(operationStatuses),
-    status_reason: z.string().nullable().meta({ example: null }),
+    status_reason: openEnum(statusReasons).nullable().meta({ example: null }),
     nonce: z.int().nullable().meta({ example: 0 }),
     from: shownAddressSchema,
     to: shownAddressSchema,
@@ -37,8 +43,8 @@ export const operationSchema = z
         hash: hashSchema,
         attempt: z.int().meta({ example: 1 }),
         nonce: z.int().nullable().meta({ example: 0 }),
-        purpose: z.enum(["original", "bump", "cancel"]),
-        outcome: z.string().meta({ example: "succeeded" }),
+        purpose: z.enum(transactionPurposes),
+        outcome: openEnum(transactionOutcomes),
       }),
     ),
     gas_limit: z.string().meta({ description: "Gas units, as a decimal string.", example: "231000" }),
@@ -55,6 +61,7 @@ export const operationSchema = z
     reorg_count: z.int().meta({ example: 0 }),
     error: z
       .object({
+        code: openEnum(statusReasons),
         message: z.string(),
         rpc_code: z.int().nullable(),
         revert: z.object({ name: z.string(), args: jsonObjectSchema, data: bytesSchema }).nullable(),

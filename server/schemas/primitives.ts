@@ -4,28 +4,39 @@ import { isAmount } from "../../protocol/amount.ts";
 import type { IdPrefix } from "../../protocol/id.ts";
 import type { Json } from "../../protocol/json.ts";
 
+/** Marks a list of values that answers may add to, for whoever describes it. */
+export const openEnumMark = "x-open-enum";
+
+/** One of the codes of an answer. Clients must take others too: a later version adds some. */
+export function openEnum<const T extends readonly string[]>(codes: T) {
+  return z.enum(codes).meta({ [openEnumMark]: true });
+}
+
+function amountText() {
+  return z
+    .string()
+    .regex(/^(0|[1-9][0-9]{0,38})$/, {
+      error: "must be a decimal string of base units: at most 39 digits, without sign or leading zeros",
+      abort: true,
+    })
+    .refine(isAmount, "must be at most 2^128 - 1");
+}
+
 /** An amount in base units of the token, as a decimal string. */
-export const amountSchema = z
-  .string()
-  .regex(/^(0|[1-9][0-9]{0,38})$/, {
-    error: "must be a decimal string of base units: at most 39 digits, without sign or leading zeros",
-    abort: true,
-  })
-  .refine(isAmount, "must be at most 2^128 - 1")
-  .meta({
-    id: "Amount",
-    description: "Base units of the token (6 decimals), as a decimal string.",
-    example: "25000000",
-  });
+export const amountSchema = amountText().meta({
+  id: "Amount",
+  description: "Base units of the token (6 decimals), as a decimal string.",
+  example: "25000000",
+});
 
 /** An amount above zero. */
-export const positiveAmountSchema = amountSchema
+export const positiveAmountSchema = amountText()
   .refine((amount) => amount !== "0", "must be above zero")
   .meta({
     id: "PositiveAmount",
     description: "Base units of the token, above zero.",
     example: "25000000",
-    minLength: 1,
+    pattern: "^[1-9][0-9]{0,38}$",
   });
 
 /** An account address: checksummed (EIP-55) or all lower case in, checksummed out. */
@@ -114,22 +125,52 @@ export const weiSchema = z
   .regex(/^(0|[1-9][0-9]*)$/)
   .meta({ id: "Wei", description: "Wei, as a decimal string.", example: "21000000000000" });
 
-/** An identifier of one kind. */
-export function idSchema(prefix: IdPrefix) {
+/** The name of each kind of identifier. */
+const idNames = {
+  crd: "CredentialId",
+  mer: "MerchantId",
+  pur: "PurchaseId",
+  clm: "ClaimId",
+  dec: "DecisionId",
+  ref: "RefundId",
+  op: "OperationId",
+  evt: "EventId",
+  ntf: "NotificationId",
+  rcp: "ReceiptId",
+  req: "RequestId",
+} as const satisfies { [P in IdPrefix]: string };
+
+function describeId(prefix: IdPrefix) {
   return z
     .string()
     .regex(new RegExp(`^${prefix}_[a-z2-7]{20}$`), `must be ${prefix}_ and 20 lower-case base32 characters`)
-    .meta({
-      description: `An identifier: ${prefix}_ and 20 characters.`,
-      example: `${prefix}_abcdefghij234567abcd`,
-    });
+    .meta({ id: idNames[prefix], example: `${prefix}_abcdefghij234567abcd` });
+}
+
+const idSchemas = {
+  crd: describeId("crd"),
+  mer: describeId("mer"),
+  pur: describeId("pur"),
+  clm: describeId("clm"),
+  dec: describeId("dec"),
+  ref: describeId("ref"),
+  op: describeId("op"),
+  evt: describeId("evt"),
+  ntf: describeId("ntf"),
+  rcp: describeId("rcp"),
+  req: describeId("req"),
+} satisfies { [P in IdPrefix]: z.ZodType };
+
+/** An identifier of one kind. */
+export function idSchema(prefix: IdPrefix) {
+  return idSchemas[prefix];
 }
 
 /** The name of a program, given by configuration. */
 export const programIdSchema = z
   .string()
   .regex(/^prg_[a-z0-9_]{1,40}$/)
-  .meta({ description: "A program's name.", example: "prg_demo" });
+  .meta({ id: "ProgramId", description: "A program's name.", example: "prg_demo" });
 
 /** A reference of the integrator's own. */
 export const referenceSchema = z.string().min(1).max(100).meta({

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { errorCodes } from "../errors/catalogue.ts";
-import { jsonSchema } from "./primitives.ts";
+import { jsonSchema, openEnum } from "./primitives.ts";
 
 /** The outcome of a binding check, every check with both sides. */
 const bindingReportSchema = z
   .object({
     accepted: z.boolean(),
     checks: z.array(
-      z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
+      z.object({ name: openEnum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
     ),
   })
   .meta({ id: "BindingReport" });
@@ -19,7 +19,7 @@ export const problemSchema = z
     type: z.url().meta({ description: "A page that explains this code." }),
     title: z.string(),
     status: z.int(),
-    code: z.enum(errorCodes),
+    code: openEnum(errorCodes),
     detail: z.string(),
     instance: z.string(),
     request_id: z.string(),

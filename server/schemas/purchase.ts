@@ -71,8 +71,8 @@ export const paymentReceiptSchema = z
     block_number: z.int(),
     block_hash: hashSchema,
     payer: shownAddressSchema,
-    amount: amountSchema,
-    paid_total: amountSchema,
+    amount: positiveAmountSchema,
+    paid_total: positiveAmountSchema,
     reconciled_at: timestampSchema.nullable(),
   })
   .meta({ id: "PaymentReceipt" });
@@ -87,7 +87,7 @@ export const purchaseSchema = z
     program: programIdSchema,
     merchant_id: idSchema("mer"),
     status: z.enum(purchaseStatuses),
-    route: z.enum(["registrar_offer", "merchant_direct"]).nullable(),
+    route: z.enum(["registrar_offer", "merchant_direct"]).nullable().meta({ example: null }),
     payment_status: z.enum(["unpaid", "partially_paid", "paid"]),
     expired: z.boolean().meta({ description: "Created or unpaid, and past its deadline.", example: false }),
     commitment: z.object({
@@ -97,7 +97,7 @@ export const purchaseSchema = z
       signer: shownAddressSchema,
     }),
     terms: jsonObjectSchema,
-    amount: amountSchema,
+    amount: positiveAmountSchema,
     buyer: shownAddressSchema,
     beneficiary: shownAddressSchema,
     deadlines: z.object({
@@ -107,7 +107,7 @@ export const purchaseSchema = z
     }),
     reference: z.string().nullable().meta({ example: "order-1001" }),
     figures: z.object({
-      amount: amountSchema,
+      amount: positiveAmountSchema,
       approved: amountSchema.meta({ description: "The buyer's allowance to the registrar contract." }),
       paid: amountSchema,
       outstanding: amountSchema,
@@ -116,9 +116,9 @@ export const purchaseSchema = z
       as_of: z.object({ block_number: z.int(), block_hash: hashSchema, timestamp: timestampSchema }),
     }),
     receipts: z.array(paymentReceiptSchema),
-    claim: claimSchema.nullable(),
-    decision: decisionSchema.nullable(),
-    refund: refundSchema.nullable(),
+    claim: claimSchema.nullable().meta({ example: null }),
+    decision: decisionSchema.nullable().meta({ example: null }),
+    refund: refundSchema.nullable().meta({ example: null }),
     wallet_url: z.url(),
     created_at: timestampSchema,
     event_id: idSchema("evt").meta({ description: "The event of the last change." }),

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { operationSchema } from "./operation.ts";
 import {
-  amountSchema,
   hashSchema,
   idSchema,
+  positiveAmountSchema,
   programIdSchema,
   shownAddressSchema,
   timestampSchema,
@@ -22,7 +22,7 @@ export const refundSchema = z
     purchase_id: idSchema("pur"),
     decision_id: idSchema("dec"),
     status: z.enum(["due", "collected"]),
-    award: amountSchema,
+    award: positiveAmountSchema,
     from: shownAddressSchema.meta({
       description: "The merchant's wallet, drawn through the funding source.",
     }),

@@ -18,8 +18,11 @@ export const purchaseActions = ["register", "approve", "pay", "claim"] as const;
 /** What a wallet can do. */
 export type WalletAction = (typeof merchantActions)[number] | (typeof purchaseActions)[number];
 
-/** Query of the wallet route: what an approval, a payment or a claim should say, so that its bytes can be shown. */
-export const readWalletQuery = z.strictObject({
+/** Query of a merchant's wallet route: none, as it has nothing to choose. */
+export const readMerchantWalletQuery = z.strictObject({});
+
+/** Query of a purchase's wallet route: what an approval, a payment or a claim should say, so that its bytes can be shown. */
+export const readPurchaseWalletQuery = z.strictObject({
   amount: positiveAmountSchema.optional().meta({
     description:
       "How much to approve, pay or claim; without it all that is outstanding, approved or reconciled.",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import { AnswerCheck } from "./fuzz/answer-check.ts";
-import type { Description } from "./fuzz/description.ts";
+import { parseDescription } from "./fuzz/description.ts";
 import { type Known, requestArbitrary } from "./fuzz/request-arbitrary.ts";
 import { Stage } from "./stage.ts";
 
@@ -61,7 +61,7 @@ afterAll(async () => {
 test(`${requests} requests: no 5xx, every answer as described, nothing changed by a refusal`, {
   timeout: 3_600_000,
 }, async () => {
-  const description: Description = JSON.parse((await stage.raw("/v1/routing/openapi.json")).text);
+  const description = parseDescription((await stage.raw("/v1/routing/openapi.json")).text);
   const check = new AnswerCheck(description);
   const statuses = new Map<number, number>();
   let sent = 0;

@@ -237,7 +237,7 @@ export class Stage implements AsyncDisposable {
     const wallet = present(
       type === "merchant"
         ? await this.api.GET("/wallet/{program}/merchant/{id}", {
-            params: { path: { program: this.program, id }, query },
+            params: { path: { program: this.program, id } },
           })
         : await this.api.GET("/wallet/{program}/purchase/{id}", {
             params: { path: { program: this.program, id }, query },
