@@ -183,6 +183,28 @@ export const chainAttacks: readonly Attack[] = [
   },
   {
     family: "chain",
+    name: "a chain that reorganises under two reads: it is read a third time",
+    stopped: harmless,
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      const reads = await reorganiseUnderReads(stage, 2);
+      const answer = await stage.reconcile(stage.purchase, [hash]);
+      if (reads.changed !== 2) throw new Error("The chain did not change under two reads.");
+      return answer;
+    },
+  },
+  {
+    family: "chain",
+    name: "a chain that reorganises under three reads",
+    stopped: refused(503, "rpc_unavailable"),
+    async run(stage) {
+      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+      await reorganiseUnderReads(stage, 3);
+      return await stage.reconcile(stage.purchase, [hash]);
+    },
+  },
+  {
+    family: "chain",
     name: "a chain that reorganises under every read",
     stopped: refused(503, "rpc_unavailable"),
     async run(stage) {
