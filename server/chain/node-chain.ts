@@ -234,7 +234,8 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
 const paymentEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
 /** The contract's `Route`, by its number. */
 const routes = [null, "registrar_offer", "merchant_direct"] as const;
-const magicValue = "0x1626ba7e";
+/** What a contract answers for a valid signature (ERC-1271): four bytes, and zeros up to the end of the word as Solidity demands. */
+const magicValue = `0x1626ba7e${"00".repeat(28)}`;
 /** What the code of an account starts with that delegates to other code (EIP-7702). */
 const delegationPrefix = "0xef0100";
 /** How often a read starts over when the chain reorganised under it. */
@@ -327,7 +328,7 @@ async function isValidByContract(
   digest: Hex,
   signature: Hex,
 ): Promise<boolean> {
-  const abi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
+  const abi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes32)"]);
   try {
     const answer = await client.readContract({
       address: wallet,
