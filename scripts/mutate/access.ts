@@ -2,7 +2,6 @@ import type { MutantGroup } from "./mutant.ts";
 
 const credentials = "test/api/access.test.ts";
 const guards = "test/api/operations.test.ts";
-const errors = "test/api/errors.test.ts";
 
 export const access: readonly MutantGroup[] = [
   {
@@ -90,8 +89,7 @@ export const access: readonly MutantGroup[] = [
   },
   {
     file: "server/http/limit-rate.ts",
-    tests: [errors],
-    only: "rate_limited",
+    tests: ["test/api/rate-limit.test.ts"],
     mutants: [
       {
         rule: "A caller beyond its limit is refused.",

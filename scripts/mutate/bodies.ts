@@ -198,7 +198,7 @@ export const bodies: readonly MutantGroup[] = [
   },
   {
     file: "server/schemas/claim.ts",
-    tests: [bodies_, errors],
+    tests: ["test/api/hashed-inputs.test.ts"],
     mutants: [
       {
         rule: "A reason is kept as it was sent, with its outer spaces.",
@@ -209,7 +209,7 @@ export const bodies: readonly MutantGroup[] = [
   },
   {
     file: "server/schemas/primitives.ts",
-    tests: [bodies_],
+    tests: ["test/api/field-bounds.test.ts", bodies_],
     mutants: [
       {
         rule: "An address with a wrong checksum is refused.",

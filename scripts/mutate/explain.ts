@@ -1,13 +1,14 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const explain_ = "test/binding/explain.test.ts";
+const choice = "test/binding/explain-choice.test.ts";
 const data = "test/explorer/data.test.ts";
 const stream = "test/explorer/stream.test.ts";
 
 export const explain: readonly MutantGroup[] = [
   {
     file: "sandbox/explain/name-cause.ts",
-    tests: [explain_],
+    tests: [choice],
     mutants: [
       {
         rule: "A wrong wallet is named before wrong calldata.",
@@ -38,11 +39,13 @@ export const explain: readonly MutantGroup[] = [
         rule: "A transaction before its window is told from one after it.",
         find: "Number(actual) < from",
         replace: "Number(actual) > from",
+        tests: [choice, explain_],
       },
       {
         rule: "Bytes that say the same in another way are told from a wrong argument.",
         find: "return field === undefined\n",
         replace: "return field !== undefined\n",
+        tests: [choice, explain_],
       },
     ],
   },
@@ -54,6 +57,7 @@ export const explain: readonly MutantGroup[] = [
         rule: "Of several steps the one with the fewest failed checks is told.",
         find: "left.failed - right.failed",
         replace: "right.failed - left.failed",
+        tests: [choice, explain_],
       },
       {
         rule: "A transaction that nobody knows is told from one that concerns nobody.",
@@ -64,7 +68,7 @@ export const explain: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/explain/find-candidates.ts",
-    tests: [explain_],
+    tests: [choice, explain_],
     mutants: [
       {
         rule: "A payment through a contract is found in the trace.",

@@ -1,12 +1,12 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const reads = "test/api/reads.test.ts";
+const pages = "test/api/lists.test.ts";
 const journal = "test/relayer/journal.test.ts";
 
 export const lists: readonly MutantGroup[] = [
   {
     file: "server/domain/page.ts",
-    tests: [reads],
+    tests: [pages],
     mutants: [
       {
         rule: "A page is as long as it was asked to be.",
@@ -42,7 +42,7 @@ export const lists: readonly MutantGroup[] = [
   },
   {
     file: "server/operations/list-receipts.ts",
-    tests: [reads],
+    tests: [pages],
     mutants: [
       {
         rule: "A cursor of another program's receipts is refused.",
@@ -63,7 +63,7 @@ export const lists: readonly MutantGroup[] = [
   },
   {
     file: "server/operations/list-transactions.ts",
-    tests: [reads],
+    tests: [pages],
     mutants: [
       {
         rule: "A cursor of another program's transactions is refused.",

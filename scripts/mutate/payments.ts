@@ -52,6 +52,7 @@ export const payments: readonly MutantGroup[] = [
         rule: "A payment that the node does not list among the purchase's logs is not recorded.",
         find: "if (read.has(canonicalForm(log))) return;",
         replace: "if (read.size >= 0) return;",
+        tests: ["test/binding/payment-logs.test.ts", attacks],
       },
       {
         rule: "A payment is reconciled by the binding check.",

@@ -198,6 +198,7 @@ export const relayer: readonly MutantGroup[] = [
         rule: "A raised fee is at least a tenth more.",
         find: "(BigInt(fee) * 9n + 7n) / 8n",
         replace: "(BigInt(fee) * 107n) / 100n",
+        tests: ["test/relayer/raised-fee.test.ts"],
       },
       {
         rule: "A raised fee that the budget does not cover is not sent.",
@@ -224,6 +225,7 @@ export const relayer: readonly MutantGroup[] = [
         rule: "A nonce that the node shows before the receipt is looked at again.",
         find: 'if (first !== "nonce_taken") return first;',
         replace: 'if (first !== "waiting") return first;',
+        tests: ["test/relayer/late-receipt.test.ts"],
       },
       {
         rule: "A nonce that the chain has used, and not for this operation, is taken.",

@@ -62,6 +62,7 @@ export const signatures: readonly MutantGroup[] = [
         rule: "A reason is hashed as it is, outer spaces included.",
         find: "keccak256(stringToHex(reason))",
         replace: "keccak256(stringToHex(reason.trim()))",
+        tests: ["test/protocol/vectors.test.ts"],
       },
     ],
   },
