@@ -52,7 +52,8 @@ function choose({ only, sample }: { only?: string; sample?: string }): readonly 
 
 async function tryAll(planned: readonly Mutant[]): Promise<Verdict[]> {
   const workspaces = Array.from({ length: atOnce }, (_, index) => Workspace.make(String(index)));
-  await requireUnbroken(workspaces, planned);
+  const [first] = workspaces;
+  if (first !== undefined) await requireUnbroken(first, planned);
   const waiting = [...planned];
   const verdicts: Verdict[] = [];
   const tryInTurn = async (workspace: Workspace) => {
@@ -71,13 +72,15 @@ async function tryAll(planned: readonly Mutant[]): Promise<Verdict[]> {
   return verdicts;
 }
 
-/** The tests must pass without a bug, or every bug would seem to be noticed. */
-async function requireUnbroken([workspace]: readonly Workspace[], planned: readonly Mutant[]): Promise<void> {
+/** The tests must pass without a bug, or every bug would seem to be noticed; a file that fails among others is run once more alone. */
+async function requireUnbroken(workspace: Workspace, planned: readonly Mutant[]): Promise<void> {
   const tests = [...new Set(planned.flatMap((mutant) => mutant.tests))];
   console.log(`Running ${tests.length} test files without a bug.`);
-  const unbroken = await workspace?.run(tests, { bail: false, only: null });
-  if (unbroken !== undefined && unbroken.failed.length > 0)
-    throw new Error(`Tests fail without a bug:\n${unbroken.failed.join("\n")}`);
+  const { failed } = await workspace.run(tests, { bail: false, only: null });
+  for (const file of tests.filter((test) => failed.some((failure) => failure.startsWith(test)))) {
+    const alone = await workspace.run([file], { bail: false, only: null });
+    if (alone.failed.length > 0) throw new Error(`A test fails without a bug:\n${alone.failed.join("\n")}`);
+  }
 }
 
 function report(verdicts: readonly Verdict[], { whole }: { whole: boolean }): void {

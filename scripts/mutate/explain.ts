@@ -77,13 +77,13 @@ export const explain: readonly MutantGroup[] = [
       },
       {
         rule: "Of a buyer's purchases the newest is compared first.",
-        find: ".filter(({ value }) => sameAddress(value.buyer, sender))\n        .toReversed()",
+        find: ".filter(({ value }) => sameAddress(value.buyer, sender))\n    .toReversed()",
         replace: ".filter(({ value }) => sameAddress(value.buyer, sender))",
       },
       {
         rule: "An approval to the funding source is one of a funding.",
-        find: 'if (sameAddress(String(args["spender"]), fundingSource.address))',
-        replace: 'if (sameAddress(String(args["spender"]), sender))',
+        find: "return funds ? [...fundings, ...payments] : [...payments, ...fundings];",
+        replace: "return funds ? [...payments, ...fundings] : [...payments, ...fundings];",
       },
       {
         rule: "A batch is compared as each of its purchases.",

@@ -1,5 +1,6 @@
 import type { MutantGroup } from "./mutant.ts";
 
+const deadlines = "test/api/deadlines.test.ts";
 const states = "test/api/states.test.ts";
 const errors = "test/api/errors.test.ts";
 const attacks = "test/binding/attacks.test.ts";
@@ -83,7 +84,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A refusal of a step names the state and the steps that it allows.",
-        find: "allowed: await stepsNow(purchase, services),",
+        find: "allowed: allowed.filter((step) => step !== refused),",
         replace: "allowed: [],",
       },
     ],
@@ -96,12 +97,14 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "An offer after its deadline is refused as late.",
         find: "if (timestamp > purchase.offer_deadline)",
         replace: "if (timestamp > purchase.pay_deadline)",
+        tests: [errors],
         only: "deadline_passed",
       },
       {
         rule: "A purchase is activated in the last second of its offer deadline.",
         find: "if (timestamp > purchase.offer_deadline)",
         replace: "if (timestamp >= purchase.offer_deadline)",
+        tests: [deadlines, "test/api/states.test.ts"],
       },
       {
         rule: "The commitment hash that is activated is the purchase's.",
@@ -130,12 +133,19 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "An activation after the program's bounds have ended is refused before it is relayed.",
         find: "timestamp <= state.validUntil && ",
         replace: "",
+        tests: [deadlines, errors],
       },
       {
         rule: "A paused program takes no offer.",
         find: " && !state.paused",
         replace: "",
         tests: ["test/testbed/travel.test.ts"],
+      },
+      {
+        rule: "A bound that the contract holds is told as one, when it changed on the way.",
+        find: "if (name === null || !boundReverts.has(name)) return null;",
+        replace: "if (name === null || boundReverts.has(name)) return null;",
+        tests: [deadlines, "test/api/several-keys.test.ts", "test/testbed/travel.test.ts"],
       },
       {
         rule: "A purchase that the registrar offered says so.",
@@ -195,6 +205,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A batch is in time when it is in time for each of its purchases.",
         find: "to: Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline)",
         replace: "to: asked.pay_deadline",
+        tests: [deadlines, attacks],
       },
       {
         rule: "A registration is late after the offer deadline, also before the payment deadline.",
@@ -216,13 +227,13 @@ export const purchaseSteps: readonly MutantGroup[] = [
       }),
     ],
     timely: { from: purchase.created_at, to: purchase.pay_deadline },`,
-        tests: [errors],
+        tests: [deadlines],
       },
       {
         rule: "An enrollment after the funding has ended is late.",
         find: "to: merchant.funding.valid_until }",
         replace: "to: null }",
-        tests: [errors, attacks],
+        tests: [deadlines],
       },
       {
         rule: "A transaction has as many confirmations as the sandbox requires.",

@@ -1,6 +1,8 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const errors = "test/api/errors.test.ts";
+const decisions = "test/api/decisions.test.ts";
+const collected = "test/api/refunds.test.ts";
 const attacks = "test/binding/attacks.test.ts";
 const lifecycle = "test/end-to-end/lifecycle.test.ts";
 
@@ -64,21 +66,25 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A denied claim awards nothing.",
         find: 'if (body.outcome === "denied" && award !== 0n)',
         replace: 'if (body.outcome === "denied" && award < 0n)',
+        tests: [decisions],
       },
       {
         rule: "An approved claim awards something.",
         find: 'if (body.outcome === "approved" && award === 0n)',
         replace: 'if (body.outcome === "approved" && award < 0n)',
+        tests: [decisions],
       },
       {
         rule: "The award is at most what was claimed.",
         find: "const most = requested < paid ? requested : paid;",
         replace: "const most = paid;",
+        tests: [decisions],
       },
       {
         rule: "The award is at most what was paid.",
         find: "const most = requested < paid ? requested : paid;",
         replace: "const most = requested;",
+        tests: [decisions],
       },
       {
         rule: "All that was claimed may be awarded.",
@@ -88,19 +94,39 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A decision is not dated before its claim.",
-        find: "at >= claim.created_at && ",
-        replace: "",
+        find: "if (at < claim.created_at)",
+        replace: "if (at < 0)",
+        tests: [decisions],
       },
       {
         rule: "A decision may be dated in the second of its claim.",
-        find: "at >= claim.created_at",
-        replace: "at > claim.created_at",
-        tests: [errors, lifecycle],
+        find: "if (at < claim.created_at)",
+        replace: "if (at <= claim.created_at)",
+        tests: [decisions],
       },
       {
-        rule: "A decision is dated at most 300 seconds ahead.",
-        find: " && at <= now + limits.event_tolerance_seconds",
+        rule: "A decision is not dated after now.",
+        find: "if (Math.floor(at) > now)",
+        replace: "if (Math.floor(at) > now + 300)",
+        tests: [decisions],
+      },
+      {
+        rule: "A decision may be dated now.",
+        find: "if (Math.floor(at) > now)",
+        replace: "if (at >= now)",
+        tests: [decisions],
+      },
+      {
+        rule: "A decision is recorded only while the chain has the claim's transaction.",
+        find: "await requireBound(claim.transaction_hash, expected, use, services);",
         replace: "",
+        tests: [decisions],
+      },
+      {
+        rule: "A decision is recorded only while the chain has the payments that it counts on.",
+        find: 'await assertPaymentsStand(purchase, onChain, "decisions", services);',
+        replace: "",
+        tests: [decisions],
       },
       {
         rule: "The event of a decision tells the award.",
@@ -115,52 +141,79 @@ export const refunds: readonly MutantGroup[] = [
     tests: [errors],
     mutants: [
       {
-        rule: "A refund that the allowance does not cover is refused before it is relayed.",
-        find: " && award <= allowance",
-        replace: "",
-        only: "funding_source_insufficient",
+        rule: "A refund that the funding does not cover is refused before it is relayed.",
+        find: "await assertFunded(collection, { purchase, decision, asOf }, services);",
+        replace: ";",
+        tests: [collected, errors],
       },
       {
-        rule: "A refund that the merchant's balance does not cover is refused before it is relayed.",
-        find: " && award <= balance",
-        replace: "",
-        tests: [attacks],
-        only: "a refund from a wallet that has been emptied",
-      },
-      {
-        rule: "A refund that the rest of the cap does not cover is refused before it is relayed.",
-        find: "award <= remaining && ",
-        replace: "",
-        tests: [attacks],
-        only: "a cap that another refund has used up",
-      },
-      {
-        rule: "A refund after the funding has ended is refused before it is relayed.",
-        find: " && valid) return;",
-        replace: ") return;",
+        rule: "A refund that is collected is answered again to every key that asked for it.",
+        find: 'if (resumes !== null && purchase.status === "refunded" && refund !== null)',
+        replace: 'if (resumes === "" && purchase.status === "refunded" && refund !== null)',
+        tests: ["test/api/several-keys.test.ts", collected],
       },
       {
         rule: "A refund is for the purchase's own decision.",
         find: " || decision.id !== body.decision_id",
         replace: "",
+        tests: [collected, errors],
       },
       {
         rule: "A refund whose collection is not confirmed is due, and says so in an event.",
-        find: 'event: { type: "refund.due", data },',
+        find: 'event: { type: "refund.due", data: eventOf(fields) },',
         replace: "",
-        tests: ["test/notifications/events.test.ts"],
+        tests: ["test/notifications/events.test.ts", collected],
       },
       {
         rule: "A refund was made when its award was recorded.",
-        find: "created_at: due?.created_at ?? now",
+        find: "created_at: refund?.created_at ?? now",
         replace: "created_at: now",
-        tests: ["test/relayer/over-http.test.ts", "test/notifications/events.test.ts"],
+        tests: [collected],
       },
       {
         rule: "The transaction of a refund is used by it.",
-        find: "key: relayed.hash,",
-        replace: "key: `refund/${relayed.hash}`,",
+        find: 'key: hash,\n            value: { step: "refund"',
+        replace: 'key: `refund/${hash}`,\n            value: { step: "refund"',
         tests: ["test/binding/used-transactions.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/domain/funding.ts",
+    tests: [collected],
+    mutants: [
+      {
+        rule: "A refund that the rest of the cap does not cover is told as that.",
+        find: 'if (revert.name === "FundingInsufficient" || remaining < award)',
+        replace: "if (remaining < 0n)",
+        tests: [collected, attacks],
+      },
+      {
+        rule: "A refund that the allowance does not cover is told as that.",
+        find: "if (allowance < award)",
+        replace: "if (allowance < 0n)",
+        tests: [collected, errors],
+      },
+      {
+        rule: "A refund of all that is allowed is covered.",
+        find: "if (allowance < award)",
+        replace: "if (allowance <= award)",
+      },
+      {
+        rule: "A refund that the merchant's balance does not cover is told as that.",
+        find: "if (balance < award)",
+        replace: "if (balance < 0n)",
+        tests: [collected, attacks],
+      },
+      {
+        rule: "A refund after the funding has ended is told as that.",
+        find: "if (coveredUntil !== null)",
+        replace: "if (coveredUntil === 0)",
+      },
+      {
+        rule: "The end of the registrar's bounds is not told as the end of a funding.",
+        find: "return deadline === merchant.funding.valid_until || deadline === purchase.claim_deadline ? deadline : null;",
+        replace: "return deadline;",
       },
     ],
   },
@@ -186,8 +239,9 @@ export const refunds: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A relayed operation that needs a person has an unknown outcome.",
-        find: 'if (operation.status === "needs_attention") throw unknownOutcome(operation);',
+        find: 'if (status === "needs_attention") throw unknownOutcome(operation);',
         replace: "",
+        tests: [errors],
         only: "outcome_unknown",
       },
       {
@@ -201,13 +255,6 @@ export const refunds: readonly MutantGroup[] = [
         find: "if (now.block_hash === block_hash) throw error;",
         replace: "if (now.operation_id === operation_id) throw error;",
         tests: [attacks, "test/relayer/over-http.test.ts"],
-      },
-      {
-        rule: "A collection that loses the race for a cap is told as a funding that does not suffice.",
-        find: 'revert?.name === "FundingInsufficient" && operation.kind === "collect_refund"',
-        replace: 'revert?.name === "FundingInsufficient" && operation.kind === "offer"',
-        tests: [attacks],
-        only: "two refunds that race",
       },
     ],
   },

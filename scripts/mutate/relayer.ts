@@ -4,6 +4,7 @@ const submit = "test/relayer/submit.test.ts";
 const fault = "test/relayer/fault.test.ts";
 const reorg = "test/relayer/reorg.test.ts";
 const follow = "test/relayer/follow.test.ts";
+const attempts = "test/relayer/attempts.test.ts";
 const crash = "test/relayer/crash.test.ts";
 
 export const relayer: readonly MutantGroup[] = [
@@ -23,14 +24,14 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "What a transaction costs is spent once, however often it is settled.",
-        find: "BigInt(after.cost_wei ?? 0) - BigInt(before?.cost_wei ?? 0)",
-        replace: "BigInt(after.cost_wei ?? 0)",
+        find: "sum(after.map(({ cost_wei }) => cost_wei)) - BigInt(before?.cost_wei ?? 0)",
+        replace: "sum(after.map(({ cost_wei }) => cost_wei))",
         tests: [reorg, submit],
       },
       {
         rule: "A reservation ends when its operation is settled.",
-        find: "BigInt(after.reserved_wei) - BigInt(before?.reserved_wei ?? 0)",
-        replace: "BigInt(before === null ? after.reserved_wei : 0)",
+        find: "sum(after.map(({ reserved_wei }) => reserved_wei)) - BigInt(before?.reserved_wei ?? 0)",
+        replace: 'sum(after.map(({ reserved_wei }) => (before === null ? reserved_wei : "0")))',
       },
       {
         rule: "Operations of a program are numbered without gaps.",
@@ -50,8 +51,8 @@ export const relayer: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "An operation that failed before it had a nonce may be tried again.",
-        find: 'existing !== undefined && existing.status !== "failed"',
-        replace: "existing !== undefined",
+        find: 'if (existing.status !== "failed" || (await hasLiveAttempt(context, existing))) return existing;',
+        replace: "if (existing.status.length > 0) return existing;",
       },
       {
         rule: "Two that are submitted at once cannot both have the last of the budget.",
@@ -60,18 +61,73 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "An operation keeps its number when it is tried again.",
-        find: "existing?.sequence ?? budget.next_sequence",
+        find: "kept.sequence ?? budget.next_sequence",
         replace: "budget.next_sequence",
       },
       {
         rule: "An operation keeps its time when it is tried again.",
-        find: "existing?.created_at ?? (await timestamp(context))",
+        find: "kept.created_at ?? (await timestamp(context))",
         replace: "await timestamp(context)",
+      },
+      {
+        rule: "A further attempt begins only when the attempt before can come to nothing any more.",
+        find: "if (await hasLiveAttempt(context, reverted)) return null;",
+        replace: "",
+        tests: [attempts],
+      },
+      {
+        rule: "A further attempt of what would revert again does not begin.",
+        find: "if ((await simulateNow(context, reverted)) !== null) return null;",
+        replace: "",
+        tests: [attempts, "test/api/refunds.test.ts"],
+      },
+      {
+        rule: "A further attempt counts one more.",
+        find: "attempt: reverted.attempt + 1",
+        replace: "attempt: reverted.attempt",
+        tests: [attempts],
       },
       {
         rule: "An intent of an unknown signer is refused.",
         find: "if (!context.accounts.has(from))",
         replace: "if (from.length === 0)",
+      },
+    ],
+  },
+  {
+    file: "relayer/abandon.ts",
+    tests: ["test/relayer/abandon.test.ts"],
+    mutants: [
+      {
+        rule: "An abandoned attempt reserves nothing.",
+        find: 'superseded: true, reserved_wei: "0" }',
+        replace: "superseded: true }",
+      },
+      {
+        rule: "An attempt that can still be mined is not abandoned.",
+        find: 'if (sighting === "waiting")',
+        replace: 'if (sighting === "nonce_taken" && nonce < 0)',
+      },
+      {
+        rule: "An attempt is abandoned only when what took its nonce is confirmed.",
+        find: "(await readNonce(node, from, confirmed)) <= nonce",
+        replace: "(await readNonce(node, from, confirmed)) < 0",
+      },
+      {
+        rule: "What took a nonce is confirmed in the block that is so many blocks deep.",
+        find: "(await readHead(node)) - confirmations + 1",
+        replace: "(await readHead(node)) - confirmations",
+      },
+    ],
+  },
+  {
+    file: "relayer/attempts.ts",
+    tests: [attempts, "test/relayer/abandon.test.ts"],
+    mutants: [
+      {
+        rule: "What an earlier attempt cost is told with the operation.",
+        find: "toPublicOperation(current, await context.journal.superseded(current))",
+        replace: "toPublicOperation(current, [])",
       },
     ],
   },
@@ -83,6 +139,12 @@ export const relayer: readonly MutantGroup[] = [
         rule: "An operation that fails before it has a nonce reserves nothing.",
         find: 'reserved_wei: "0"',
         replace: "reserved_wei: operation.reserved_wei",
+      },
+      {
+        rule: "A call is simulated at the time of the next block.",
+        find: "const time = await readNextBlockTime(context.node);",
+        replace: "const time = (await readNextBlockTime(context.node)) - 1;",
+        tests: ["test/relayer/deadline.test.ts"],
       },
       {
         rule: "Only a revert fails an operation; what the node says otherwise may pass.",
@@ -207,12 +269,12 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A raised fee reserves the difference.",
-        find: "reserved_wei: reservation.toString()",
-        replace: "reserved_wei: operation.reserved_wei",
+        find: "reserved_wei: reservationOf(BigInt(operation.gas_limit), fees.maxFeePerGas).toString(),",
+        replace: "reserved_wei: operation.reserved_wei,",
       },
       {
         rule: "The transaction with the raised fee is the current one.",
-        find: "          hash: transaction.hash,\n",
+        find: "    hash: transaction.hash,\n",
         replace: "",
       },
     ],
@@ -426,9 +488,8 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "The signed bytes of a transaction are not told.",
-        find: "transactions.map(({ hash, purpose, outcome }) => ({ hash, purpose, outcome }))",
-        replace: "transactions.map((transaction) => ({ ...transaction }))",
-        tests: ["test/relayer/over-http.test.ts", submit],
+        find: "transactions: _raw,",
+        replace: "",
       },
     ],
   },
