@@ -84,7 +84,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A refusal of a step names the state and the steps that it allows.",
-        find: "allowed: allowed.filter((step) => step !== refused),",
+        find: "allowed: await stepsNow(purchase, services),",
         replace: "allowed: [],",
       },
     ],

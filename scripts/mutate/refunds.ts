@@ -124,7 +124,7 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A decision is recorded only while the chain has the payments that it counts on.",
-        find: 'await assertPaymentsStand(purchase, onChain, "decisions", services);',
+        find: "await assertPaymentsStand(purchase, onChain, services);",
         replace: "",
         tests: [decisions],
       },
