@@ -2,6 +2,7 @@ import type { MutantGroup } from "./mutant.ts";
 
 const deadlines = "test/api/deadlines.test.ts";
 const states = "test/api/states.test.ts";
+const severalKeys = "test/api/several-keys.test.ts";
 const errors = "test/api/errors.test.ts";
 const attacks = "test/binding/attacks.test.ts";
 
@@ -146,6 +147,36 @@ export const purchaseSteps: readonly MutantGroup[] = [
         find: "if (name === null || !boundReverts.has(name)) return null;",
         replace: "if (name === null || boundReverts.has(name)) return null;",
         tests: [deadlines, "test/api/several-keys.test.ts", "test/testbed/travel.test.ts"],
+      },
+      {
+        rule: "An offer is judged by the time of the next block.",
+        find: "chain.nextTime()",
+        replace: "chain.nextTime().then((time) => time - 1)",
+        tests: [deadlines],
+      },
+      {
+        rule: "An offer that reverted after its deadline is told as late.",
+        find: 'name === "DeadlinePassed" && args["deadline"] === String(offer_deadline)',
+        replace: 'name === "DeadlinePassed" && args["deadline"] === null',
+        tests: [deadlines],
+      },
+      {
+        rule: "An offer that was accepted in time is released when it is late.",
+        find: "else if (!(await isUnderWay(intent, services))) await assertOfferable",
+        replace: "else await assertOfferable",
+        tests: [deadlines],
+      },
+      {
+        rule: "A key under which an offer began gets its success when another key finished it.",
+        find: 'resumes !== null && purchase.route === "registrar_offer"',
+        replace: 'resumes === id && purchase.route === "merchant_direct"',
+        tests: [severalKeys],
+      },
+      {
+        rule: "A key that began nothing conflicts with an offer that is made.",
+        find: 'resumes !== null && purchase.route === "registrar_offer"',
+        replace: 'purchase.route === "registrar_offer"',
+        tests: [severalKeys],
       },
       {
         rule: "A purchase that the registrar offered says so.",

@@ -25,6 +25,12 @@ export const refunds: readonly MutantGroup[] = [
         only: "a claim transaction that carries another claim's hash",
       },
       {
+        rule: "A claim is filed only while the chain has the payments that it counts on.",
+        find: "await assertPaymentsStand(purchase, onChain, services);",
+        replace: "",
+        tests: [decisions],
+      },
+      {
         rule: "The transaction of a claim is used by it.",
         find: "key: use.key,",
         replace: "key: `claim/${use.key}`,",
@@ -57,8 +63,8 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A decision is on the purchase's own claim.",
-        find: "claim === undefined || claim.id !== body.claim_id",
-        replace: "claim === undefined",
+        find: "claim === null || claim.id !== body.claim_id",
+        replace: "claim === null",
         tests: [attacks],
         only: "an approval of another claim",
       },
@@ -130,8 +136,8 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "The event of a decision tells the award.",
-        find: "outcome: body.outcome, award: body.award }",
-        replace: "outcome: body.outcome, award: claim.requested_amount }",
+        find: "decision_id, outcome, award } },",
+        replace: "decision_id, outcome, award: statement.decided_at } },",
         tests: ["test/notifications/events.test.ts"],
       },
     ],
@@ -151,6 +157,30 @@ export const refunds: readonly MutantGroup[] = [
         find: 'if (resumes !== null && purchase.status === "refunded" && refund !== null)',
         replace: 'if (resumes === "" && purchase.status === "refunded" && refund !== null)',
         tests: ["test/api/several-keys.test.ts", collected],
+      },
+      {
+        rule: "A refund is judged by the time of the next block.",
+        find: "await chain.nextTime()",
+        replace: "due.asOf.timestamp",
+        tests: [collected],
+      },
+      {
+        rule: "A refund that is under way is resumed, whatever became of its funding.",
+        find: " && !(await isUnderWay(collection, services))",
+        replace: "",
+        tests: [collected],
+      },
+      {
+        rule: "A key that began nothing conflicts with a refund that is collected.",
+        find: 'resumes !== null && purchase.status === "refunded"',
+        replace: 'purchase.status === "refunded"',
+        tests: ["test/api/several-keys.test.ts"],
+      },
+      {
+        rule: "A collection that was mined and reverted for another reason is told as reverted.",
+        find: "mined && !saysFunding(revert)",
+        replace: "mined && revert.name === null",
+        tests: [collected],
       },
       {
         rule: "A refund is for the purchase's own decision.",
@@ -249,6 +279,12 @@ export const refunds: readonly MutantGroup[] = [
         find: "available_wei: error.availableWei.toString()",
         replace: "available_wei: error.requiredWei.toString()",
         only: "gas_budget_exceeded",
+      },
+      {
+        rule: "An effect that failed or reverted is looked at anew before it begins again.",
+        find: 'operation.status !== "failed" && operation.status !== "reverted"',
+        replace: 'operation.status !== "failed"',
+        tests: [collected],
       },
       {
         rule: "What a reorg moved while it was bound is bound again.",

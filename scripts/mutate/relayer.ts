@@ -55,6 +55,12 @@ export const relayer: readonly MutantGroup[] = [
         replace: "if (existing.status.length > 0) return existing;",
       },
       {
+        rule: "An operation that was abandoned begins no attempt while a reorg has brought the one before back.",
+        find: 'existing.status !== "failed" || (await hasLiveAttempt(context, existing))',
+        replace: 'existing.status !== "failed"',
+        tests: ["test/relayer/abandon.test.ts"],
+      },
+      {
         rule: "Two that are submitted at once cannot both have the last of the budget.",
         find: "    requireAvailable(budget, reservation);\n",
         replace: "",
@@ -256,6 +262,13 @@ export const relayer: readonly MutantGroup[] = [
     tests: [fault],
     only: "a raised fee",
     mutants: [
+      {
+        rule: "A superseded attempt whose nonce is free again is cancelled, and not sent.",
+        find: 'const nothing = { to: superseded.from, calldata: "0x", gas_limit: transferGas } as const;',
+        replace: "const nothing = superseded;",
+        tests: ["test/relayer/abandon.test.ts"],
+        only: "reorg",
+      },
       {
         rule: "A raised fee is at least a tenth more.",
         find: "(BigInt(fee) * 9n + 7n) / 8n",
@@ -480,6 +493,12 @@ export const relayer: readonly MutantGroup[] = [
     file: "relayer/operation.ts",
     tests: [submit],
     mutants: [
+      {
+        rule: "An earlier attempt that took effect after all is the one that is told.",
+        find: "superseded.find((attempt) => !isOver(attempt)) ?? current",
+        replace: "superseded.find(({ attempt }) => attempt < 0) ?? current",
+        tests: ["test/relayer/attempts.test.ts"],
+      },
       {
         rule: "An operation of another epoch is another operation.",
         find: 'deriveId("op", [epoch, intent.program',

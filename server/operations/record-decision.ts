@@ -3,15 +3,16 @@ import { deriveId } from "../../protocol/id.ts";
 import { fromTimestamp, toTimestamp } from "../../protocol/time.ts";
 import { expectClaim } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
-import { findPurchase } from "../domain/find.ts";
+import { findParts, findPurchase } from "../domain/find.ts";
 import { assertPaymentsStand } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { reconciledOf } from "../domain/receipts.ts";
 import { Problem } from "../errors/problem.ts";
-import { defineOperation } from "../http/operation.ts";
+import { defineOperation, type Outcome } from "../http/operation.ts";
 import { decisionSchema, recordDecisionBody } from "../schemas/decision.ts";
 import type { Services } from "../services.ts";
 import type { ClaimRecord, DecisionRecord, PurchaseRecord } from "../store/records.ts";
+import type { Stored } from "../store/store.ts";
 import { viewDecision } from "../views/decision.ts";
 
 /** Operation 12: the designated reviewer's Ed25519 approval. */
@@ -54,9 +55,8 @@ export const recordDecision = defineOperation({
     if (used !== undefined)
       throw new Problem("approval_replayed", `This approval already stands in ${used.value.subject}.`);
     await assertStep(purchase, "decisions", services);
-    const claim =
-      purchase.claim_id === null ? undefined : (await store.get("claims", purchase.claim_id))?.value;
-    if (claim === undefined || claim.id !== body.claim_id)
+    const { claim } = await findParts(store, purchase);
+    if (claim === null || claim.id !== body.claim_id)
       throw new Problem("not_found", `There is no claim ${body.claim_id} of ${id}.`);
     const reviewer = await keyRing.reviewer(program.id);
     if (reviewer.keyId !== body.reviewer_key_id)
@@ -78,58 +78,55 @@ export const recordDecision = defineOperation({
       purchase: id,
       reviewer_key_id: body.reviewer_key_id,
     };
-    if (!verifyDecision(reviewer.publicKey, statement, body.approval))
-      throw new Problem(
-        "signature_invalid",
-        "The approval does not verify over the decision bytes with the reviewer's key.",
-        {
-          errors: [{ pointer: "/approval", code: "signature", detail: "must sign exactly this decision" }],
-          members: { signed_statement: { ...statement } },
-        },
-      );
+    if (!verifyDecision(reviewer.publicKey, statement, body.approval)) throw notApproved(statement);
     await assertClaimStands(claim, purchase, services);
     const decisionId = deriveId("dec", [settings.seed, await store.next("dec")]);
-    const decision_hash = hashDecision(statement);
-    return {
-      kind: "write",
-      status: 201,
-      event: {
-        type: "purchase.decided",
-        data: { purchase_id: id, decision_id: decisionId, outcome: body.outcome, award: body.award },
-      },
-      write: (event_id) => {
-        const { approval } = body;
-        const record: DecisionRecord = {
-          id: decisionId,
-          statement,
-          approval,
-          decision_hash,
-          created_at: now,
-          event_id,
-        };
-        const decided: PurchaseRecord = {
-          ...purchase,
-          status: body.outcome,
-          decision_id: decisionId,
-          event_id,
-        };
-        return {
-          changes: [
-            { kind: "insert", collection: "decisions", key: decisionId, value: record },
-            { ...stored, kind: "update", collection: "purchases", value: decided },
-            {
-              kind: "insert",
-              collection: "used_transactions",
-              key: `approval/${approval}`,
-              value: { step: "decision", subject: decisionId },
-            },
-          ],
-          body: viewDecision(record),
-        };
-      },
-    };
+    return decide(stored, { id: decisionId, statement, approval: body.approval, created_at: now });
   },
 });
+
+/** Writes a decision, its outcome in the purchase, and that its approval is used. */
+function decide(
+  stored: Stored<PurchaseRecord>,
+  made: Pick<DecisionRecord, "id" | "statement" | "approval" | "created_at">,
+): Outcome {
+  const { id: decision_id, statement, approval } = made;
+  const { outcome, award } = statement;
+  const decision_hash = hashDecision(statement);
+  return {
+    kind: "write",
+    status: 201,
+    event: { type: "purchase.decided", data: { purchase_id: stored.key, decision_id, outcome, award } },
+    write: (event_id) => {
+      const record: DecisionRecord = { ...made, decision_hash, event_id };
+      const decided: PurchaseRecord = { ...stored.value, status: outcome, decision_id, event_id };
+      return {
+        changes: [
+          { kind: "insert", collection: "decisions", key: decision_id, value: record },
+          { ...stored, kind: "update", collection: "purchases", value: decided },
+          {
+            kind: "insert",
+            collection: "used_transactions",
+            key: `approval/${approval}`,
+            value: { step: "decision", subject: decision_id },
+          },
+        ],
+        body: viewDecision(record),
+      };
+    },
+  };
+}
+
+function notApproved(statement: Decision): Problem {
+  return new Problem(
+    "signature_invalid",
+    "The approval does not verify over the decision bytes with the reviewer's key.",
+    {
+      errors: [{ pointer: "/approval", code: "signature", detail: "must sign exactly this decision" }],
+      members: { signed_statement: { ...statement } },
+    },
+  );
+}
 
 function assertAward(
   body: { outcome: "approved" | "denied"; award: string },

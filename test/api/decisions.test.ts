@@ -142,6 +142,50 @@ test("a claim on payments that a reorg removed is refused until the purchase is 
   expect(problem(above).errors).toMatchObject([{ pointer: "/requested_amount", code: "above_paid" }]);
 });
 
+test("a decision names the claim of its purchase", async () => {
+  const [purchase, other] = [await stage.paidPurchase(merchant), await stage.paidPurchase(merchant)];
+  const claim = await stage.claim(purchase);
+  const foreign = await stage.claim(other);
+  const refused = await decide(purchase, stage.decision(purchase, { ...claim, id: foreign.id }));
+  expect(refused.status, refused.text).toBe(404);
+  expect(problem(refused)).toMatchObject({
+    code: "not_found",
+    detail: `There is no claim ${foreign.id} of ${purchase.id}.`,
+  });
+});
+
+describe("the award", () => {
+  test.each([
+    ["denied", "1", "not_zero", "must be 0 when the claim is denied"],
+    ["approved", "0", "zero", "must be above 0 when the claim is approved"],
+    ["approved", "10000001", "above_claim", "must be at most 10000000, what was claimed and paid"],
+  ] as const)(
+    "of a claim over 10000000 that is %s with %s is refused",
+    async (outcome, award, code, detail) => {
+      const purchase = await stage.paidPurchase(merchant);
+      const claim = await stage.claim(purchase);
+      const refused = await decide(purchase, stage.decision(purchase, claim, { outcome, award }));
+      expect(refused.status, refused.text).toBe(422);
+      expect(problem(refused)).toMatchObject({
+        code: "validation_failed",
+        errors: [{ pointer: "/award", code, detail }],
+      });
+    },
+  );
+
+  test.each([
+    ["denied", "0"],
+    ["approved", "1"],
+    ["approved", "10000000"],
+  ] as const)("of a claim over 10000000 that is %s with %s is taken", async (outcome, award) => {
+    const purchase = await stage.paidPurchase(merchant);
+    const claim = await stage.claim(purchase);
+    const taken = await decide(purchase, stage.decision(purchase, claim, { outcome, award }));
+    expect(taken.status, taken.text).toBe(201);
+    expect(JSON.parse(taken.text)).toMatchObject({ outcome, award });
+  });
+});
+
 describe("decided_at", () => {
   test.each([
     ["one second from now", 1, "later_than_now"],

@@ -210,6 +210,24 @@ test("a refund that was accepted and is not funded any more fails without a nonc
   expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
 });
 
+test("a refund above what the funding's cap leaves is refused with that figure, whatever may be drawn", async () => {
+  const merchant = await stage.fundedMerchant("25000000");
+  await fund(cap);
+  const approved = [];
+  for (let count = 0; count < 3; count += 1) approved.push(await stage.approvedPurchase(merchant));
+  const [first, second, third] = approved;
+  if (first === undefined || second === undefined || third === undefined) throw new Error("There are three.");
+  for (const one of [first, second]) expect((await refund(one)).status).toBe(201);
+  const refused = await refund(third);
+  expect(refused.status, refused.text).toBe(409);
+  expect(problem(refused)).toMatchObject({
+    code: "funding_source_insufficient",
+    detail: "The award is 10000000; the funding's cap leaves 5000000.",
+    funding: { award: "10000000", remaining: "5000000", missing: ["remaining"] },
+  });
+  expect(await transactions()).toHaveLength(2);
+});
+
 describe("the validity of the funding", () => {
   const validUntil = async () => (await stage.sandbox.clock.now()) + 60 * day;
 

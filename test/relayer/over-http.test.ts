@@ -222,6 +222,25 @@ test("a person gives up an operation whose nonce was taken, and the next request
   expect(late.status, late.text).toBe(200);
   expect(operationIn(late)).toEqual(operationIn(done));
   await expectBooksToBalance(description, credential, [first, taken], 1);
+
+  // The explorer shows both attempts under the one operation, and finds it by either hash.
+  const { hashes } = operationIn(done);
+  expect(await controlSandbox(description, "GET", "/explorer/operations")).toMatchObject({
+    data: [
+      {
+        id: operation_id,
+        attempt: 2,
+        transactions: hashes.map(({ hash, attempt }) => ({ hash, attempt })),
+      },
+      { attempt: 1 },
+    ],
+  });
+  for (const { hash } of hashes) {
+    const found = await controlSandbox(description, "GET", `/explorer/search?q=${hash}`);
+    expect(found).toMatchObject({
+      data: expect.arrayContaining([expect.objectContaining({ id: operation_id })]),
+    });
+  }
 });
 
 test("the command line sets, lists and clears faults", async () => {
