@@ -18,8 +18,8 @@ export const operationStatuses = [
 /** How far an operation is. */
 export type OperationStatus = (typeof operationStatuses)[number];
 
-/** Why an operation is where it is, when its status alone does not say it. */
-export const statusReasons = [
+/** What the chain or the node can have refused. */
+export const operationErrorCodes = [
   /** The simulation reverted; no nonce was claimed. */
   "simulation_reverted",
   /** The mined transaction reverted; it cost its gas. */
@@ -28,6 +28,11 @@ export const statusReasons = [
   "rpc_unavailable",
   /** The node refused the last request of this operation; `error` has its words. */
   "rpc_refused",
+] as const;
+
+/** Why an operation is where it is, when its status alone does not say it. */
+export const statusReasons = [
+  ...operationErrorCodes,
   /** The block that had the transaction is no longer on the chain. */
   "reorged",
   /** Before a nonce was claimed: the signer's nonce on chain is above every nonce that the journal knows. */
@@ -62,7 +67,7 @@ type TransactionOutcome = (typeof transactionOutcomes)[number];
 
 /** An error of the chain or of the node, as far as it can be told. */
 export interface OperationError {
-  code: StatusReason;
+  code: (typeof operationErrorCodes)[number];
   message: string;
   /** The JSON-RPC error code, when the node refused. */
   rpc_code: number | null;

@@ -626,7 +626,7 @@ export interface components {
       hashes: {
         hash: components["schemas"]["Hash"];
         attempt: number;
-        nonce: number | null;
+        nonce: number;
         purpose: "original" | "bump" | "cancel";
         outcome: ("signed" | "broadcast" | "succeeded" | "reverted" | "replaced");
       }[];
@@ -642,7 +642,7 @@ export interface components {
       confirmations: number;
       reorg_count: number;
       error: ({
-        code: ("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused" | "reorged" | "foreign_nonce" | "nonce_taken" | "abandoned");
+        code: ("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused");
         message: string;
         rpc_code: number | null;
         revert: ({

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  operationErrorCodes,
   operationStatuses,
   statusReasons,
   transactionOutcomes,
@@ -42,7 +43,7 @@ export const operationSchema = z
       z.object({
         hash: hashSchema,
         attempt: z.int().meta({ example: 1 }),
-        nonce: z.int().nullable().meta({ example: 0 }),
+        nonce: z.int().meta({ example: 0 }),
         purpose: z.enum(transactionPurposes),
         outcome: openEnum(transactionOutcomes),
       }),
@@ -61,7 +62,7 @@ export const operationSchema = z
     reorg_count: z.int().meta({ example: 0 }),
     error: z
       .object({
-        code: openEnum(statusReasons),
+        code: openEnum(operationErrorCodes),
         message: z.string(),
         rpc_code: z.int().nullable(),
         revert: z.object({ name: z.string(), args: jsonObjectSchema, data: bytesSchema }).nullable(),
