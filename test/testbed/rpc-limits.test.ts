@@ -63,7 +63,8 @@ async function expectAlive(): Promise<void> {
   const height = Number((await call("eth_blockNumber")).result);
   expect((await call("eth_call", [{ to: token, data: "0x06fdde03" }])).result).toMatch(/^0x/);
   expect((await call("evm_mine")).result).toBe("0x0");
-  expect(Number((await call("eth_blockNumber")).result)).toBe(height + 1);
+  // A transaction that is asked for meanwhile may have been mined in a block of its own.
+  expect(Number((await call("eth_blockNumber")).result)).toBeGreaterThan(height);
 }
 
 describe("an endless loop ends at the gas that a call may use, whoever asks for more, and others are answered meanwhile", () => {
