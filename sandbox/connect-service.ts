@@ -1,5 +1,6 @@
 import type { Relayer } from "../relayer/relayer.ts";
 import { nodeChain } from "../server/chain/node-chain.ts";
+import type { Gate } from "../server/http/gate.ts";
 import { KeyRing } from "../server/key-ring.ts";
 import type { Services } from "../server/services.ts";
 import type { JournalStore } from "../server/store/relayer-journal.ts";
@@ -52,12 +53,13 @@ export function connectService(process: {
   deliveryFaults: DeliveryFaults;
   /** Ends the deliveries that are under way. */
   closing: AbortSignal;
+  gate: Gate;
   requests: RequestCounter;
   wrapRelayer: (relayer: Relayer) => Relayer;
   handOver: Services["handOver"];
   refused: Services["refused"];
 }): ConnectedService {
-  const { settings, log, chain, store, journal, urls, receiver, requests, handOver, refused } = process;
+  const { settings, log, chain, store, journal, urls, receiver, gate, requests, handOver, refused } = process;
   const { seed, confirmations, patienceMs, rateLimit, deliveryTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
   const keys = deriveKeys(seed, chain.accounts, settings.programs);
@@ -98,6 +100,7 @@ export function connectService(process: {
     keys: keys.service,
     keyRing,
     ...outlet,
+    gate,
     requests,
     wait,
     log,

@@ -36,9 +36,9 @@ import { type Fingerprint, takeFingerprint } from "./fingerprint.ts";
 import { followHeads } from "./follow-heads.ts";
 import type { WalletName } from "./genesis/roles.ts";
 import { type Chain, startChain } from "./genesis/start-chain.ts";
-import { Admission } from "./http/admission.ts";
 import { openListeners, urlsOf } from "./http/open-listeners.ts";
 import { pinReceiver } from "./http/pin-receiver.ts";
+import { RequestGate } from "./http/request-gate.ts";
 import { type SandboxOptions, type SandboxSettings, settle } from "./options.ts";
 import { DeliveryFaults } from "./receiver/delivery-fault.ts";
 import { SandboxReceiver } from "./receiver/receiver.ts";
@@ -145,6 +145,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const receiverUrl = pinned.url.href;
   const closing = new AbortController();
   const requests = new RequestCounter();
+  const gate = new RequestGate({ timeoutMs: settings.snapshotTimeoutMs });
   const deliveryFaults = new DeliveryFaults();
   const { services, relayer, keys, keyRing } = connectService({
     settings,
@@ -157,6 +158,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     ownReceiver,
     deliveryFaults,
     closing: closing.signal,
+    gate,
     requests,
     wrapRelayer: (own) => shared?.leading(watch.relayer(own)) ?? watch.relayer(own),
     handOver: shared?.handOver(urls.api) ?? (async () => null),
@@ -178,9 +180,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
   if (saved !== null) await restoreSaved(saved, { chain, store, relayer, requests, access, receiver });
-  const admission = new Admission();
   opened.defer(
-    await followHeads({ url: chain.anvil.url, relayer, admission, log: settings.log, announce: watch.head }),
+    await followHeads({ url: chain.anvil.url, relayer, gate, log: settings.log, announce: watch.head }),
   );
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
@@ -189,25 +190,24 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     return made;
   });
   const alone: SnapshotParts["alone"] = (step) => shared?.alone(step) ?? step();
-  const snapshots = new Snapshots({ admission, chain, store, relayer, requests, access, receiver, alone });
+  const snapshots = new Snapshots({ gate, chain, store, relayer, requests, access, receiver, alone });
   const describeKeys = async () => await describeRotating(keyRing, keys.accounts, receiverUrl);
   const { seed, mode } = settings;
   const description = describe({ seed, mode, urls, chain, keys, rotating: await describeKeys() });
   // A restore between a nonce that is read and its transaction would leave that waiting for one which never comes.
-  const enter: Enter = async (send) => await admission.enter(send);
+  const enter: Enter = async (send) => await gate.runShared("the transaction of a wallet", send);
   const walletOf = (signer: LocalAccount) =>
     new TestWallet(signer, chain.client, description.contracts, enter);
-  const everything = { settings, admission, chain, store, relayer, requests, access, receiver };
+  const everything = { settings, gate, chain, store, relayer, requests, access, receiver };
   const encoded = async () => await encodeSnapshot(await saveSandbox(everything));
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
-  const isDelivery = ({ url }: { url?: string | undefined }) => url === receiveNotification.path;
   const explain = async (hash: Hex) => await explainTransaction(hash, services, chain.client);
-  const recorder = new Recorder({ settings, admission, chain, store, relayer, description });
+  const recorder = new Recorder({ settings, gate, chain, store, relayer, description });
   const refusals = problemRefusals(services);
-  const guarded = receiver.guard(recorder.guard(admission.guard(api, isDelivery)));
+  const guarded = receiver.guard(recorder.guard(api));
   listeners.api.serve({ handle: guarded, refusals });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
-  const front = new RpcFront(chain.anvil.url, admission, {
+  const front = new RpcFront(chain.anvil.url, gate, {
     settle: async () => await awaitAutomine(connectNode(chain.request)),
     mine: async (blocks) => await mineBlocks(chain.client, blocks),
   });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { Log } from "../server/services.ts";
-import type { Admission } from "./http/admission.ts";
+import type { RequestGate } from "./http/request-gate.ts";
 
 /**
  * Has the relayer follow the chain: whenever the node announces a head, blocks of a reorg included, one look at it.
@@ -15,21 +15,21 @@ export async function followHeads(parts: {
   /** The node's WebSocket, which has the address of its HTTP server. */
   url: string;
   relayer: Relayer;
-  admission: Admission;
+  gate: RequestGate;
   log: Log;
   /** Is told of every new head before it is looked at. */
   announce: () => void;
   /** Is told when the node is gone. */
   ended?: () => void;
 }): Promise<() => Promise<void>> {
-  const { url, relayer, admission, log, announce, ended } = parts;
+  const { url, relayer, gate, log, announce, ended } = parts;
   let newHead = false;
   let looking: Promise<void> | null = null;
   const look = async () => {
     try {
       while (newHead) {
         newHead = false;
-        await admission.enter(async () => await relayer.follow());
+        await gate.runShared("the relayer's look at the chain", async () => await relayer.follow());
       }
     } catch (error) {
       log.error({ causes: String(error) }, "following the chain");

@@ -36,6 +36,8 @@ export interface SandboxOptions {
   from?: string;
   /** How long a request waits for a relayed receipt or for its twin, in milliseconds; 2,000 by default. */
   patienceMs?: number;
+  /** How long a snapshot or a restore waits for what is under way, in real milliseconds; 10,000 by default. */
+  snapshotTimeoutMs?: number;
   /** How many requests each caller may send in so many seconds of sandbox time; no limit by default. */
   rateLimit?: RateLimit;
   /** What one client can hold of each port; {@link connectionLimits} by default. */
@@ -67,6 +69,7 @@ export interface SandboxSettings {
   store: string | undefined;
   fresh: boolean;
   patienceMs: number;
+  snapshotTimeoutMs: number;
   rateLimit: RateLimit | undefined;
   connectionLimits: ConnectionLimits;
   log: Log;
@@ -94,6 +97,7 @@ export function settle(options: SandboxOptions): SandboxSettings {
     store: options.store,
     fresh: options.fresh ?? false,
     patienceMs,
+    snapshotTimeoutMs: options.snapshotTimeoutMs ?? 10_000,
     rateLimit: options.rateLimit,
     connectionLimits: { ...connectionLimits, ...options.connectionLimits },
     log: options.log ?? { info() {}, error() {} },
@@ -119,7 +123,9 @@ function check({ seed, mode, ports, confirmations, gasBudgetWei, ...rest }: Sand
   if (!Number.isInteger(confirmations) || confirmations < 1 || confirmations > 1_000)
     throw new RangeError(`confirmations must be a whole number from 1 to 1000, not ${confirmations}.`);
   if (gasBudgetWei < 0n) throw new RangeError("The gas budget must not be negative.");
-  const { deliveryTimeoutMs, patienceMs } = rest;
+  const { deliveryTimeoutMs, patienceMs, snapshotTimeoutMs } = rest;
+  if (!Number.isInteger(snapshotTimeoutMs) || snapshotTimeoutMs < 1 || snapshotTimeoutMs > 600_000)
+    throw new RangeError(`snapshotTimeoutMs must be 1 to 600000 milliseconds, not ${snapshotTimeoutMs}.`);
   if (!Number.isInteger(deliveryTimeoutMs) || deliveryTimeoutMs < 1 || deliveryTimeoutMs > 60_000)
     throw new RangeError(`deliveryTimeoutMs must be 1 to 60000 milliseconds, not ${deliveryTimeoutMs}.`);
   if (!Number.isInteger(patienceMs) || patienceMs < 0)

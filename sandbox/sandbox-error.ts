@@ -12,6 +12,8 @@ export type SandboxErrorCode =
   | "sandbox_shared"
   /** A snapshot that an older one's restore, or a reorg, has ended. */
   | "stale_snapshot"
+  /** A snapshot or a restore could not begin in time, because something under way did not end. */
+  | "snapshot_timeout"
   /** The receiver's URL is not one that notifications can go to. */
   | "receiver_invalid"
   /** The receiver's name has no address. */

@@ -7,7 +7,7 @@ import type { ChainClient } from "./anvil/chain-client.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
 import { drainMining, isMining, readMining, restoreMining } from "./clock/mining.ts";
 import type { Chain } from "./genesis/start-chain.ts";
-import type { Admission } from "./http/admission.ts";
+import type { RequestGate } from "./http/request-gate.ts";
 import type { ReceiverState, SandboxReceiver } from "./receiver/receiver.ts";
 import type { RequestCounter } from "./request-counter.ts";
 import { SandboxError } from "./sandbox-error.ts";
@@ -18,7 +18,7 @@ export interface Snapshot {
    * Goes back to this moment; can be done again and again.
    *
    * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken, or a reorg took its block
-   * away; nothing is changed then.
+   * away; snapshot_timeout when something under way does not end in time. Nothing is changed then.
    */
   restore(): Promise<void>;
 }
@@ -41,7 +41,7 @@ interface Moment {
 
 /** Everything that a snapshot holds or has to hold still. */
 export interface SnapshotParts {
-  admission: Admission;
+  gate: RequestGate;
   chain: Chain;
   store: Store;
   relayer: Relayer;
@@ -62,9 +62,13 @@ export class Snapshots {
     this.#parts = parts;
   }
 
-  /** Takes a snapshot once everything under way has ended; requests that come meanwhile wait. */
+  /**
+   * Takes a snapshot once everything under way has ended; requests that come meanwhile wait.
+   *
+   * @throws SandboxError snapshot_timeout when something under way does not end in time.
+   */
   async take(): Promise<Snapshot> {
-    const { admission, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
+    const { gate, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
     const take = async () => {
       await relayer.drain();
       const { client, clock } = chain;
@@ -86,11 +90,11 @@ export class Snapshots {
       this.#valid.add(moment);
       return { restore: async () => await this.#restore(moment) };
     };
-    return await admission.alone(async () => await alone(take));
+    return await gate.runExclusive(async () => await alone(take));
   }
 
   async #restore(moment: Moment): Promise<void> {
-    const { admission, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
+    const { gate, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
     const restore = async () => {
       if (!this.#valid.has(moment))
         throw new SandboxError(
@@ -104,6 +108,7 @@ export class Snapshots {
       const reverted = await client.request({ method: "evm_revert", params: [moment.chainId] });
       if (!reverted)
         throw new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");
+      gate.undo();
       await relayer.restoreFaults(moment.faults);
       const [chainId, mining] = await Promise.all([
         client.snapshot(),
@@ -120,7 +125,7 @@ export class Snapshots {
       receiver.restore(moment.receiver);
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
     };
-    await admission.alone(async () => await alone(restore));
+    await gate.runExclusive(async () => await alone(restore));
   }
 
   /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */

@@ -5,6 +5,7 @@ import type { Chain } from "./chain/chain.ts";
 import type { Deployment } from "./deployment.ts";
 import type { ErrorCode } from "./errors/catalogue.ts";
 import type { Answer } from "./http/answer.ts";
+import type { Gate, GateTurn } from "./http/gate.ts";
 import type { RateLimit } from "./http/limit-rate.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Store } from "./store/store.ts";
@@ -45,8 +46,16 @@ export interface DeliveryOutcome {
   duration_ms: number;
 }
 
-/** Sends one signed notification to the pinned receiver, and nowhere else: it takes no destination and follows nothing. */
-export type Deliver = (headers: { [name: string]: string }, body: string) => Promise<DeliveryOutcome>;
+/**
+ * Sends one signed notification to the pinned receiver, and nowhere else: it takes no destination and follows nothing.
+ *
+ * @param outside - waits for the receiver.
+ */
+export type Deliver = (
+  headers: { [name: string]: string },
+  body: string,
+  outside: GateTurn["outside"],
+) => Promise<DeliveryOutcome>;
 
 /** Where structured log lines go. */
 export interface Log {
@@ -112,7 +121,9 @@ export interface Services {
   keyRing: KeyRing;
   deliver: Deliver;
   /** Lets so many milliseconds of sandbox time pass, rounded up to whole seconds where the clock knows nothing smaller. */
-  pause: (milliseconds: number) => Promise<void>;
+  pause: (milliseconds: number, outside: GateTurn["outside"]) => Promise<void>;
+  /** Everything that reads or writes for a request runs inside. */
+  gate: Gate;
   /** Numbers the requests, from 1. */
   requests: { next(): number };
   /** Resolves after so many milliseconds of real time, or at once when it is stopped. */

@@ -1,19 +1,23 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Services } from "../../server/services.ts";
 import type { SandboxClock } from "./clock.ts";
 
 /**
- * Lets sandbox time pass: a live clock by waiting, a deterministic one by moving it, chain included, by whole seconds and without
- * waiting.
+ * Lets sandbox time pass: a live clock by waiting, which holds up no snapshot, a deterministic one by moving it, chain included, by whole
+ * seconds and without waiting.
  *
  * @param signal - ends a wait early.
- * @example const pause = letTimePass(chain.clock, signal); await pause(500)
+ * @example const pause = letTimePass(chain.clock, signal); await pause(500, outside)
  */
 export function letTimePass(
   clock: Pick<SandboxClock, "mode" | "travel">,
   signal: AbortSignal,
-): (milliseconds: number) => Promise<void> {
-  return async (milliseconds) => {
-    if (clock.mode === "live") await wait(milliseconds, undefined, { signal });
+): Services["pause"] {
+  return async (milliseconds, outside) => {
+    if (clock.mode === "live")
+      await outside(async (undone) => {
+        await wait(milliseconds, undefined, { signal: AbortSignal.any([signal, undone]) });
+      });
     else if (milliseconds > 0) await clock.travel(Math.ceil(milliseconds / 1_000));
   };
 }

@@ -1,60 +1,32 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { operationKinds } from "../../relayer/operation-kind.ts";
-import {
-  FaultInvalidError,
-  faultActions,
-  faultPoints,
-  type Relayer,
-  RelayerError,
-} from "../../relayer/relayer.ts";
+import { type Relayer, RelayerError } from "../../relayer/relayer.ts";
 import { Problem } from "../../server/errors/problem.ts";
+import type { Gate } from "../../server/http/gate.ts";
 import type { KeyUse } from "../../server/key-use.ts";
 import type { Services } from "../../server/services.ts";
 import { ClockError } from "../clock/clock-error.ts";
-import { mineBlocks, setMining } from "../clock/mining.ts";
-import { definedOnly } from "../defined-only.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { Chain } from "../genesis/start-chain.ts";
-import type { Admission } from "../http/admission.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
-import { SandboxError } from "../sandbox-error.ts";
+import { SandboxError, type SandboxErrorCode } from "../sandbox-error.ts";
 import type { Recorder } from "../scenario/recorder.ts";
 import { refusalRoutes } from "../shared/refusals.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { holdBack } from "./hold-back.ts";
+import { chainRoutes } from "./chain-routes.ts";
 import { markRoutes } from "./mark-routes.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
+import { relayerRoutes } from "./relayer-routes.ts";
 import { scenarioRoutes } from "./scenario-routes.ts";
 import { snapshotRoutes } from "./snapshot-routes.ts";
 
-const travelBody = z
-  .strictObject({ seconds: z.int().positive() })
-  .or(z.strictObject({ to: z.int().positive() }));
 const explainedHash = z.templateLiteral(
   ["0x", z.string().regex(/^[0-9a-f]{64}$/)],
   "is no transaction hash: 0x and 64 lower-case hexadecimal digits",
 );
-const mineBody = z.strictObject({ blocks: z.int().min(1).max(9_999).default(1) });
-const miningBody = z.strictObject({ every: z.enum(["transaction", "never"]).or(z.int().min(1).max(3_600)) });
-const resumeBody = z.strictObject({ abandon: z.boolean().default(false) });
-const faultBody = z.strictObject({
-  point: z.enum(faultPoints),
-  action: z.string().refine((action) => faultActions.some((one) => one === action), "is no fault action"),
-  match: z
-    .strictObject({
-      operation_id: z.string().optional(),
-      program: z.string().optional(),
-      kind: z.enum(operationKinds).optional(),
-      subject_id: z.string().optional(),
-    })
-    .optional(),
-  count: z.int().positive().nullable().optional(),
-  depth: z.int().positive().optional(),
-});
 
 /**
  * The control API: what a tester does to the sandbox itself. It never is part of the routing API. Its listener keeps every
@@ -68,7 +40,7 @@ export function createControlHost(sandbox: {
   rotateKeys: (...uses: KeyUse[]) => Promise<void>;
   explain: (hash: Hex) => Promise<Explanation>;
   explorer: Explorer;
-  admission: Admission;
+  gate: Gate;
   recorder: Recorder;
   /** The content of a snapshot file. */
   encoded: () => Promise<Uint8Array>;
@@ -89,7 +61,6 @@ export function createControlHost(sandbox: {
   app.use(markRoutes(sandbox));
   app.use(scenarioRoutes(sandbox));
   app.use(sandbox.recorder.control());
-  app.use(holdBack(sandbox.admission));
   app.use(express.json({ limit: "32kb" }));
 
   app.get("/status", async (_request, response) => {
@@ -106,50 +77,11 @@ export function createControlHost(sandbox: {
       faults: relayer.faults(),
     });
   });
-  app.post("/clock", async (request, response) => {
-    const body = travelBody.parse(request.body);
-    const now = "seconds" in body ? await clock.travel(body.seconds) : await clock.travelTo(body.to);
-    response.json({ now });
-  });
-  app.post("/blocks", async (request, response) => {
-    const { blocks } = mineBody.parse(request.body ?? {});
-    await mineBlocks(client, blocks);
-    response.json({ block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) });
-  });
-  app.post("/mining", async (request, response) => {
-    const { every } = miningBody.parse(request.body);
-    await setMining(client, every);
-    response.json({ every });
-  });
   app.get("/explain/:hash", async (request, response) => {
     response.json(await sandbox.explain(explainedHash.parse(request.params.hash)));
   });
-  app.get("/faults", (_request, response) => {
-    response.json({ data: relayer.faults() });
-  });
-  app.post("/faults", (request, response) => {
-    const { point, action, match, count, depth } = faultBody.parse(request.body);
-    const known = faultActions.find((one) => one === action);
-    if (known === undefined) throw new FaultInvalidError(`There is no fault action ${action}.`);
-    const fault = relayer.fault({
-      point,
-      action: known,
-      ...(match === undefined ? {} : { match: definedOnly(match) }),
-      ...(count === undefined ? {} : { count }),
-      ...(depth === undefined ? {} : { depth }),
-    });
-    response.status(201).json(fault);
-  });
-  app.delete("/faults", async (_request, response) => {
-    await relayer.clearFaults();
-    response.json({ data: relayer.faults() });
-  });
-  // What a person does who has looked at foreign use of a signer.
-  app.post("/operations/:id/resume", async (request, response) => {
-    const { abandon } = resumeBody.parse(request.body ?? {});
-    const { id } = request.params;
-    response.json(abandon ? await relayer.abandon(id) : await relayer.resume(id));
-  });
+  app.use(chainRoutes(sandbox));
+  app.use(relayerRoutes(sandbox));
   app.use(receiverRoutes(sandbox));
   app.use(sandbox.explorer.routes);
   app.use((request, response) =>
@@ -158,6 +90,8 @@ export function createControlHost(sandbox: {
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     if (error instanceof Problem) refuse(response.set(error.headers), error.status, error.message);
     else if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
+    else if (error instanceof SandboxError && error.code === "snapshot_timeout")
+      refuse(response.set("Retry-After", "1"), 503, error.message, error.code);
     else if (error instanceof ClockError || error instanceof RelayerError || error instanceof SandboxError)
       refuse(response, 422, error.message);
     else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
@@ -174,6 +108,7 @@ function isClientError(error: unknown): error is Error & { status: number } {
   );
 }
 
-function refuse(response: Response, status: number, detail: string): void {
-  response.status(status).type("application/problem+json").send({ type: "about:blank", status, detail });
+function refuse(response: Response, status: number, detail: string, code?: SandboxErrorCode): void {
+  const problem = { type: "about:blank", status, ...(code === undefined ? {} : { code }), detail };
+  response.status(status).type("application/problem+json").send(problem);
 }

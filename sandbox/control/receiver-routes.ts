@@ -1,8 +1,10 @@
 import { Router } from "express";
 import { z } from "zod";
+import type { Gate } from "../../server/http/gate.ts";
 import { type KeyUse, keyUses } from "../../server/key-use.ts";
 import { crashPoints, type DeliveryFault } from "../receiver/delivery-fault.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
+import { gatedBy } from "./gated.ts";
 
 const count = z.int().min(1).max(1_000).default(1);
 
@@ -29,12 +31,15 @@ const rotateBody = z.strictObject({
 export function receiverRoutes(sandbox: {
   receiver: SandboxReceiver;
   rotateKeys: (...uses: KeyUse[]) => Promise<void>;
+  gate: Gate;
 }): Router {
-  const { receiver, rotateKeys } = sandbox;
+  const { receiver, rotateKeys, gate } = sandbox;
+  const gated = gatedBy(gate);
   const router = Router();
   router.get("/receiver/deliveries", (_request, response) => {
     response.json({ url: receiver.url, data: receiver.deliveries() });
   });
+  // It changes nothing itself: the receiver's own request runs inside the gate.
   router.post("/receiver/resend", async (request, response) => {
     const { number } = resendBody.parse(request.body);
     const found = receiver.deliveries().find((one) => one.number === number);
@@ -44,20 +49,29 @@ export function receiverRoutes(sandbox: {
   router.get("/receiver/failures", (_request, response) => {
     response.json({ data: receiver.faults.list() });
   });
-  router.post("/receiver/failures", (request, response) => {
-    const body = failBody.parse(request.body);
-    receiver.failNext(body.count, toFault(body));
-    response.status(201).json({ data: receiver.faults.list() });
-  });
-  router.delete("/receiver/failures", (_request, response) => {
-    receiver.clearFailures();
-    response.json({ data: receiver.faults.list() });
-  });
-  router.post("/keys/rotate", async (request, response) => {
-    const { uses } = rotateBody.parse(request.body ?? {});
-    await rotateKeys(...uses);
-    response.json({ rotated: uses });
-  });
+  router.post(
+    "/receiver/failures",
+    gated((request, response) => {
+      const body = failBody.parse(request.body);
+      receiver.failNext(body.count, toFault(body));
+      response.status(201).json({ data: receiver.faults.list() });
+    }),
+  );
+  router.delete(
+    "/receiver/failures",
+    gated((_request, response) => {
+      receiver.clearFailures();
+      response.json({ data: receiver.faults.list() });
+    }),
+  );
+  router.post(
+    "/keys/rotate",
+    gated(async (request, response) => {
+      const { uses } = rotateBody.parse(request.body ?? {});
+      await rotateKeys(...uses);
+      response.json({ rotated: uses });
+    }),
+  );
   return router;
 }
 

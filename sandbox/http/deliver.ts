@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import type { Deliver, DeliveryOutcome } from "../../server/services.ts";
+import type { DeliveryOutcome } from "../../server/services.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
 /** How much of an answer is read and kept, in bytes; more than a receipt has. */
@@ -13,20 +13,25 @@ export interface DeliveryOptions {
   timeoutMs: number;
   /** Tells how much time passed between two calls, in milliseconds. */
   stopwatch: () => number;
-  /** Ends what is under way. */
-  signal: AbortSignal;
 }
+
+/** Makes one delivery, which a signal ends early. */
+type Send = (
+  headers: { [name: string]: string },
+  body: string,
+  signal: AbortSignal,
+) => Promise<DeliveryOutcome>;
 
 /**
  * Makes deliveries to one pinned receiver over HTTP: always the same address, whatever DNS, redirects or requests say.
  *
- * @example const deliver = deliverTo(await pinReceiver(url), { timeoutMs: 5_000, stopwatch: () => performance.now(), signal })
+ * @example const send = deliverTo(await pinReceiver(url), { timeoutMs: 5_000, stopwatch: () => performance.now() })
  */
-export function deliverTo(receiver: PinnedReceiver, options: DeliveryOptions): Deliver {
-  return async (headers, body) => {
-    const began = options.stopwatch();
-    const answer = await exchange(receiver, headers, Buffer.from(body), options);
-    return { ...answer, duration_ms: Math.round(options.stopwatch() - began) };
+export function deliverTo(receiver: PinnedReceiver, { timeoutMs, stopwatch }: DeliveryOptions): Send {
+  return async (headers, body, signal) => {
+    const began = stopwatch();
+    const answer = await exchange(receiver, headers, Buffer.from(body), { timeoutMs, signal });
+    return { ...answer, duration_ms: Math.round(stopwatch() - began) };
   };
 }
 
@@ -36,7 +41,7 @@ async function exchange(
   receiver: PinnedReceiver,
   headers: { [name: string]: string },
   body: Buffer,
-  { timeoutMs, signal }: DeliveryOptions,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<Answer> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const end = AbortSignal.any([timeout, signal]);

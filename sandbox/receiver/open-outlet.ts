@@ -20,17 +20,19 @@ export function openOutlet(parts: {
   const { receiver, timeoutMs, clock, faults, signal } = parts;
   // A deterministic clock stands still while a receiver answers.
   const stopwatch = clock.mode === "live" ? () => performance.now() : () => 0;
-  const send = deliverTo(receiver, { timeoutMs, stopwatch, signal });
+  const send = deliverTo(receiver, { timeoutMs, stopwatch });
   const pass = letTimePass(clock, signal);
-  const deliver: Deliver = async (headers, body) => {
+  const deliver: Deliver = async (headers, body, outside) => {
     if (faults.takeCrash("before_delivery")) await killProcess();
-    const outcome = await send(headers, body);
+    const outcome = await outside(
+      async (undone) => await send(headers, body, AbortSignal.any([signal, undone])),
+    );
     if (faults.takeCrash("after_delivery")) await killProcess();
     return outcome;
   };
-  const pause = async (milliseconds: number) => {
+  const pause: Services["pause"] = async (milliseconds, outside) => {
     if (faults.takeCrash("before_pause")) await killProcess();
-    await pass(milliseconds);
+    await pass(milliseconds, outside);
   };
   return { deliver, pause };
 }

@@ -1,5 +1,5 @@
 import { Mutex } from "async-mutex";
-import type { Admission } from "../http/admission.ts";
+import type { Gate } from "../../server/http/gate.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { mostGas } from "./bound-call.ts";
 import { type Plan, planCall } from "./plan-call.ts";
@@ -28,7 +28,7 @@ interface PlannedCall {
 /** Answers JSON-RPC requests: passes on what is on the list, within its limits, one thing after the other. */
 export class RequestAnswerer {
   readonly #anvil: AnvilHttp;
-  readonly #admission: Admission;
+  readonly #gate: Gate;
   readonly #settle: () => Promise<unknown>;
   readonly #mine: (blocks: number) => Promise<void>;
   /** Anvil makes no block while it runs a call, so that calls run one at a time. */
@@ -37,11 +37,11 @@ export class RequestAnswerer {
   /** @param chain - waits for the block that is being made, and mines so many of them. */
   constructor(
     anvil: AnvilHttp,
-    admission: Admission,
+    gate: Gate,
     chain: { settle: () => Promise<unknown>; mine: (blocks: number) => Promise<void> },
   ) {
     this.#anvil = anvil;
-    this.#admission = admission;
+    this.#gate = gate;
     this.#settle = chain.settle;
     this.#mine = chain.mine;
   }
@@ -72,7 +72,7 @@ export class RequestAnswerer {
     const [first] = group;
     if (first === undefined) return Buffer.alloc(0);
     const { id, method, plan } = first;
-    const enter = async <T>(work: () => Promise<T>) => await this.#admission.enter(work);
+    const enter = async <T>(work: () => Promise<T>) => await this.#gate.runShared(nameCall(method), work);
     switch (plan.kind) {
       case "error":
       case "refuse":
@@ -126,7 +126,9 @@ export class RequestAnswerer {
     const ran = this.#running.runExclusive(async () => {
       if (performance.now() >= until) return failure(call.id, timeLimit);
       // Anvil goes on with a call whose caller is gone: whoever comes next waits for its answer.
-      return explainGas(await this.#admission.enter(async () => await this.#ask([call])));
+      return explainGas(
+        await this.#gate.runShared(nameCall(call.method), async () => await this.#ask([call])),
+      );
     });
     try {
       return await Promise.race([ran, late.promise]);
@@ -150,6 +152,10 @@ async function subscribe(
 ): Promise<Response> {
   const asked = await subscriptions.ask(method, params);
   return Buffer.from(asked.answer.replace(`"id":${asked.id}`, () => `"id":${JSON.stringify(id)}`));
+}
+
+function nameCall(method: string): string {
+  return `${method} over the chain's RPC`;
 }
 
 /** Nobody waits for the answer to a notification, and Anvil does not run one. */

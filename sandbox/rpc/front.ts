@@ -3,8 +3,8 @@ import type { Duplex } from "node:stream";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
 import type { Json } from "../../protocol/json.ts";
 import { jsonAnswer } from "../../server/http/answer.ts";
+import type { Gate } from "../../server/http/gate.ts";
 import type { RefusalForm } from "../../server/http/refusal-form.ts";
-import type { Admission } from "../http/admission.ts";
 import { RequestAnswerer, silence } from "./answer-request.ts";
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { type RpcError, readRequest } from "./read-request.ts";
@@ -35,10 +35,10 @@ export class RpcFront {
    * @param url - where Anvil itself answers.
    * @param chain - waits for the block that is being made, and mines so many of them.
    */
-  constructor(url: string, admission: Admission, chain: ConstructorParameters<typeof RequestAnswerer>[2]) {
+  constructor(url: string, gate: Gate, chain: ConstructorParameters<typeof RequestAnswerer>[2]) {
     this.#chain = url.replace(/^http/, "ws");
     this.#anvil = new AnvilHttp(url);
-    this.#answerer = new RequestAnswerer(this.#anvil, admission, chain);
+    this.#answerer = new RequestAnswerer(this.#anvil, gate, chain);
   }
 
   /** Answers an HTTP request. */

@@ -6,7 +6,7 @@ import type { LazyAccess } from "../client/lazy-access.ts";
 import { readMining, restoreMining } from "../clock/mining.ts";
 import { takeFingerprint } from "../fingerprint.ts";
 import type { Chain } from "../genesis/start-chain.ts";
-import type { Admission } from "../http/admission.ts";
+import type { RequestGate } from "../http/request-gate.ts";
 import type { SandboxSettings } from "../options.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import type { RequestCounter } from "../request-counter.ts";
@@ -15,7 +15,7 @@ import type { SavedSandbox } from "./saved-sandbox.ts";
 /** Everything that a snapshot file holds or has to hold still. */
 export interface SavedParts {
   settings: SandboxSettings;
-  admission: Admission;
+  gate: RequestGate;
   chain: Chain;
   store: Store;
   relayer: Relayer;
@@ -24,10 +24,14 @@ export interface SavedParts {
   receiver: SandboxReceiver;
 }
 
-/** Takes everything that a snapshot file holds once everything under way has ended; requests that come meanwhile wait. */
+/**
+ * Takes everything that a snapshot file holds once everything under way has ended; requests that come meanwhile wait.
+ *
+ * @throws SandboxError snapshot_timeout when something under way does not end in time.
+ */
 export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
-  const { settings, admission, chain, store, relayer, requests, access, receiver } = parts;
-  return await admission.alone(async () => {
+  const { settings, gate, chain, store, relayer, requests, access, receiver } = parts;
+  return await gate.runExclusive(async () => {
     await relayer.drain();
     const { client, clock, deployment, accounts } = chain;
     const pending = await client.getBlock({ blockTag: "pending" });
@@ -64,7 +68,7 @@ export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
  */
 export async function restoreSaved(
   saved: SavedSandbox,
-  { chain, store, relayer, requests, access, receiver }: Omit<SavedParts, "settings" | "admission">,
+  { chain, store, relayer, requests, access, receiver }: Omit<SavedParts, "settings" | "gate">,
 ): Promise<void> {
   await restoreMining(chain.client, saved.mining);
   await store.import(saved.store);

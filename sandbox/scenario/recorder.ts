@@ -7,7 +7,7 @@ import type { Store } from "../../server/store/store.ts";
 import type { SandboxDescription } from "../description.ts";
 import { takeFingerprint } from "../fingerprint.ts";
 import type { Chain } from "../genesis/start-chain.ts";
-import type { Admission } from "../http/admission.ts";
+import type { RequestGate } from "../http/request-gate.ts";
 import type { SandboxSettings } from "../options.ts";
 import { collectBody } from "../receiver/receiver-tap.ts";
 import { SandboxError } from "../sandbox-error.ts";
@@ -36,7 +36,7 @@ interface Recording {
 export class Recorder {
   readonly #parts: {
     settings: SandboxSettings;
-    admission: Admission;
+    gate: RequestGate;
     chain: Chain;
     store: Store;
     relayer: Relayer;
@@ -47,7 +47,7 @@ export class Recorder {
 
   constructor(parts: {
     settings: SandboxSettings;
-    admission: Admission;
+    gate: RequestGate;
     chain: Chain;
     store: Store;
     relayer: Relayer;
@@ -91,7 +91,7 @@ export class Recorder {
     return await this.#turns.runExclusive(async () => {
       const recording = this.#recording;
       if (recording === null) throw refusal("Nothing is being recorded.");
-      await this.#parts.admission.enter(async () => await this.#settle(recording, false));
+      await this.#settle(recording, false);
       this.#recording = null;
       if (recording.spoilt !== null) throw refusal(recording.spoilt);
       const { seed, programs, confirmations, gasBudgetWei } = settings;
@@ -147,7 +147,7 @@ export class Recorder {
       if (!response.closed) go();
       return;
     }
-    await this.#parts.admission.enter(async () => await this.#settle(recording, false));
+    await this.#settle(recording, false);
     watchAnswer(response, async (exchange) => {
       try {
         if (exchange === null) recording.spoilt ??= "A client broke off its request.";
@@ -176,6 +176,10 @@ export class Recorder {
 
   /** Lets the relayer see the newest block, and writes down what the chain tells. */
   async #settle(recording: Recording, caused: boolean): Promise<void> {
+    await this.#parts.gate.runShared("the recorder", async () => await this.#read(recording, caused));
+  }
+
+  async #read(recording: Recording, caused: boolean): Promise<void> {
     const { chain, relayer, description } = this.#parts;
     try {
       await relayer.follow();

@@ -11,9 +11,9 @@ import { nodeSocket } from "../anvil/node-socket.ts";
 import { ClosingStack } from "../closing-stack.ts";
 import { connectService } from "../connect-service.ts";
 import { followHeads } from "../follow-heads.ts";
-import { Admission } from "../http/admission.ts";
 import { localPagesWrite } from "../http/callers.ts";
 import { listen } from "../http/listen.ts";
+import { RequestGate } from "../http/request-gate.ts";
 import type { Log } from "../options.ts";
 import { DeliveryFaults } from "../receiver/delivery-fault.ts";
 import { RequestCounter } from "../request-counter.ts";
@@ -63,6 +63,8 @@ export async function joinSandbox(options: {
   // Far from those of the other processes, so that no id is given twice.
   requests.count = randomInt(2 ** 40);
   const closing = new AbortController();
+  // No snapshot is taken while another process than the first one is in.
+  const gate = new RequestGate({ timeoutMs: 0 });
   const { services, relayer } = connectService({
     settings,
     log,
@@ -74,6 +76,7 @@ export async function joinSandbox(options: {
     ownReceiver: `${sandbox.urls.api}${receiveNotification.path}`,
     deliveryFaults: new DeliveryFaults(),
     closing: closing.signal,
+    gate,
     requests,
     wrapRelayer: (own) => shared.leading(own),
     handOver: shared.handOver(listener.url),
@@ -88,7 +91,7 @@ export async function joinSandbox(options: {
   const unfollow = await followHeads({
     url: anvilUrl,
     relayer,
-    admission: new Admission(),
+    gate,
     log,
     announce: () => {},
     ended: end,

@@ -10,6 +10,7 @@ import type { Refusal, Services } from "../services.ts";
 import { type Answer, problemAnswer } from "./answer.ts";
 import { authenticate, authorize } from "./authenticate.ts";
 import { describeError } from "./describe-error.ts";
+import { type GateTurn, UndoneError } from "./gate.ts";
 import { claimKey, readIdempotencyKey } from "./idempotency.ts";
 import { RateLimiter } from "./limit-rate.ts";
 import { bodyRequired, type Caller, type Operation, type OperationContext } from "./operation.ts";
@@ -76,7 +77,8 @@ export function createApp(
   for (const resource of resources)
     app.get(resource.path, async (request, response) => {
       const headers = { "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-cache" };
-      const body = JSON.stringify(await resource.read());
+      const read = async () => await resource.read();
+      const body = JSON.stringify(await services.gate.runShared(nameRequest(request), read));
       finish(request, response, { status: 200, body, headers }, services);
     });
   const paths = [...operations, ...resources.map(({ path }) => ({ path, method: "get" as const }))];
@@ -124,37 +126,82 @@ function finish(
   services.log.info(fields, "request");
 }
 
+/** What answers the operations of one API. */
+interface Answering {
+  runner: OperationRunner;
+  limiter: RateLimiter;
+  operations: readonly Operation[];
+  services: Services;
+}
+
+/** Who calls what, as far as a request's head tells. */
+interface Admitted {
+  now: number;
+  caller: Caller;
+  program: ProgramDeployment;
+  params: { [name: string]: string };
+  key: string | null;
+}
+
+/** Answers a request inside the gate; one that a restore undid while it waited outside comes after that restore. */
 async function answerOperation(
   operation: Operation,
-  {
-    request,
-    response,
-    runner,
-    limiter,
-    operations,
-    services,
-  }: {
-    request: Request;
-    response: Response;
-    runner: OperationRunner;
-    limiter: RateLimiter;
-    operations: readonly Operation[];
-    services: Services;
-  },
+  asked: Answering & { request: Request; response: Response },
 ): Promise<Answer> {
-  const now = await readTime(services);
+  const { request, response, services, limiter } = asked;
+  const takesBody = operation.method === "post" && (bodyRequired(operation) || hasBody(request));
+  let reading: Promise<Buffer> | null = null;
+  let isCounted = false;
+  const attempt = async ({ outside }: GateTurn) => {
+    const now = await readTime(services);
+    const admitted = await admit(operation, now, asked, (caller) => {
+      if (!isCounted) limiter.admit(nameOf(caller), now);
+      isCounted = true;
+    });
+    const rawBody = takesBody
+      ? await outside(async () => {
+          reading ??= readBody(request, response);
+          return await reading;
+        })
+      : noBody;
+    return await answerAdmitted(operation, asked, { ...admitted, rawBody, outside });
+  };
+  for (;;) {
+    try {
+      return await services.gate.runShared(nameRequest(request), attempt);
+    } catch (error) {
+      if (!(error instanceof UndoneError)) throw error;
+    }
+  }
+}
+
+/** Checks everything that a request's head tells, before its body is read. */
+async function admit(
+  operation: Operation,
+  now: number,
+  { request, response, services }: { request: Request; response: Response; services: Services },
+  count: (caller: Caller) => void,
+): Promise<Admitted> {
   const params = Object.fromEntries(
     Object.entries(request.params).map(([name, value]) => [name, String(value)]),
   );
   const programId = params["program"];
   const caller = await authenticate(operation, request, now, services);
   response.locals["caller"] = nameOf(caller);
-  limiter.admit(nameOf(caller), now);
+  count(caller);
   authorize(operation, caller, programId);
   const program = findProgram(services, programId ?? callersProgram(caller));
   const key = operation.idempotent ? readIdempotencyKey(request.headersDistinct["idempotency-key"]) : null;
-  const takesBody = operation.method === "post" && (bodyRequired(operation) || hasBody(request));
-  const rawBody = takesBody ? await readBody(request, response) : noBody;
+  return { now, caller, program, params, key };
+}
+
+/** Reads what a request asks, and runs the operation, here or at the process that leads. */
+async function answerAdmitted(
+  operation: Operation,
+  { request, response, runner, operations, services }: Answering & { request: Request; response: Response },
+  admitted: Admitted & { rawBody: Buffer; outside: GateTurn["outside"] },
+): Promise<Answer> {
+  const { now, caller, program, params, key, rawBody, outside } = admitted;
   const parsed =
     operation.body && (bodyRequired(operation) || rawBody.length > 0) ? parseJson(rawBody) : undefined;
   const body = operation.body ? validate(operation.body, parsed, "") : undefined;
@@ -182,6 +229,7 @@ async function answerOperation(
     now,
     resumes: null,
     beginEffect: async () => {},
+    outside,
   };
   try {
     if (key === null) return await runner.run(operation, context);
@@ -195,6 +243,10 @@ async function answerOperation(
       );
     throw error;
   }
+}
+
+function nameRequest({ method, path }: Request): string {
+  return `${method} ${path}`;
 }
 
 function describeRefusal(

@@ -7,6 +7,7 @@ import type { Scope } from "../scopes.ts";
 import type { Account, Services } from "../services.ts";
 import type { CredentialRecord } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
+import type { GateTurn } from "./gate.ts";
 
 /** Who may call an operation. */
 export type Authorization =
@@ -42,6 +43,8 @@ export interface OperationContext<B = unknown, Q = unknown> {
   header: (name: string) => string | undefined;
   /** Sandbox time when the request began, in Unix seconds. */
   now: number;
+  /** Waits for the outside world without holding up a snapshot. @throws UndoneError */
+  outside: GateTurn["outside"];
   /** What an earlier request with this key began an effect on, when this one resumes it. */
   resumes: string | null;
   /** To be awaited before an effect outside the store: from here on the key stands for the effect on this subject. */

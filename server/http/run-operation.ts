@@ -45,7 +45,7 @@ export class OperationRunner {
     for (;;) {
       const running = this.#underWay.get(claim.key);
       if (running === undefined) break;
-      if (!(await this.#endsInTime(running))) throw inFlight();
+      if (!(await context.outside(async () => await this.#endsInTime(running)))) throw inFlight();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#underWay.set(claim.key, promise);
@@ -107,7 +107,16 @@ export class OperationRunner {
       }
     };
     const turn = operation.method === "post" ? turnOf(operation, context) : null;
-    return turn === null ? await attempt() : await this.#turns.run(turn, attempt);
+    if (turn === null) return await attempt();
+    let release = () => {};
+    try {
+      await context.outside(async () => {
+        release = await this.#turns.acquire(turn);
+      });
+      return await attempt();
+    } finally {
+      release();
+    }
   }
 
   /** Has the handler record its key before an effect, and frees the key when it was refused. */

@@ -1,4 +1,5 @@
 import { Problem } from "../errors/problem.ts";
+import { UndoneError } from "../http/gate.ts";
 import { defineOperation } from "../http/operation.ts";
 import { limits } from "../limits.ts";
 import { deliverEvent } from "../outbox/deliver-event.ts";
@@ -25,13 +26,15 @@ export const deliverNotification = defineOperation({
   responses: {
     200: { description: "The notification with every attempt.", schema: notificationDeliverySchema },
   },
-  errors: ["not_found", "outbox_empty", "delivery_exhausted", "storage_unavailable"],
+  errors: ["not_found", "outbox_empty", "delivery_exhausted", "outcome_unknown", "storage_unavailable"],
   events: [],
-  async handle({ services, program, body, resumes, beginEffect }) {
+  async handle({ services, program, body, resumes, beginEffect, outside }) {
     const event = await findEvent(program.id, resumes ?? body.event_id, services);
     if (event.delivery === "exhausted" && resumes === null) throw await exhausted(event, services);
     await beginEffect(event.id);
-    const notification = await deliverEvent(event, services);
+    const notification = await deliverEvent(event, services, outside).catch((error: unknown) => {
+      throw error instanceof UndoneError ? undone() : error;
+    });
     const receipt = (await services.store.get("receipts", event.id))?.value;
     const answer = {
       notification: viewNotification(notification),
@@ -40,6 +43,14 @@ export const deliverNotification = defineOperation({
     return { kind: "write", status: 200, write: () => ({ changes: [], body: answer }) };
   },
 });
+
+/** The receiver may have got it: that cannot be taken back. */
+function undone(): Problem {
+  return new Problem(
+    "outcome_unknown",
+    "The sandbox was restored while this delivery was under way. Send the request again if its event is still there.",
+  );
+}
 
 async function exhausted(event: EventRecord, { store }: Services): Promise<Problem> {
   const attempts = (await store.get("notifications", event.id))?.value.attempts ?? [];

@@ -1,5 +1,6 @@
 import { deriveId } from "../../protocol/id.ts";
 import { signWebhook } from "../../protocol/webhook.ts";
+import type { GateTurn } from "../http/gate.ts";
 import { limits } from "../limits.ts";
 import type { DeliveryOutcome, Services } from "../services.ts";
 import type { AttemptRecord, EventRecord, NotificationRecord, ReceiptRecord } from "../store/records.ts";
@@ -11,14 +12,20 @@ import { issueReceipt } from "./issue-receipt.ts";
  * Delivers an event to the pinned receiver: up to five attempts, each recorded before it is made, never a sixth. What a crash
  * interrupted goes on with the next attempt.
  *
+ * @param outside - waits for the receiver and for the next attempt.
  * @returns the notification, delivered or exhausted.
+ * @throws UndoneError
  */
-export async function deliverEvent(event: EventRecord, services: Services): Promise<NotificationRecord> {
+export async function deliverEvent(
+  event: EventRecord,
+  services: Services,
+  outside: GateTurn["outside"],
+): Promise<NotificationRecord> {
   let notification = await openNotification(event, services);
   while (notification.status === "pending")
     notification =
       notification.attempts.length < limits.delivery_attempts
-        ? await attemptNext(notification, event, services)
+        ? await attemptNext(notification, event, services, outside)
         : await settle(notification, event, services);
   return notification;
 }
@@ -35,19 +42,21 @@ async function attemptNext(
   notification: NotificationRecord,
   event: EventRecord,
   services: Services,
+  outside: GateTurn["outside"],
 ): Promise<NotificationRecord> {
   const { clock, settings, pause } = services;
   const { attempts } = notification;
   const last = attempts.at(-1);
   if (last !== undefined) {
     const retryAfterSeconds = last.outcome?.retry_after_seconds ?? null;
-    await pause(pauseAfter(last.number, { seed: settings.seed, eventId: event.id, retryAfterSeconds }));
+    const wait = pauseAfter(last.number, { seed: settings.seed, eventId: event.id, retryAfterSeconds });
+    await pause(wait, outside);
   }
   const at = await clock.now();
   const started: AttemptRecord = { number: attempts.length + 1, at, outcome: null };
   await record({ ...notification, attempts: [...attempts, started] }, event, null, services);
 
-  const outcome = await send(event, at, services);
+  const outcome = await send(event, at, services, outside);
   const now = await clock.now();
   const accepted = isSuccess(outcome.status_code);
   const known = await services.store.get("receipts", event.id);
@@ -64,11 +73,16 @@ async function attemptNext(
 /** The receiver will not be back: no further attempt is made (Standard Webhooks). */
 const gone = 410;
 
-async function send(event: EventRecord, timestamp: number, services: Services): Promise<DeliveryOutcome> {
+async function send(
+  event: EventRecord,
+  timestamp: number,
+  services: Services,
+  outside: GateTurn["outside"],
+): Promise<DeliveryOutcome> {
   const { current, before } = await services.keyRing.notifications();
   const message = { id: event.id, timestamp, body: event.body };
   const signature = signWebhook(message, current, ...(before === null ? [] : [before]));
-  return await services.deliver({ "content-type": "application/json", ...signature }, event.body);
+  return await services.deliver({ "content-type": "application/json", ...signature }, event.body, outside);
 }
 
 function summarize(outcome: DeliveryOutcome, now: number): NonNullable<AttemptRecord["outcome"]> {
