@@ -896,7 +896,7 @@ export interface components {
         }) } };
     "Conflict.deliverNotification": { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 409;
-          code: ("idempotency_in_flight" | "delivery_exhausted");
+          code: ("idempotency_in_flight" | "delivery_exhausted" | "outcome_unknown");
         }) } };
     BodyMalformed: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 400;

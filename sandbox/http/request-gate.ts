@@ -3,7 +3,7 @@ import { type Gate, type GateTurn, UndoneError } from "../../server/http/gate.ts
 import { SandboxError } from "../sandbox-error.ts";
 
 /** How long a snapshot or a restore may wait, in milliseconds of real time. */
-export interface GatePatience {
+export interface GateTimes {
   /** For everything that is under way, before it is refused. */
   timeoutMs: number;
   /** With the gate closed, before it opens again for a while; 2,000 by default. */
@@ -27,7 +27,7 @@ export class RequestGate implements Gate {
   #closed: PromiseWithResolvers<void> | null = null;
   #epoch = new AbortController();
 
-  constructor({ timeoutMs, closedMs = 2_000 }: GatePatience) {
+  constructor({ timeoutMs, closedMs = 2_000 }: GateTimes) {
     this.#timeoutMs = timeoutMs;
     this.#closedMs = closedMs;
   }
@@ -58,8 +58,8 @@ export class RequestGate implements Gate {
    * @throws SandboxError snapshot_timeout when something under way does not end in time; the work is not run then.
    */
   async runExclusive<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.#timeoutMs;
     return await this.#exclusive.runExclusive(async () => {
-      const deadline = performance.now() + this.#timeoutMs;
       while (!(await this.#closeEmpty(deadline)))
         if (performance.now() >= deadline && this.#inside.size > 0) throw this.#timeout();
       try {

@@ -126,9 +126,9 @@ export class RequestAnswerer {
     const ran = this.#running.runExclusive(async () => {
       if (performance.now() >= until) return failure(call.id, timeLimit);
       // Anvil goes on with a call whose caller is gone: whoever comes next waits for its answer.
-      return explainGas(
-        await this.#gate.runShared(nameCall(call.method), async () => await this.#ask([call])),
-      );
+      const ask = async () => await this.#ask([call]);
+      const answer = await this.#gate.runShared(nameCall(call.method), ask);
+      return explainGas(answer);
     });
     try {
       return await Promise.race([ran, late.promise]);

@@ -101,8 +101,8 @@ export const idempotency: readonly MutantGroup[] = [
       },
       {
         rule: "A request waits for its twin for a while only.",
-        find: "if (!(await this.#endsInTime(running))) throw inFlight();",
-        replace: "await this.#endsInTime(running);",
+        find: "if (!(await context.outside(async () => await this.#endsInTime(running)))) throw inFlight();",
+        replace: "await context.outside(async () => await this.#endsInTime(running));",
       },
       {
         rule: "Two deliveries at once are of two events.",

@@ -2,7 +2,7 @@ import type { MutantGroup } from "./mutant.ts";
 
 const snapshot = "test/testbed/snapshot.test.ts";
 const saved = "test/testbed/saved.test.ts";
-const load = "test/testbed/load.test.ts";
+const gate = "test/testbed/request-gate.test.ts";
 const marks = "test/explorer/data.test.ts";
 
 export const snapshots: readonly MutantGroup[] = [
@@ -90,31 +90,48 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/http/admission.ts",
-    tests: [snapshot, load],
+    file: "sandbox/http/request-gate.ts",
+    tests: [gate],
     mutants: [
       {
         rule: "A snapshot waits until no request is under way.",
-        find: "      if (this.#inside > 0)\n",
-        replace: "      if (this.#inside > 1_000)\n",
+        find: "if (this.#inside.size === 0) return true;",
+        replace: "if (this.#inside.size >= 0) return true;",
+        only: "the gate itself",
       },
       {
         rule: "A request that comes during a snapshot waits.",
-        find: "while (this.#closed !== null && !(this.#inside > 0 && continues(request))) await this.#closed;",
+        find: "while (this.#closed !== null) await this.#closed.promise;",
         replace: "",
+        only: "the gate itself",
       },
       {
-        rule: "A request that belongs to one under way does not wait for it.",
-        find: "this.#inside > 0 && continues(request)",
-        replace: "this.#inside < 0 && continues(request)",
-        tests: ["test/notifications/deliver.test.ts"],
-        only: "a snapshot that is asked for during a delivery",
+        rule: "One snapshot is taken at a time.",
+        find: "return await this.#exclusive.runExclusive(async () => {",
+        replace: "return await (async (run: () => Promise<T>) => await run())(async () => {",
+        only: "the gate itself",
       },
       {
-        rule: "A client that gives up while it waits is not counted.",
-        find: "if (response.closed) return;",
-        replace: "",
-        tests: [load],
+        rule: "What waits outside of the gate holds up no snapshot.",
+        find: "      this.#leave(entry);\n      const [result]",
+        replace: "      const [result]",
+      },
+      {
+        rule: "What waited outside of the gate while a restore ran is told so.",
+        find: "if (signal.aborted) throw",
+        replace: "if (signal.aborted && entry === null) throw",
+      },
+      {
+        rule: "A gate that closed and waits too long for what is inside opens again.",
+        find: "    this.#open();\n    return false;",
+        replace: "    return false;",
+        only: "the gate itself",
+      },
+      {
+        rule: "A snapshot that is refused names what has been under way the longest.",
+        find: "left.since - right.since",
+        replace: "right.since - left.since",
+        only: "the gate itself",
       },
     ],
   },

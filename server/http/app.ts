@@ -207,12 +207,13 @@ async function answerAdmitted(
   const body = operation.body ? validate(operation.body, parsed, "") : undefined;
   const query = validate(operation.query ?? noQuery, { ...request.query }, "/query");
   if (operation.effect) {
-    const elsewhere = await services.handOver({
+    const handed = {
       method: request.method,
       path: request.originalUrl,
       headers: handedHeaders(request),
       body: rawBody,
-    });
+    };
+    const elsewhere = await outside(async () => await services.handOver(handed));
     if (elsewhere !== null) return elsewhere;
   }
   const context: OperationContext = {

@@ -278,7 +278,7 @@ test("equal runs with failing deliveries are equal, to the last stored byte", as
   expect(await tell(second)).toEqual(await tell(first));
 });
 
-test("a snapshot that is asked for during a delivery waits for it and not it for the snapshot", async () => {
+test("a delivery during which a snapshot is taken ends as any other", async () => {
   const event = await stage.writeEvent();
   stage.sandbox.receiver.failNext(2, { status: 500 });
   const delivering = stage.deliver(event);
