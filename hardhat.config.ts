@@ -5,6 +5,8 @@ const require = createRequire(import.meta.url);
 
 export default defineConfig({
   solidity: {
+    // The tests load the contracts from their artifacts: these are compiled before any test, also before a single file.
+    splitTestsCompilation: true,
     version: "0.8.37",
     // An absolute path keeps Hardhat from downloading the compiler.
     path: require.resolve("solc/soljson.js"),
