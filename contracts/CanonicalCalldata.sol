@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {ICommonErrors} from "./interfaces/ICommonErrors.sol";
+
 /// @title CanonicalCalldata
-/// @notice Refuses calldata that decodes to the right arguments without being their ABI encoding.
+/// @notice Refuses calldata that decodes to the right arguments without being their canonical ABI encoding.
 /// @dev Solidity's decoder accepts trailing bytes, gaps and shared offsets, so many byte strings decode to one call. A service
-/// that compares a transaction's bytes with the call that it expects wants exactly one. Dirty high bits of an address, a
-/// bool or a uint64 need no check here: the decoder refuses them before a function's body runs, with empty revert data.
-abstract contract CanonicalCalldata {
-    /// @notice The calldata of a function with static arguments is too long.
-    error NonCanonicalLength(uint256 actual, uint256 expected);
-
-    /// @notice The calldata is not the ABI encoding of the arguments that it decodes to; both as keccak256.
-    error NonCanonicalEncoding(bytes32 actual, bytes32 expected);
-
-    /// @dev For functions whose arguments fill `words` words of their own; shorter calldata does not decode.
+/// that compares a transaction's bytes with the call that it expects needs exactly one. Dirty high bits of an address, a
+/// bool, a uint8 or a uint64 need no check here: the decoder refuses them before a function's body runs, with empty revert data.
+abstract contract CanonicalCalldata is ICommonErrors {
+    /// @dev For functions with static arguments of `words` words; the decoder refuses shorter calldata.
     modifier canonical(uint256 words) {
         uint256 expected = 4 + 32 * words;
         if (msg.data.length != expected) revert NonCanonicalLength(msg.data.length, expected);

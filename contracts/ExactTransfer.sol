@@ -4,15 +4,14 @@ pragma solidity 0.8.37;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 
+import {ICommonErrors} from "./interfaces/ICommonErrors.sol";
+
 /// @title ExactTransfer
-/// @notice A transferFrom that either moves exactly what was asked for or reverts.
-/// @dev A token may take a fee, move less, or move nothing and answer true. The books are kept by the amount that was asked
-/// for, so both balances must have changed by exactly that.
+/// @notice A transferFrom that either moves exactly the amount or reverts.
+/// @dev A token may take a fee, move less, or move nothing and return true. The books are kept by the amount that was asked
+/// for, so both balances must change by exactly that.
 library ExactTransfer {
     using SafeERC20 for IERC20;
-
-    /// @notice A balance after the transfer is not what the transfer should have left.
-    error InexactTransfer(address token, address account, uint256 actual, uint256 expected);
 
     /// @dev `from` and `to` must differ: a transfer to oneself changes no balance.
     function exactTransferFrom(IERC20 token, address from, address to, uint256 amount) internal {
@@ -20,13 +19,15 @@ library ExactTransfer {
         uint256 toExpected = token.balanceOf(to);
         token.safeTransferFrom(from, to, amount);
         unchecked {
-            // A token that moved what it did not have wraps around here and fails the comparison.
+            // A token that moved more than the sender had wraps around here and fails the comparison.
             fromExpected -= amount;
             toExpected += amount;
         }
         uint256 actual = token.balanceOf(from);
-        if (actual != fromExpected) revert InexactTransfer(address(token), from, actual, fromExpected);
+        if (actual != fromExpected) {
+            revert ICommonErrors.InexactTransfer(address(token), from, actual, fromExpected);
+        }
         actual = token.balanceOf(to);
-        if (actual != toExpected) revert InexactTransfer(address(token), to, actual, toExpected);
+        if (actual != toExpected) revert ICommonErrors.InexactTransfer(address(token), to, actual, toExpected);
     }
 }

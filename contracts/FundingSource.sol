@@ -8,20 +8,17 @@ import {ExactTransfer} from "./ExactTransfer.sol";
 import {IFundingSource} from "./interfaces/IFundingSource.sol";
 
 /// @title FundingSource
-/// @notice The spender that merchants approve for refunds; only the registrar that deployed it may draw on it.
-/// @dev A spender apart from the registrar, so that an allowance given for paying can never fund a refund and an allowance
-/// given for refunds can never pay. It holds no token, keeps no state and decides nothing: caps, validity and who may collect
-/// are the registrar's.
+/// @notice The spender that merchants approve for refunds; only the registrar contract that deployed it may draw on it.
+/// @dev A spender of its own, so that an allowance given for paying can never fund a refund and an allowance given for
+/// refunds can never pay. It holds no token, keeps no state and decides nothing: the registrar contract checks the cap, the
+/// validity and the caller.
 contract FundingSource is IFundingSource, CanonicalCalldata {
     using ExactTransfer for IERC20;
 
     /// @inheritdoc IFundingSource
     address public immutable registrar;
 
-    /// @notice Someone else than the registrar tried to draw.
-    error NotRegistrar(address actual, address expected);
-
-    /// @notice The deployer becomes the registrar, for ever.
+    /// @notice Makes the deployer the registrar contract, permanently.
     constructor() {
         registrar = msg.sender;
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
-import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 
 import {CanonicalCalldata} from "./CanonicalCalldata.sol";
 import {ExactTransfer} from "./ExactTransfer.sol";
@@ -13,34 +13,32 @@ import {FundingSource} from "./FundingSource.sol";
 import {IPurchaseRegistrar} from "./interfaces/IPurchaseRegistrar.sol";
 
 /// @title PurchaseRegistrar
-/// @notice Purchases as immutable signed commitments, paid from the buyer to the merchant in the same call and refunded under
+/// @notice Purchases as immutable signed commitments, paid from the buyer to the merchant in one call and refunded under
 /// the funding that the merchant authorized.
 /// @dev No function is payable, nothing here holds a token, and no role can move another's money or change a purchase: every
 /// step belongs to one wallet, which must be the caller itself. Only a token and a signer with code are called, the signer
-/// statically; every function that changes anything is guarded against re-entry and finishes its books before the transfer.
-contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, ReentrancyGuardTransient {
+/// statically; every function that changes anything is guarded against re-entry and finishes its books before it calls a token.
+contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
     using ExactTransfer for IERC20;
 
-    /// @dev A program, packed by what is read together: registrar and its last second, pause and open offers.
+    /// @dev A program. Slots are packed by what is read together.
     struct ProgramRecord {
         address admin;
-        address registrar;
-        /// Last second at which the registrar may act.
+        address operator;
+        /// Last second at which the operator may offer and withdraw.
         uint64 validUntil;
         address commitmentSigner;
-        /// The largest amount of one offered purchase.
         uint128 maxPurchase;
-        /// The most that may be outstanding over all open offers.
         uint128 openBudget;
         /// What is outstanding over all open offers.
         uint128 openOffers;
         bool paused;
     }
 
-    /// @dev A funding; its number is its place in the order of enrollments, from 1.
+    /// @dev A funding; its number counts the enrollments, from 1.
     struct FundingRecord {
         address wallet;
-        /// Last second at which a refund may be collected, while it is not revoked.
+        /// Last second at which a refund may be collected.
         uint64 validUntil;
         address token;
         /// 0 while it is not revoked.
@@ -53,23 +51,22 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         bytes32 authorization;
     }
 
-    /// @dev A purchase; merchant, token and program are those of its funding. A payment and a claim change the same two
-    /// slots, a refund one of them.
+    /// @dev A purchase; merchant, token and program are those of its funding. Every step reads the first slot; a payment and a
+    /// claim write no other one that exists already.
     struct PurchaseRecord {
-        uint128 amount;
         uint128 paid;
-        uint128 refunded;
-        uint64 payDeadline;
         uint32 sequence;
         Status status;
         Route route;
-        address buyer;
-        address beneficiary;
-        uint64 claimDeadline;
         /// The funding's number.
         uint32 funding;
-        /// The claim hash until the refund, the decision hash from then on: the refund moves the claim hash to
-        /// `_claimOf[decisionHash]`, a slot that it needs anyway to make the decision single-use.
+        uint128 amount;
+        uint128 refunded;
+        address buyer;
+        uint64 payDeadline;
+        address beneficiary;
+        uint64 claimDeadline;
+        /// The claim hash until the refund, the decision hash from then on: a second slot would cost 22,100 gas.
         bytes32 claimOrDecision;
     }
 
@@ -94,19 +91,23 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
     uint32 private _fundingCount;
     mapping(uint32 number => FundingRecord) private _fundings;
 
-    /// @dev The funding of a merchantRef in a program, revoked ones too.
+    /// @dev The funding of a merchantRef in a program, revoked or not.
     mapping(bytes32 program => mapping(bytes32 merchantRef => uint32 number)) private _fundingOf;
-
-    /// @dev The funding that a wallet enrolled under a merchantRef, in whatever program.
-    mapping(address wallet => mapping(bytes32 merchantRef => uint32 number)) private _fundingBy;
 
     /// @dev The unrevoked funding of a wallet in a program.
     mapping(bytes32 program => mapping(address wallet => uint32 number)) private _active;
 
     mapping(bytes32 id => PurchaseRecord) private _purchases;
 
-    /// @dev The claim that a decision was carried out for; zero while the decision is unused.
-    mapping(bytes32 decisionHash => bytes32 claimHash) private _claimOf;
+    /// @dev Whether a step is under way. Not OpenZeppelin's guard, which declares its error itself: the interface has all errors.
+    bool private transient _entered;
+
+    modifier nonReentrant() {
+        if (_entered) revert ReentrancyGuardReentrantCall();
+        _entered = true;
+        _;
+        _entered = false;
+    }
 
     /// @notice Deploys the funding source that only this contract may draw on.
     constructor() EIP712("PurchaseRegistrar", "1") {
@@ -118,7 +119,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
     // ---------------------------------------------------------------------------------------------------------------
 
     /// @inheritdoc IPurchaseRegistrar
-    function openProgram(bytes32 program, address registrar, address commitmentSigner, Bounds calldata bounds)
+    function openProgram(bytes32 program, address operator, address commitmentSigner, Bounds calldata bounds)
         external
         nonReentrant
         canonical(6)
@@ -127,26 +128,24 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         ProgramRecord storage record = _programs[program];
         if (record.admin != address(0)) revert ProgramAlreadyOpen(program, record.admin);
         record.admin = msg.sender;
-        _setBounds(record, registrar, commitmentSigner, bounds);
-        emit ProgramOpened(program, msg.sender, registrar, commitmentSigner, bounds);
+        _setBounds(record, operator, commitmentSigner, bounds);
+        emit ProgramOpened(program, msg.sender, operator, commitmentSigner, bounds);
     }
 
     /// @inheritdoc IPurchaseRegistrar
-    function setBounds(bytes32 program, address registrar, address commitmentSigner, Bounds calldata bounds)
+    function setBounds(bytes32 program, address operator, address commitmentSigner, Bounds calldata bounds)
         external
         nonReentrant
         canonical(6)
     {
-        ProgramRecord storage record = _openProgram(program);
-        _requireCaller(record.admin);
-        _setBounds(record, registrar, commitmentSigner, bounds);
-        emit BoundsSet(program, registrar, commitmentSigner, bounds);
+        ProgramRecord storage record = _requireAdmin(program);
+        _setBounds(record, operator, commitmentSigner, bounds);
+        emit BoundsSet(program, operator, commitmentSigner, bounds);
     }
 
     /// @inheritdoc IPurchaseRegistrar
     function setPaused(bytes32 program, bool paused) external nonReentrant canonical(2) {
-        ProgramRecord storage record = _openProgram(program);
-        _requireCaller(record.admin);
+        ProgramRecord storage record = _requireAdmin(program);
         record.paused = paused;
         emit PausedSet(program, paused);
     }
@@ -160,18 +159,18 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         _requireCanonical(abi.encodeCall(this.enroll, (authorization, signature)));
         bytes32 program = authorization.program;
         bytes32 merchantRef = authorization.merchantRef;
-        ProgramRecord storage record = _openProgram(program);
+        ProgramRecord storage record = _programs[program];
         _requireCaller(authorization.wallet);
         _requireNotPaused(program, record);
         _requireWithin(authorization.validUntil);
         _requireRange(authorization.cap, 1, MOST);
         if (merchantRef == 0) revert ZeroValue();
-        _requireUnusedRef(merchantRef, _fundingOf[program][merchantRef]);
-        _requireUnusedRef(merchantRef, _fundingBy[msg.sender][merchantRef]);
+        uint32 taken = _fundingOf[program][merchantRef];
+        if (taken != 0) revert MerchantRefTaken(merchantRef, _fundings[taken].authorization);
         uint32 active = _active[program][msg.sender];
         if (active != 0) revert AlreadyEnrolled(program, msg.sender, _fundings[active].merchantRef);
         bytes32 digest = hashFunding(authorization);
-        _requireSigned(record.commitmentSigner, digest, signature);
+        _requireSigned(program, record, digest, signature);
 
         uint32 number = ++_fundingCount;
         _fundings[number] = FundingRecord({
@@ -186,20 +185,20 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
             authorization: digest
         });
         _fundingOf[program][merchantRef] = number;
-        _fundingBy[msg.sender][merchantRef] = number;
         _active[program][msg.sender] = number;
         _emitEnrolled(authorization, digest);
     }
 
     /// @inheritdoc IPurchaseRegistrar
-    function revokeFunding(bytes32 merchantRef) external nonReentrant canonical(1) {
-        uint32 number = _fundingBy[msg.sender][merchantRef];
-        if (number == 0) revert UnknownFunding(msg.sender, merchantRef);
+    function revokeFunding(bytes32 program, bytes32 merchantRef) external nonReentrant canonical(2) {
+        uint32 number = _fundingOf[program][merchantRef];
+        if (number == 0) revert UnknownFunding(program, merchantRef);
         FundingRecord storage source = _fundings[number];
+        _requireCaller(source.wallet);
         if (source.revokedAt != 0) revert AlreadyRevoked(merchantRef, source.revokedAt);
         source.revokedAt = uint64(block.timestamp);
-        delete _active[source.program][msg.sender];
-        emit FundingRevoked(source.program, merchantRef, msg.sender, uint64(block.timestamp));
+        delete _active[program][msg.sender];
+        emit FundingRevoked(program, merchantRef, msg.sender, uint64(block.timestamp));
     }
 
     /// @inheritdoc IPurchaseRegistrar
@@ -209,22 +208,20 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         returns (bytes32 id)
     {
         _requireCanonical(abi.encodeCall(this.register, (purchase_, signature)));
-        ProgramRecord storage record = _openProgram(purchase_.program);
         _requireCaller(purchase_.merchant);
-        bytes32 merchantRef;
-        (id, merchantRef) = _commit(record, purchase_, signature, Route.Direct);
-        emit PurchaseRegistered(id, purchase_.program, msg.sender, 1, merchantRef, purchase_);
+        id = _commit(_programs[purchase_.program], purchase_, signature, Route.Direct);
+        emit PurchaseRegistered(id, purchase_.program, purchase_.buyer, 1, purchase_);
     }
 
     // ---------------------------------------------------------------------------------------------------------------
-    // The program's registrar
+    // The program's operator
     // ---------------------------------------------------------------------------------------------------------------
 
     /// @inheritdoc IPurchaseRegistrar
     function offer(Purchase calldata purchase_, bytes calldata signature) external nonReentrant returns (bytes32 id) {
         _requireCanonical(abi.encodeCall(this.offer, (purchase_, signature)));
-        ProgramRecord storage record = _openProgram(purchase_.program);
-        _requireRegistrar(record);
+        ProgramRecord storage record = _programs[purchase_.program];
+        _requireOperator(purchase_.program, record);
         uint256 amount = purchase_.amount;
         _requireRange(amount, 1, record.maxPurchase);
         uint256 openOffers = record.openOffers;
@@ -233,18 +230,17 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
             // The admin may have lowered the budget below what is open.
             revert BudgetExceeded(amount, Math.saturatingSub(openBudget, openOffers));
         }
-        bytes32 merchantRef;
-        (id, merchantRef) = _commit(record, purchase_, signature, Route.Registrar);
+        id = _commit(record, purchase_, signature, Route.Offer);
         record.openOffers = uint128(openOffers + amount);
-        emit PurchaseOffered(id, purchase_.program, msg.sender, 1, merchantRef, purchase_);
+        emit PurchaseOffered(id, purchase_.program, purchase_.buyer, 1, purchase_);
     }
 
     /// @inheritdoc IPurchaseRegistrar
     function withdrawOffer(bytes32 id) external nonReentrant canonical(1) {
         PurchaseRecord storage record = _openPurchase(id);
-        if (record.route != Route.Registrar) revert WrongRoute(id, record.route, Route.Registrar);
+        if (record.route != Route.Offer) revert WrongRoute(id, record.route, Route.Offer);
         bytes32 program = _fundings[record.funding].program;
-        _requireRegistrar(_programs[program]);
+        _requireOperator(program, _programs[program]);
         (uint32 sequence, uint256 released) = _close(id, record, program, Status.Withdrawn);
         emit OfferWithdrawn(id, program, sequence, released);
     }
@@ -253,25 +249,22 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
     function collectRefund(bytes32 id, uint256 award, bytes32 decisionHash) external nonReentrant canonical(3) {
         PurchaseRecord storage record = _knownPurchase(id);
         FundingRecord storage source = _fundings[record.funding];
-        _requireRegistrar(_programs[source.program]);
+        // Neither the bounds nor a pause nor a revocation ends what is owed.
+        _requireCaller(_programs[source.program].operator);
+        _requireNotRefunded(id, record);
         bytes32 claimHash = record.claimOrDecision;
         if (claimHash == 0) revert NotClaimed(id);
-        if (record.refunded != 0) revert AlreadyRefunded(id, _decisionHash(record));
         if (decisionHash == 0) revert ZeroValue();
-        if (_claimOf[decisionHash] != 0) revert DecisionAlreadyUsed(decisionHash);
         _requireRange(award, 1, record.paid);
-        // A revocation leaves each open purchase its cover, but no longer than until its own deadline.
-        _requireWithin(source.revokedAt == 0 ? source.validUntil : record.claimDeadline);
+        _requireWithin(source.validUntil);
         _requireRemaining(source, award);
 
-        _claimOf[decisionHash] = claimHash;
         record.claimOrDecision = decisionHash;
         record.refunded = uint128(award);
-        source.collected += uint128(award);
+        uint256 collectedTotal = source.collected + award;
+        source.collected = uint128(collectedTotal);
         address beneficiary = record.beneficiary;
-        emit RefundCollected(
-            id, beneficiary, decisionHash, ++record.sequence, source.merchantRef, award, source.collected
-        );
+        emit RefundCollected(id, beneficiary, decisionHash, ++record.sequence, claimHash, award, collectedTotal);
         _fundingSource.draw(source.token, source.wallet, beneficiary, award);
     }
 
@@ -294,12 +287,31 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
     }
 
     /// @inheritdoc IPurchaseRegistrar
+    function payWithPermit(bytes32 id, uint256 amount, uint256 deadline, uint8 v, bytes32 r, bytes32 s)
+        external
+        nonReentrant
+        canonical(6)
+    {
+        (IERC20 token, address merchant) = _recordPayment(id, amount);
+        try IERC20Permit(address(token)).permit(msg.sender, address(this), amount, deadline, v, r, s) {}
+        catch (bytes memory reason) {
+            // Anyone can submit the permit first; the allowance that it set pays then.
+            if (token.allowance(msg.sender, address(this)) < amount) revert PermitRefused(address(token), reason);
+        }
+        token.exactTransferFrom(msg.sender, merchant, amount);
+    }
+
+    /// @inheritdoc IPurchaseRegistrar
     function claim(bytes32 id, bytes32 claimHash) external nonReentrant canonical(2) {
         PurchaseRecord storage record = _knownPurchase(id);
         _requireCaller(record.beneficiary);
         _requireWithin(record.claimDeadline);
         if (record.paid == 0) revert NothingPaid(id);
-        if (record.claimOrDecision != 0) revert AlreadyClaimed(id, _claimHash(record));
+        bytes32 existing = record.claimOrDecision;
+        if (existing != 0) {
+            _requireNotRefunded(id, record);
+            revert AlreadyClaimed(id, existing);
+        }
         if (claimHash == 0) revert ZeroValue();
         record.claimOrDecision = claimHash;
         emit PurchaseClaimed(id, msg.sender, ++record.sequence, claimHash);
@@ -323,7 +335,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         ProgramRecord storage record = _programs[program];
         return ProgramState({
             admin: record.admin,
-            registrar: record.registrar,
+            operator: record.operator,
             commitmentSigner: record.commitmentSigner,
             paused: record.paused,
             bounds: Bounds({
@@ -394,11 +406,6 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
     }
 
     /// @inheritdoc IPurchaseRegistrar
-    function decisionUsed(bytes32 decisionHash) external view returns (bool) {
-        return _claimOf[decisionHash] != 0;
-    }
-
-    /// @inheritdoc IPurchaseRegistrar
     function fundingSource() external view returns (address) {
         return address(_fundingSource);
     }
@@ -424,13 +431,13 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
 
     function _setBounds(
         ProgramRecord storage record,
-        address registrar,
+        address operator,
         address commitmentSigner,
         Bounds calldata bounds
     ) private {
         _requireRange(bounds.maxPurchase, 0, MOST);
         _requireRange(bounds.openBudget, 0, MOST);
-        record.registrar = registrar;
+        record.operator = operator;
         record.validUntil = bounds.validUntil;
         record.commitmentSigner = commitmentSigner;
         record.maxPurchase = uint128(bounds.maxPurchase);
@@ -449,13 +456,13 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         );
     }
 
-    /// @dev What both routes ask of a purchase, and its storage.
+    /// @dev Runs the checks shared by both routes, then stores the purchase.
     function _commit(
         ProgramRecord storage record,
         Purchase calldata purchase_,
         bytes calldata signature,
         Route route
-    ) private returns (bytes32 id, bytes32 merchantRef) {
+    ) private returns (bytes32 id) {
         bytes32 program = purchase_.program;
         address merchant = purchase_.merchant;
         _requireNotPaused(program, record);
@@ -467,7 +474,10 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         if (merchant == purchase_.buyer || merchant == purchase_.beneficiary) revert SameParty(merchant);
 
         uint32 number = _active[program][merchant];
-        if (number == 0) revert NotEnrolled(program, merchant);
+        if (number == 0) {
+            _requireOpen(program, record);
+            revert NotEnrolled(program, merchant);
+        }
         FundingRecord storage source = _fundings[number];
         if (purchase_.token != source.token) revert TokenMismatch(purchase_.token, source.token);
         if (source.validUntil < purchase_.claimDeadline) {
@@ -477,28 +487,34 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
 
         id = hashPurchase(purchase_);
         if (_purchases[id].status != Status.None) revert PurchaseExists(id);
-        _requireSigned(record.commitmentSigner, id, signature);
+        _requireSigned(program, record, id, signature);
 
         _purchases[id] = PurchaseRecord({
-            amount: uint128(purchase_.amount),
             paid: 0,
-            refunded: 0,
-            payDeadline: purchase_.payDeadline,
             sequence: 1,
             status: Status.Open,
             route: route,
+            funding: number,
+            amount: uint128(purchase_.amount),
+            refunded: 0,
             buyer: purchase_.buyer,
+            payDeadline: purchase_.payDeadline,
             beneficiary: purchase_.beneficiary,
             claimDeadline: purchase_.claimDeadline,
-            funding: number,
             claimOrDecision: 0
         });
-        merchantRef = source.merchantRef;
     }
 
     function _pay(bytes32 id, uint256 amount) private {
+        (IERC20 token, address merchant) = _recordPayment(id, amount);
+        token.exactTransferFrom(msg.sender, merchant, amount);
+    }
+
+    /// @dev Everything of a payment but its transfer, which must follow.
+    function _recordPayment(bytes32 id, uint256 amount) private returns (IERC20 token, address merchant) {
         PurchaseRecord storage record = _openPurchase(id);
         _requireCaller(record.buyer);
+        _requireNotRefunded(id, record);
         FundingRecord storage source = _fundings[record.funding];
         ProgramRecord storage program = _programs[source.program];
         _requireNotPaused(source.program, program);
@@ -509,11 +525,10 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         uint256 paidTotal = paid + amount;
         record.paid = uint128(paidTotal);
         uint32 sequence = ++record.sequence;
-        if (record.route == Route.Registrar) program.openOffers -= uint128(amount);
-        address merchant = source.wallet;
-        address token = source.token;
-        emit PurchasePaid(id, msg.sender, merchant, sequence, token, amount, paidTotal);
-        IERC20(token).exactTransferFrom(msg.sender, merchant, amount);
+        if (record.route == Route.Offer) program.openOffers -= uint128(amount);
+        merchant = source.wallet;
+        token = IERC20(source.token);
+        emit PurchasePaid(id, msg.sender, merchant, sequence, amount, paidTotal);
     }
 
     /// @dev Ends a purchase that still has something outstanding; only an offer has taken from the budget.
@@ -525,7 +540,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         if (outstanding == 0) revert NothingOutstanding(id);
         record.status = status;
         sequence = ++record.sequence;
-        if (record.route == Route.Registrar) {
+        if (record.route == Route.Offer) {
             _programs[program].openOffers -= outstanding;
             released = outstanding;
         }
@@ -535,9 +550,23 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
     // Internal: checks
     // ---------------------------------------------------------------------------------------------------------------
 
-    function _openProgram(bytes32 program) private view returns (ProgramRecord storage record) {
-        record = _programs[program];
+    function _requireOpen(bytes32 program, ProgramRecord storage record) private view {
         if (record.admin == address(0)) revert ProgramNotOpen(program);
+    }
+
+    function _requireAdmin(bytes32 program) private view returns (ProgramRecord storage record) {
+        record = _programs[program];
+        _requireOpen(program, record);
+        _requireCaller(record.admin);
+    }
+
+    /// @dev A program that is not open has no operator, so the admin is read only to say which of the two is wrong.
+    function _requireOperator(bytes32 program, ProgramRecord storage record) private view {
+        if (msg.sender != record.operator) {
+            _requireOpen(program, record);
+            revert WrongCaller(msg.sender, record.operator);
+        }
+        _requireWithin(record.validUntil);
     }
 
     function _knownPurchase(bytes32 id) private view returns (PurchaseRecord storage record) {
@@ -554,11 +583,6 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         if (msg.sender != expected) revert WrongCaller(msg.sender, expected);
     }
 
-    function _requireRegistrar(ProgramRecord storage record) private view {
-        _requireCaller(record.registrar);
-        _requireWithin(record.validUntil);
-    }
-
     function _requireNotPaused(bytes32 program, ProgramRecord storage record) private view {
         if (record.paused) revert ProgramPaused(program);
     }
@@ -571,23 +595,31 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712, Ree
         if (actual < least || actual > most) revert AmountOutOfRange(actual, least, most);
     }
 
-    function _requireUnusedRef(bytes32 merchantRef, uint32 number) private view {
-        if (number != 0) revert MerchantRefTaken(merchantRef, _fundings[number].authorization);
-    }
-
     function _requireRemaining(FundingRecord storage source, uint256 amount) private view {
         uint256 remaining = source.cap - source.collected;
         if (amount > remaining) revert FundingInsufficient(amount, remaining);
     }
 
-    function _requireSigned(address signer, bytes32 digest, bytes calldata signature) private view {
+    function _requireNotRefunded(bytes32 id, PurchaseRecord storage record) private view {
+        if (record.refunded != 0) revert AlreadyRefunded(id, record.claimOrDecision);
+    }
+
+    /// @dev A program that is not open has no signer, so no signature is valid.
+    function _requireSigned(
+        bytes32 program,
+        ProgramRecord storage record,
+        bytes32 digest,
+        bytes calldata signature
+    ) private view {
+        address signer = record.commitmentSigner;
         if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {
+            _requireOpen(program, record);
             revert InvalidSignature(signer, digest);
         }
     }
 
     function _claimHash(PurchaseRecord storage record) private view returns (bytes32) {
-        return record.refunded == 0 ? record.claimOrDecision : _claimOf[record.claimOrDecision];
+        return record.refunded == 0 ? record.claimOrDecision : bytes32(0);
     }
 
     function _decisionHash(PurchaseRecord storage record) private view returns (bytes32) {

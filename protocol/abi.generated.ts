@@ -185,17 +185,6 @@ export const purchaseRegistrarAbi = [
  {
   "inputs": [
    {
-    "internalType": "bytes32",
-    "name": "decisionHash",
-    "type": "bytes32"
-   }
-  ],
-  "name": "DecisionAlreadyUsed",
-  "type": "error"
- },
- {
-  "inputs": [
-   {
     "internalType": "uint256",
     "name": "amount",
     "type": "uint256"
@@ -372,6 +361,22 @@ export const purchaseRegistrarAbi = [
  {
   "inputs": [
    {
+    "internalType": "address",
+    "name": "token",
+    "type": "address"
+   },
+   {
+    "internalType": "bytes",
+    "name": "reason",
+    "type": "bytes"
+   }
+  ],
+  "name": "PermitRefused",
+  "type": "error"
+ },
+ {
+  "inputs": [
+   {
     "internalType": "bytes32",
     "name": "program",
     "type": "bytes32"
@@ -475,9 +480,9 @@ export const purchaseRegistrarAbi = [
  {
   "inputs": [
    {
-    "internalType": "address",
-    "name": "wallet",
-    "type": "address"
+    "internalType": "bytes32",
+    "name": "program",
+    "type": "bytes32"
    },
    {
     "internalType": "bytes32",
@@ -574,7 +579,7 @@ export const purchaseRegistrarAbi = [
    {
     "indexed": true,
     "internalType": "address",
-    "name": "registrar",
+    "name": "operator",
     "type": "address"
    },
    {
@@ -764,7 +769,7 @@ export const purchaseRegistrarAbi = [
    {
     "indexed": true,
     "internalType": "address",
-    "name": "registrar",
+    "name": "operator",
     "type": "address"
    },
    {
@@ -880,7 +885,7 @@ export const purchaseRegistrarAbi = [
    {
     "indexed": true,
     "internalType": "address",
-    "name": "registrar",
+    "name": "buyer",
     "type": "address"
    },
    {
@@ -888,12 +893,6 @@ export const purchaseRegistrarAbi = [
     "internalType": "uint32",
     "name": "sequence",
     "type": "uint32"
-   },
-   {
-    "indexed": false,
-    "internalType": "bytes32",
-    "name": "merchantRef",
-    "type": "bytes32"
    },
    {
     "components": [
@@ -996,12 +995,6 @@ export const purchaseRegistrarAbi = [
    },
    {
     "indexed": false,
-    "internalType": "address",
-    "name": "token",
-    "type": "address"
-   },
-   {
-    "indexed": false,
     "internalType": "uint256",
     "name": "amount",
     "type": "uint256"
@@ -1034,7 +1027,7 @@ export const purchaseRegistrarAbi = [
    {
     "indexed": true,
     "internalType": "address",
-    "name": "merchant",
+    "name": "buyer",
     "type": "address"
    },
    {
@@ -1042,12 +1035,6 @@ export const purchaseRegistrarAbi = [
     "internalType": "uint32",
     "name": "sequence",
     "type": "uint32"
-   },
-   {
-    "indexed": false,
-    "internalType": "bytes32",
-    "name": "merchantRef",
-    "type": "bytes32"
    },
    {
     "components": [
@@ -1151,7 +1138,7 @@ export const purchaseRegistrarAbi = [
    {
     "indexed": false,
     "internalType": "bytes32",
-    "name": "merchantRef",
+    "name": "claimHash",
     "type": "bytes32"
    },
    {
@@ -1209,25 +1196,6 @@ export const purchaseRegistrarAbi = [
   "name": "collectRefund",
   "outputs": [],
   "stateMutability": "nonpayable",
-  "type": "function"
- },
- {
-  "inputs": [
-   {
-    "internalType": "bytes32",
-    "name": "decisionHash",
-    "type": "bytes32"
-   }
-  ],
-  "name": "decisionUsed",
-  "outputs": [
-   {
-    "internalType": "bool",
-    "name": "",
-    "type": "bool"
-   }
-  ],
-  "stateMutability": "view",
   "type": "function"
  },
  {
@@ -1788,7 +1756,7 @@ export const purchaseRegistrarAbi = [
    },
    {
     "internalType": "address",
-    "name": "registrar",
+    "name": "operator",
     "type": "address"
    },
    {
@@ -1864,6 +1832,44 @@ export const purchaseRegistrarAbi = [
   "inputs": [
    {
     "internalType": "bytes32",
+    "name": "id",
+    "type": "bytes32"
+   },
+   {
+    "internalType": "uint256",
+    "name": "amount",
+    "type": "uint256"
+   },
+   {
+    "internalType": "uint256",
+    "name": "deadline",
+    "type": "uint256"
+   },
+   {
+    "internalType": "uint8",
+    "name": "v",
+    "type": "uint8"
+   },
+   {
+    "internalType": "bytes32",
+    "name": "r",
+    "type": "bytes32"
+   },
+   {
+    "internalType": "bytes32",
+    "name": "s",
+    "type": "bytes32"
+   }
+  ],
+  "name": "payWithPermit",
+  "outputs": [],
+  "stateMutability": "nonpayable",
+  "type": "function"
+ },
+ {
+  "inputs": [
+   {
+    "internalType": "bytes32",
     "name": "program",
     "type": "bytes32"
    }
@@ -1879,7 +1885,7 @@ export const purchaseRegistrarAbi = [
      },
      {
       "internalType": "address",
-      "name": "registrar",
+      "name": "operator",
       "type": "address"
      },
      {
@@ -2119,6 +2125,11 @@ export const purchaseRegistrarAbi = [
   "inputs": [
    {
     "internalType": "bytes32",
+    "name": "program",
+    "type": "bytes32"
+   },
+   {
+    "internalType": "bytes32",
     "name": "merchantRef",
     "type": "bytes32"
    }
@@ -2137,7 +2148,7 @@ export const purchaseRegistrarAbi = [
    },
    {
     "internalType": "address",
-    "name": "registrar",
+    "name": "operator",
     "type": "address"
    },
    {
@@ -2378,17 +2389,6 @@ export const testUsdcAbi = [
   ],
   "stateMutability": "nonpayable",
   "type": "constructor"
- },
- {
-  "inputs": [
-   {
-    "internalType": "address",
-    "name": "token",
-    "type": "address"
-   }
-  ],
-  "name": "SafeERC20FailedOperation",
-  "type": "error"
  },
  {
   "anonymous": false,
@@ -3699,7 +3699,7 @@ export const testUsdcAbi = [
     "type": "string"
    }
   ],
-  "stateMutability": "view",
+  "stateMutability": "pure",
   "type": "function"
  }
 ] as const;

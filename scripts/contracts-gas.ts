@@ -10,6 +10,7 @@ import {
   type Hex,
   hashTypedData,
   keccak256,
+  parseSignature,
   toHex,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -19,6 +20,16 @@ const TOLERANCE_PERCENT = 1;
 const START = 2_000_000_000;
 const SIGNER = privateKeyToAccount(`0x${"a11ce".padStart(64, "0")}`);
 const PAYER = privateKeyToAccount(`0x${"b0b".padStart(64, "0")}`);
+
+const PERMIT_TYPES = {
+  Permit: [
+    { name: "owner", type: "address" },
+    { name: "spender", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "nonce", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+  ],
+} as const;
 
 interface Contract {
   address: Address;
@@ -114,12 +125,15 @@ const PURCHASE_TYPES = {
   ],
 } as const;
 
-function commitment(reference: string, to: Address = beneficiary) {
+function commitment(
+  reference: string,
+  { to = beneficiary, from = buyer }: { to?: Address; from?: Address } = {},
+) {
   return {
     program,
     purchaseRef: keccak256(toHex(reference)),
     merchant,
-    buyer,
+    buyer: from,
     beneficiary: to,
     token: usdc.address,
     amount: 100_000_000n,
@@ -195,7 +209,7 @@ await send(
   "collectRefund, to a holder of the token",
 );
 
-const parted = await comeOnChain("offer", commitment("parted", newcomer));
+const parted = await comeOnChain("offer", commitment("parted", { to: newcomer }));
 await send(buyer, registrar, "pay", [parted, 40_000_000n], "pay, the first of several");
 await send(buyer, registrar, "pay", [parted, 40_000_000n], "pay, a later one of several");
 await send(newcomer, registrar, "claim", [parted, keccak256(toHex("parted claim"))]);
@@ -215,10 +229,30 @@ const batch: Hex[] = [];
 for (const reference of ["b1", "b2", "b3"]) batch.push(await comeOnChain("offer", commitment(reference)));
 await send(buyer, registrar, "payBatch", [batch, batch.map(() => 100_000_000n)], "payBatch, three purchases");
 
+// The payer has an account of its own, so that it can sign a permit; it sends through the node as the others do.
+const permitted = await comeOnChain("offer", commitment("permitted", { from: PAYER.address }));
+await rpc("hardhat_impersonateAccount", [PAYER.address]);
+await rpc("hardhat_setBalance", [PAYER.address, toHex(10n ** 18n)]);
+const deadline = BigInt(START + 86_400);
+const permit = await PAYER.signTypedData({
+  domain: { name: "USDC", version: "2", chainId, verifyingContract: usdc.address },
+  types: PERMIT_TYPES,
+  primaryType: "Permit",
+  message: { owner: PAYER.address, spender: registrar.address, value: 100_000_000n, nonce: 0n, deadline },
+});
+const { v, r, s } = parseSignature(permit);
+await send(
+  PAYER.address,
+  registrar,
+  "payWithPermit",
+  [permitted, 100_000_000n, deadline, Number(v), r, s],
+  "payWithPermit, the first permit",
+);
+
 const late = await comeOnChain("offer", commitment("late"));
 await rpc("evm_setNextBlockTimestamp", [toHex(START + 86_401)]);
 await send(newcomer, registrar, "expire", [late], "expire");
-await send(merchant, registrar, "revokeFunding", [merchantRef], "revokeFunding");
+await send(merchant, registrar, "revokeFunding", [program, merchantRef], "revokeFunding");
 
 await send(buyer, usdc, "transfer", [beneficiary, 1n], "TestUSDC transfer");
 await send(admin, usdc, "faucet", [buyer, 1n], "TestUSDC faucet");

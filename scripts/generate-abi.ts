@@ -8,8 +8,10 @@ const target = new URL("../protocol/abi.generated.ts", import.meta.url);
 
 async function abiOf(contract: string): Promise<unknown> {
   const artifact = new URL(`../artifacts/contracts/${contract}.sol/${contract}.json`, import.meta.url);
-  const parsed: { abi: unknown } = JSON.parse(await readFile(artifact, "utf8"));
-  return parsed.abi;
+  const parsed: { abi: unknown[] } = JSON.parse(await readFile(artifact, "utf8"));
+  // The compiler lists an error twice that an interface and a library declare.
+  const entries = new Map(parsed.abi.map((entry) => [JSON.stringify(entry), entry]));
+  return [...entries.values()];
 }
 
 function constantName(contract: string): string {

@@ -2,10 +2,11 @@
 pragma solidity 0.8.37;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
 
 /// @title HostileToken
-/// @notice An ERC-20 whose `transferFrom` misbehaves in the way that it was last told to.
-contract HostileToken is ERC20 {
+/// @notice An ERC-20 with EIP-2612 whose transfers or permits misbehave in the way that it was last told to.
+contract HostileToken is ERC20Permit {
     enum Manner {
         Honest,
         /// The receiver gets one unit less.
@@ -24,7 +25,12 @@ contract HostileToken is ERC20 {
         OddAnswer,
         /// Everything moves, and a call is made before it.
         Reentrant,
-        Reverting
+        Reverting,
+        /// A permit sets no allowance and does not revert, as with tokens whose fallback accepts any call.
+        PermitSilent,
+        PermitReverting,
+        /// A permit sets its allowance, and a call is made before it.
+        PermitReentrant
     }
 
     Manner public manner;
@@ -36,7 +42,7 @@ contract HostileToken is ERC20 {
     bool public succeeded;
     bytes public answer;
 
-    constructor() ERC20("Hostile", "HOSTILE") {}
+    constructor() ERC20("Hostile", "HOSTILE") ERC20Permit("Hostile") {}
 
     function mint(address to, uint256 amount) external {
         _mint(to, amount);
@@ -46,9 +52,9 @@ contract HostileToken is ERC20 {
         manner = manner_;
     }
 
-    /// @notice From now on every transfer calls `target_` first, as the token.
-    function reenter(address target_, bytes calldata data_) external {
-        manner = Manner.Reentrant;
+    /// @notice From now on every transfer, or every permit, calls `target_` first, as the token.
+    function reenter(Manner manner_, address target_, bytes calldata data_) external {
+        manner = manner_;
         target = target_;
         data = data_;
     }
@@ -64,14 +70,40 @@ contract HostileToken is ERC20 {
         return returned;
     }
 
+    function transfer(address to, uint256 value) public override returns (bool) {
+        if (_misbehavesBefore()) return true;
+        super.transfer(to, value);
+        return _misbehavesAfter(msg.sender, to);
+    }
+
     function transferFrom(address from, address to, uint256 value) public override returns (bool) {
-        if (manner == Manner.Reverting) revert("HostileToken: no");
-        if (manner == Manner.Silent) return true;
-        if (manner == Manner.Reentrant) {
-            calledBack = true;
-            (succeeded, answer) = target.call(data);
-        }
+        if (_misbehavesBefore()) return true;
         super.transferFrom(from, to, value);
+        return _misbehavesAfter(from, to);
+    }
+
+    function permit(
+        address owner,
+        address spender,
+        uint256 value,
+        uint256 deadline,
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) public override {
+        if (manner == Manner.PermitSilent) return;
+        if (manner == Manner.PermitReverting) revert("HostileToken: no permit");
+        if (manner == Manner.PermitReentrant) _callBack();
+        super.permit(owner, spender, value, deadline, v, r, s);
+    }
+
+    function _misbehavesBefore() private returns (bool nothingMoves) {
+        if (manner == Manner.Reverting) revert("HostileToken: no");
+        if (manner == Manner.Reentrant) _callBack();
+        return manner == Manner.Silent;
+    }
+
+    function _misbehavesAfter(address from, address to) private returns (bool) {
         if (manner == Manner.FeeFromReceiver) _burn(to, 1);
         if (manner == Manner.FeeFromSender) _burn(from, 1);
         if (manner == Manner.Bonus) _mint(to, 1);
@@ -87,5 +119,10 @@ contract HostileToken is ERC20 {
             }
         }
         return manner != Manner.FalseAnswer;
+    }
+
+    function _callBack() private {
+        calledBack = true;
+        (succeeded, answer) = target.call(data);
     }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {IERC20Errors} from "@openzeppelin/contracts/interfaces/draft-IERC6093.sol";
 
-import {ExactTransfer} from "../ExactTransfer.sol";
 import {ConstructorCaller, ContractWallet} from "../adversaries/ContractWallet.sol";
 import {ContractSigner} from "../adversaries/ContractSigner.sol";
 import {ExchangeableProxy} from "../adversaries/ExchangeableProxy.sol";
 import {HostileToken} from "../adversaries/HostileToken.sol";
 import {LookalikeRegistrar} from "../adversaries/LookalikeRegistrar.sol";
+import {PlainToken} from "../adversaries/PlainToken.sol";
+import {ICommonErrors} from "../interfaces/ICommonErrors.sol";
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 import {Fixture} from "./Fixture.t.sol";
 
@@ -72,7 +72,7 @@ contract AdversariesTest is Fixture {
 
     function inexact(address holder, uint256 actual, uint256 expected) private view returns (bytes memory) {
         return abi.encodeWithSelector(
-            ExactTransfer.InexactTransfer.selector, address(token), holder, actual, expected
+            ICommonErrors.InexactTransfer.selector, address(token), holder, actual, expected
         );
     }
 
@@ -84,7 +84,7 @@ contract AdversariesTest is Fixture {
         paysNothing(id, HostileToken.Manner.Bonus, inexact(hostileMerchant, m + 11, m + 10));
         paysNothing(id, HostileToken.Manner.Silent, inexact(buyer, m, m - 10));
         bytes memory failed =
-            abi.encodeWithSelector(SafeERC20.SafeERC20FailedOperation.selector, address(token));
+            abi.encodeWithSelector(ICommonErrors.SafeERC20FailedOperation.selector, address(token));
         paysNothing(id, HostileToken.Manner.FalseAnswer, failed);
         paysNothing(id, HostileToken.Manner.OddAnswer, failed);
         paysNothing(id, HostileToken.Manner.Reverting, "HostileToken: no");
@@ -119,16 +119,11 @@ contract AdversariesTest is Fixture {
             (bool success,) = address(registrar).call(abi.encodeCall(registrar.collectRefund, (id, 5, DECISION)));
             eq(success, false, "refused");
             eq(trace(id), before, "nothing changed");
-            eq(registrar.decisionUsed(DECISION), false, "the decision is unused");
         }
     }
 
-    /// @dev The token is a buyer itself and tries each step from inside a transfer.
-    function test_noStepCanBeTakenFromInsideATransfer() public {
-        IPurchaseRegistrar.Purchase memory purchase = hostile();
-        purchase.buyer = address(token);
-        purchase.beneficiary = address(token);
-        bytes32 own = offer(purchase);
+    /// @dev Every step of the registrar, with `own` as the purchase of the one who takes it.
+    function allSteps(bytes32 own) private view returns (bytes[14] memory) {
         IPurchaseRegistrar.Purchase memory next = hostile();
         next.salt = keccak256("next");
         bytes memory signature = signPurchase(next);
@@ -138,9 +133,10 @@ contract AdversariesTest is Fixture {
         amounts[0] = 1;
 
         IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
-        bytes[13] memory steps = [
+        return [
             abi.encodeCall(registrar.pay, (own, 1)),
             abi.encodeCall(registrar.payBatch, (ids, amounts)),
+            abi.encodeCall(registrar.payWithPermit, (own, 1, BOUNDS_UNTIL, 27, bytes32(0), bytes32(0))),
             abi.encodeCall(registrar.claim, (own, CLAIM_HASH)),
             abi.encodeCall(registrar.expire, (own)),
             abi.encodeCall(registrar.offer, (next, signature)),
@@ -151,22 +147,186 @@ contract AdversariesTest is Fixture {
             abi.encodeCall(registrar.setBounds, (PROGRAM, operator, signer, bounds())),
             abi.encodeCall(registrar.setPaused, (PROGRAM, true)),
             abi.encodeCall(registrar.enroll, (authorization, signature)),
-            abi.encodeCall(registrar.revokeFunding, (HOSTILE_REF))
+            abi.encodeCall(registrar.revokeFunding, (PROGRAM, HOSTILE_REF))
         ];
+    }
+
+    function refusedReentry() private view {
+        eq(token.calledBack(), true, "the token called back");
+        eq(token.succeeded(), false, "the inner step is refused");
+        eq(
+            keccak256(token.answer()),
+            keccak256(abi.encodeWithSelector(IPurchaseRegistrar.ReentrancyGuardReentrantCall.selector)),
+            "the reason"
+        );
+    }
+
+    /// @dev The token is a buyer and a beneficiary itself and tries each step from inside a transfer.
+    function test_noStepCanBeTakenFromInsideATransfer() public {
+        IPurchaseRegistrar.Purchase memory purchase = hostile();
+        purchase.buyer = address(token);
+        purchase.beneficiary = address(token);
+        bytes32 own = offer(purchase);
+        bytes[14] memory steps = allSteps(own);
         for (uint256 i = 0; i < steps.length; ++i) {
-            token.reenter(address(registrar), steps[i]);
+            token.reenter(HostileToken.Manner.Reentrant, address(registrar), steps[i]);
             token.act(address(registrar), abi.encodeCall(registrar.pay, (own, 1)));
-            eq(token.calledBack(), true, "the token called back");
-            eq(token.succeeded(), false, "the inner step is refused");
-            eq(
-                keccak256(token.answer()),
-                keccak256(
-                    abi.encodeWithSelector(ReentrancyGuardTransient.ReentrancyGuardReentrantCall.selector)
-                ),
-                "the reason"
-            );
+            refusedReentry();
             eq(registrar.purchase(own).paid, i + 1, "the outer payment counts once");
         }
+    }
+
+    function test_noStepCanBeTakenFromInsideARefund() public {
+        bytes32 id = offer(hostile());
+        pay(id, 10);
+        claim(id);
+        token.reenter(
+            HostileToken.Manner.Reentrant,
+            address(registrar),
+            abi.encodeCall(registrar.collectRefund, (id, 10, DECISION))
+        );
+        collectRefund(id, 4, DECISION);
+        refusedReentry();
+        eq(token.balanceOf(beneficiary), 4, "one refund");
+    }
+
+    // Permits
+
+    /// @dev The buyer's call with a permit that this token takes.
+    function permitCall(bytes32 id, uint256 amount) private view returns (bytes memory) {
+        bytes32 structHash = keccak256(
+            abi.encode(
+                usdc.PERMIT_TYPEHASH(), buyer, address(registrar), amount, token.nonces(buyer), BOUNDS_UNTIL
+            )
+        );
+        bytes32 digest = keccak256(abi.encodePacked(hex"1901", token.DOMAIN_SEPARATOR(), structHash));
+        (uint8 v, bytes32 r, bytes32 s) = vm.sign(keyOf("buyer"), digest);
+        return abi.encodeCall(registrar.payWithPermit, (id, amount, BOUNDS_UNTIL, v, r, s));
+    }
+
+    function approve(uint256 value) private {
+        vm.prank(buyer);
+        token.approve(address(registrar), value);
+    }
+
+    function test_noStepCanBeTakenFromInsideAPermit() public {
+        IPurchaseRegistrar.Purchase memory purchase = hostile();
+        purchase.beneficiary = address(token);
+        bytes32 id = offer(purchase);
+        bytes[14] memory steps = allSteps(id);
+        for (uint256 i = 0; i < steps.length; ++i) {
+            approve(0);
+            token.reenter(HostileToken.Manner.PermitReentrant, address(registrar), steps[i]);
+            succeedsRaw(buyer, permitCall(id, 1));
+            refusedReentry();
+            eq(registrar.purchase(id).paid, i + 1, "the outer payment counts once");
+        }
+    }
+
+    function test_figuresReadInsideAPermitAreThoseAfterThePayment() public {
+        bytes32 id = offer(hostile());
+        token.reenter(
+            HostileToken.Manner.PermitReentrant, address(registrar), abi.encodeCall(registrar.figures, (id))
+        );
+        succeedsRaw(buyer, permitCall(id, 7));
+        IPurchaseRegistrar.Figures memory inside = abi.decode(token.answer(), (IPurchaseRegistrar.Figures));
+        eq(inside.paid, 7, "paid");
+        eq(inside.sequence, 2, "sequence");
+    }
+
+    function test_aPermitThatDoesNothingPaysOnlyByAnAllowance() public {
+        bytes32 id = offer(hostile());
+        token.setManner(HostileToken.Manner.PermitSilent);
+        approve(9);
+        refusesRaw(
+            buyer,
+            permitCall(id, 10),
+            abi.encodeWithSelector(
+                IERC20Errors.ERC20InsufficientAllowance.selector, address(registrar), 9, 10
+            )
+        );
+        eq(registrar.purchase(id).paid, 0, "paid");
+        approve(10);
+        succeedsRaw(buyer, permitCall(id, 10));
+        eq(registrar.purchase(id).paid, 10, "paid");
+    }
+
+    function test_aPermitThatRevertsPaysOnlyByAnAllowance() public {
+        bytes32 id = offer(hostile());
+        token.setManner(HostileToken.Manner.PermitReverting);
+        approve(9);
+        bytes memory reason = abi.encodeWithSignature("Error(string)", "HostileToken: no permit");
+        refusesRaw(
+            buyer,
+            permitCall(id, 10),
+            abi.encodeWithSelector(IPurchaseRegistrar.PermitRefused.selector, address(token), reason)
+        );
+        eq(registrar.purchase(id).paid, 0, "paid");
+        approve(10);
+        succeedsRaw(buyer, permitCall(id, 10));
+        eq(registrar.purchase(id).paid, 10, "paid");
+    }
+
+    function test_aPermittedPaymentThatIsNotExactIsNoPayment() public {
+        bytes32 id = offer(hostile());
+        HostileToken.Manner[7] memory manners = [
+            HostileToken.Manner.FeeFromReceiver,
+            HostileToken.Manner.FeeFromSender,
+            HostileToken.Manner.Bonus,
+            HostileToken.Manner.Silent,
+            HostileToken.Manner.FalseAnswer,
+            HostileToken.Manner.OddAnswer,
+            HostileToken.Manner.Reverting
+        ];
+        for (uint256 i = 0; i < manners.length; ++i) {
+            token.setManner(manners[i]);
+            bytes32 before = trace(id);
+            bytes memory data = permitCall(id, 10);
+            vm.prank(buyer);
+            (bool success,) = address(registrar).call(data);
+            eq(success, false, "refused");
+            eq(trace(id), before, "nothing changed");
+            eq(token.nonces(buyer), 0, "the permit is unused");
+        }
+        token.setManner(HostileToken.Manner.NoAnswer);
+        succeedsRaw(buyer, permitCall(id, 10));
+        eq(registrar.purchase(id).paid, 10, "a token without an answer pays");
+    }
+
+    /// @dev A purchase in `money`, which may be anything, with the same parties.
+    function offerIn(address money) private returns (bytes32) {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.merchantRef = keccak256(abi.encode("mer", money));
+        authorization.wallet = account("another merchant");
+        authorization.token = money;
+        bytes memory signature = signFunding(authorization);
+        vm.prank(authorization.wallet);
+        registrar.enroll(authorization, signature);
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.merchant = authorization.wallet;
+        purchase.token = money;
+        return offer(purchase);
+    }
+
+    function test_aTokenWithoutPermitsIsPaidByAnAllowance() public {
+        PlainToken plain = new PlainToken();
+        plain.mint(buyer, 10);
+        bytes32 id = offerIn(address(plain));
+        bytes memory data = permitCall(id, 10);
+        refusesRaw(
+            buyer, data, abi.encodeWithSelector(IPurchaseRegistrar.PermitRefused.selector, address(plain), bytes(""))
+        );
+        vm.prank(buyer);
+        plain.approve(address(registrar), 10);
+        succeedsRaw(buyer, data);
+        eq(registrar.purchase(id).paid, 10, "paid");
+    }
+
+    function test_aTokenWithoutCodeIsRefused() public {
+        bytes32 id = offerIn(account("nothing there"));
+        refusesRaw(buyer, permitCall(id, 10), "");
+        refusesRaw(buyer, abi.encodeCall(registrar.pay, (id, 10)), "");
+        eq(registrar.purchase(id).paid, 0, "paid");
     }
 
     /// @dev The guard is released: two steps in one transaction are two steps.
@@ -187,7 +347,9 @@ contract AdversariesTest is Fixture {
     function test_aTokenCannotDrawFromInsideATransfer() public {
         bytes32 id = offer(hostile());
         token.reenter(
-            address(source), abi.encodeCall(source.draw, (address(usdc), merchant, address(token), 1))
+            HostileToken.Manner.Reentrant,
+            address(source),
+            abi.encodeCall(source.draw, (address(usdc), merchant, address(token), 1))
         );
         pay(id, 1);
         eq(token.succeeded(), false, "refused");
@@ -197,11 +359,56 @@ contract AdversariesTest is Fixture {
     /// @dev Figures read inside a transfer are ahead of it by design; they are undone if it fails.
     function test_figuresReadInsideATransferAreThoseAfterIt() public {
         bytes32 id = offer(hostile());
-        token.reenter(address(registrar), abi.encodeCall(registrar.figures, (id)));
+        token.reenter(
+            HostileToken.Manner.Reentrant, address(registrar), abi.encodeCall(registrar.figures, (id))
+        );
         pay(id, 7);
         IPurchaseRegistrar.Figures memory inside = abi.decode(token.answer(), (IPurchaseRegistrar.Figures));
         eq(inside.paid, 7, "paid");
         eq(inside.outstanding, AMOUNT - 7, "outstanding");
+    }
+
+    function test_theProgramReadInsideATransferHasTheBudgetAfterIt() public {
+        bytes32 id = offer(hostile());
+        token.reenter(
+            HostileToken.Manner.Reentrant, address(registrar), abi.encodeCall(registrar.programState, (PROGRAM))
+        );
+        pay(id, 7);
+        IPurchaseRegistrar.ProgramState memory inside =
+            abi.decode(token.answer(), (IPurchaseRegistrar.ProgramState));
+        eq(inside.openOffers, AMOUNT - 7, "open offers");
+    }
+
+    function test_aFundingReadInsideARefundHasTheTotalAfterIt() public {
+        bytes32 id = offer(hostile());
+        pay(id, 10);
+        claim(id);
+        token.reenter(
+            HostileToken.Manner.Reentrant,
+            address(registrar),
+            abi.encodeCall(registrar.funding, (PROGRAM, HOSTILE_REF))
+        );
+        collectRefund(id, 4, DECISION);
+        IPurchaseRegistrar.FundingState memory inside =
+            abi.decode(token.answer(), (IPurchaseRegistrar.FundingState));
+        eq(inside.collected, 4, "collected");
+        eq(inside.balance, 1_000_000_000 + 10, "the tokens are still under way");
+    }
+
+    function test_aPurchaseReadInsideARefundHasItsDecision() public {
+        bytes32 id = offer(hostile());
+        pay(id, 10);
+        claim(id);
+        token.reenter(
+            HostileToken.Manner.Reentrant, address(registrar), abi.encodeCall(registrar.purchase, (id))
+        );
+        collectRefund(id, 4, DECISION);
+        IPurchaseRegistrar.PurchaseState memory inside =
+            abi.decode(token.answer(), (IPurchaseRegistrar.PurchaseState));
+        eq(inside.decisionHash, DECISION, "decision hash");
+        eq(inside.claimHash, bytes32(0), "claim hash");
+        eq(inside.refunded, 4, "refunded");
+        eq(inside.sequence, 4, "sequence");
     }
 
     /// @dev One merchant's hostile token takes nothing from another merchant.
@@ -252,7 +459,7 @@ contract AdversariesTest is Fixture {
             refuses("Blacklistable: account is blacklisted");
             vm.prank(operator);
             registrar.collectRefund(id, 1, DECISION);
-            eq(registrar.decisionUsed(DECISION), false, "the decision is unused");
+            eq(registrar.purchase(id).decisionHash, bytes32(0), "no decision");
             vm.prank(admin);
             usdc.unBlacklist(parties[i]);
         }
@@ -279,7 +486,7 @@ contract AdversariesTest is Fixture {
         vm.prank(admin);
         registrar.setBounds(PROGRAM, operator, address(yes), bounds());
         IPurchaseRegistrar.Purchase memory purchase = commitment();
-        // Still only the registrar offers, only the merchant registers, only within funding and bounds.
+        // Still only the operator offers, only the merchant registers, only within funding and bounds.
         refusesCaller(stranger, operator);
         vm.prank(stranger);
         registrar.offer(purchase, "");
@@ -306,16 +513,18 @@ contract AdversariesTest is Fixture {
     function test_nobodyPaysForTheBuyer() public {
         bytes32 id = offer();
         ContractWallet wallet = new ContractWallet();
-        bytes memory call = abi.encodeCall(registrar.pay, (id, 1));
+        bytes[2] memory calls = [abi.encodeCall(registrar.pay, (id, 1)), permitCall(id, 1)];
         bytes memory reason =
             abi.encodeWithSelector(IPurchaseRegistrar.WrongCaller.selector, address(wallet), buyer);
-        refuses(abi.encodeWithSelector(ContractWallet.CallFailed.selector, address(registrar), reason));
-        vm.prank(buyer);
-        wallet.forward(address(registrar), call);
+        for (uint256 i = 0; i < calls.length; ++i) {
+            refuses(abi.encodeWithSelector(ContractWallet.CallFailed.selector, address(registrar), reason));
+            vm.prank(buyer);
+            wallet.forward(address(registrar), calls[i]);
 
-        vm.prank(buyer);
-        eq(wallet.attempt(address(registrar), call), false, "a swallowed failure");
-        eq(registrar.purchase(id).paid, 0, "paid");
+            vm.prank(buyer);
+            eq(wallet.attempt(address(registrar), calls[i]), false, "a swallowed failure");
+            eq(registrar.purchase(id).paid, 0, "paid");
+        }
     }
 
     function test_aConstructorPaysForNobody() public {
@@ -323,6 +532,10 @@ contract AdversariesTest is Fixture {
         vm.expectRevert();
         vm.prank(buyer);
         new ConstructorCaller(address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
+        bytes memory permitted = permitCall(id, 1);
+        vm.expectRevert();
+        vm.prank(buyer);
+        new ConstructorCaller(address(registrar), permitted);
         eq(registrar.purchase(id).paid, 0, "paid");
     }
 
@@ -367,7 +580,7 @@ contract AdversariesTest is Fixture {
         LookalikeRegistrar lookalike = new LookalikeRegistrar();
         vm.recordLogs();
         lookalike.pretendPayment(
-            LookalikeRegistrar.Payment(id, buyer, merchant, 2, address(usdc), AMOUNT, AMOUNT)
+            LookalikeRegistrar.Payment(id, buyer, merchant, 2, AMOUNT, AMOUNT)
         );
         eq(vm.getRecordedLogs()[0].emitter, address(lookalike), "the emitter tells");
         eq(registrar.purchase(id).paid, 0, "paid");

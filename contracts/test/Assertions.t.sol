@@ -34,8 +34,13 @@ abstract contract Assertions {
     }
 
     function account(string memory name) internal returns (address result) {
-        result = vm.addr(uint256(keccak256(bytes(name))) >> 1);
+        result = vm.addr(keyOf(name));
         vm.label(result, name);
+    }
+
+    /// @dev The private key of `account(name)`.
+    function keyOf(string memory name) internal pure returns (uint256) {
+        return uint256(keccak256(bytes(name))) >> 1;
     }
 
     /// @dev The next log of `emitter` must have all these topics and this data.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {CanonicalCalldata} from "../CanonicalCalldata.sol";
 import {FundingSource} from "../FundingSource.sol";
 import {PurchaseRegistrar} from "../PurchaseRegistrar.sol";
 import {TestUSDC} from "../TestUSDC.sol";
+import {ICommonErrors} from "../interfaces/ICommonErrors.sol";
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 import {Assertions} from "./Assertions.t.sol";
 
@@ -30,7 +30,7 @@ abstract contract Fixture is Assertions {
     bytes32 internal constant DECISION = keccak256("decision");
 
     address internal admin = account("admin");
-    address internal operator = account("registrar");
+    address internal operator = account("operator");
     address internal merchant = account("merchant");
     address internal buyer = account("buyer");
     address internal beneficiary = account("beneficiary");
@@ -127,7 +127,7 @@ abstract contract Fixture is Assertions {
         return sign(SIGNER_KEY, registrar.hashPurchase(purchase));
     }
 
-    // The steps, by whom they belong to
+    // The steps, each by the wallet that may take it
 
     function offer(IPurchaseRegistrar.Purchase memory purchase) internal returns (bytes32) {
         bytes memory signature = signPurchase(purchase);
@@ -162,7 +162,7 @@ abstract contract Fixture is Assertions {
 
     function revoke() internal {
         vm.prank(merchant);
-        registrar.revokeFunding(MERCHANT_REF);
+        registrar.revokeFunding(PROGRAM, MERCHANT_REF);
     }
 
     /// @dev An offer, paid in full and claimed.
@@ -216,11 +216,11 @@ abstract contract Fixture is Assertions {
         uint256 length = canonicalCall.length;
         bytes memory longer = abi.encodePacked(canonicalCall, bytes1(0));
         refusesRaw(
-            sender, longer, abi.encodeWithSelector(CanonicalCalldata.NonCanonicalLength.selector, length + 1, length)
+            sender, longer, abi.encodeWithSelector(ICommonErrors.NonCanonicalLength.selector, length + 1, length)
         );
         longer = abi.encodePacked(canonicalCall, bytes32(0));
         refusesRaw(
-            sender, longer, abi.encodeWithSelector(CanonicalCalldata.NonCanonicalLength.selector, length + 32, length)
+            sender, longer, abi.encodeWithSelector(ICommonErrors.NonCanonicalLength.selector, length + 32, length)
         );
         succeedsRaw(sender, canonicalCall);
     }
@@ -231,7 +231,7 @@ abstract contract Fixture is Assertions {
             sender,
             other,
             abi.encodeWithSelector(
-                CanonicalCalldata.NonCanonicalEncoding.selector, keccak256(other), keccak256(canonicalCall)
+                ICommonErrors.NonCanonicalEncoding.selector, keccak256(other), keccak256(canonicalCall)
             )
         );
     }

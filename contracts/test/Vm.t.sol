@@ -21,10 +21,18 @@ interface Vm {
     function getCode(string calldata artifact) external view returns (bytes memory creationCode);
     function getRecordedLogs() external returns (Log[] memory logs);
     function label(address account, string calldata newLabel) external;
+    function parseBytes(string calldata text) external pure returns (bytes memory);
+    function parseJsonString(string calldata json, string calldata key) external pure returns (string memory);
     function prank(address sender) external;
+    function readFile(string calldata path) external view returns (string memory);
     function recordLogs() external;
+    function replace(string calldata text, string calldata from, string calldata to)
+        external
+        pure
+        returns (string memory);
     function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function startPrank(address sender) external;
     function stopPrank() external;
+    function toString(address account) external pure returns (string memory);
     function warp(uint256 newTimestamp) external;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {CanonicalCalldata} from "../../CanonicalCalldata.sol";
-import {ExactTransfer} from "../../ExactTransfer.sol";
 import {FundingSource} from "../../FundingSource.sol";
 import {HostileToken} from "../../adversaries/HostileToken.sol";
-import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ICommonErrors} from "../../interfaces/ICommonErrors.sol";
+import {IFundingSource} from "../../interfaces/IFundingSource.sol";
 import {Assertions} from "../Assertions.t.sol";
 
 contract DrawTest is Assertions {
@@ -36,9 +35,33 @@ contract DrawTest is Assertions {
     }
 
     function test_nobodyElseDraws() public {
-        vm.expectRevert(abi.encodeWithSelector(FundingSource.NotRegistrar.selector, stranger, address(this)));
+        vm.expectRevert(abi.encodeWithSelector(IFundingSource.NotRegistrar.selector, stranger, address(this)));
         vm.prank(stranger);
         source.draw(address(token), merchant, stranger, 1);
+    }
+
+    /// @dev The merchant's own allowance is for the registrar contract alone, whatever the merchant draws and to whom.
+    function test_theMerchantItselfDoesNotDraw() public {
+        address[2] memory receivers = [merchant, beneficiary];
+        for (uint256 i = 0; i < receivers.length; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(IFundingSource.NotRegistrar.selector, merchant, address(this))
+            );
+            vm.prank(merchant);
+            source.draw(address(token), merchant, receivers[i], 1);
+        }
+        eq(token.allowance(merchant, address(source)), 50, "the allowance stays");
+    }
+
+    function test_theTokenAndTheSourceItselfDoNotDraw() public {
+        address[2] memory callers = [address(token), address(source)];
+        for (uint256 i = 0; i < callers.length; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(IFundingSource.NotRegistrar.selector, callers[i], address(this))
+            );
+            vm.prank(callers[i]);
+            source.draw(address(token), merchant, beneficiary, 1);
+        }
     }
 
     function test_notMoreThanTheAllowance() public {
@@ -55,7 +78,7 @@ contract DrawTest is Assertions {
             keccak256(returned),
             keccak256(
                 abi.encodeWithSelector(
-                    CanonicalCalldata.NonCanonicalLength.selector, data.length + 1, data.length
+                    ICommonErrors.NonCanonicalLength.selector, data.length + 1, data.length
                 )
             ),
             "reason"
@@ -73,7 +96,7 @@ contract DrawTest is Assertions {
         token.setManner(manner);
         vm.expectRevert(
             abi.encodeWithSelector(
-                ExactTransfer.InexactTransfer.selector, address(token), holder, actual, expected
+                ICommonErrors.InexactTransfer.selector, address(token), holder, actual, expected
             )
         );
         source.draw(address(token), merchant, beneficiary, 10);
@@ -84,7 +107,7 @@ contract DrawTest is Assertions {
         token.setManner(HostileToken.Manner.Silent);
         vm.expectRevert(
             abi.encodeWithSelector(
-                ExactTransfer.InexactTransfer.selector, address(token), merchant, 100, type(uint256).max
+                ICommonErrors.InexactTransfer.selector, address(token), merchant, 100, type(uint256).max
             )
         );
         source.draw(address(token), merchant, beneficiary, 101);
@@ -97,7 +120,7 @@ contract DrawTest is Assertions {
 
     function refusesAnswer(HostileToken.Manner manner) private {
         token.setManner(manner);
-        vm.expectRevert(abi.encodeWithSelector(SafeERC20.SafeERC20FailedOperation.selector, address(token)));
+        vm.expectRevert(abi.encodeWithSelector(ICommonErrors.SafeERC20FailedOperation.selector, address(token)));
         source.draw(address(token), merchant, beneficiary, 10);
     }
 
@@ -114,7 +137,7 @@ contract DrawTest is Assertions {
 
     function test_aTransferToOneselfIsRefused() public {
         vm.expectRevert(
-            abi.encodeWithSelector(ExactTransfer.InexactTransfer.selector, address(token), merchant, 100, 90)
+            abi.encodeWithSelector(ICommonErrors.InexactTransfer.selector, address(token), merchant, 100, 90)
         );
         source.draw(address(token), merchant, merchant, 10);
     }

@@ -66,7 +66,7 @@ contract ClaimTest is Fixture {
     function test_aRefundedPurchaseIsNotClaimedAgain() public {
         bytes32 id = claimed();
         collectRefund(id, 1, DECISION);
-        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AlreadyClaimed.selector, id, CLAIM_HASH));
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AlreadyRefunded.selector, id, DECISION));
         vm.prank(beneficiary);
         registrar.claim(id, keccak256("another claim"));
     }

@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
 import {Fixture} from "../Fixture.t.sol";
+import {Vm} from "../Vm.t.sol";
 
 contract CollectRefundTest is Fixture {
-    function test_theRegistrarCollects() public {
+    function test_theOperatorCollects() public {
         bytes32 id = claimed();
         expectLog(address(registrar));
-        emit IPurchaseRegistrar.RefundCollected(id, beneficiary, DECISION, 4, MERCHANT_REF, 7, 7);
+        emit IPurchaseRegistrar.RefundCollected(id, beneficiary, DECISION, 4, CLAIM_HASH, 7, 7);
         vm.prank(operator);
         registrar.collectRefund(id, 7, DECISION);
         IPurchaseRegistrar.PurchaseState memory state = registrar.purchase(id);
         eq(state.refunded, 7, "refunded");
         eq(state.sequence, 4, "sequence");
-        eq(state.claimHash, CLAIM_HASH, "the claim hash stays readable");
+        eq(state.claimHash, bytes32(0), "the claim hash is in the event");
         eq(state.decisionHash, DECISION, "decision hash");
-        eq(registrar.decisionUsed(DECISION), true, "the decision is used");
         eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, 7, "collected");
         eq(usdc.balanceOf(beneficiary), 7, "the beneficiary's balance");
         eq(usdc.balanceOf(merchant), 1_000_000_000 + AMOUNT - 7, "the merchant's balance");
+    }
+
+    function test_theRefundIsLoggedBeforeItsTransfer() public {
+        bytes32 id = claimed();
+        vm.recordLogs();
+        collectRefund(id, 7, DECISION);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        eq(logs.length, 2, "two logs");
+        eq(logs[0].emitter, address(registrar), "the first emitter");
+        eq(logs[0].topics[0], IPurchaseRegistrar.RefundCollected.selector, "the first log");
+        eq(logs[1].emitter, address(usdc), "the second emitter");
+        eq(logs[1].topics[0], IERC20.Transfer.selector, "the second log");
     }
 
     function test_whatIsCollectedAddsUp() public {
@@ -28,41 +41,89 @@ contract CollectRefundTest is Fixture {
         bytes32 second = claimedWith("second", AMOUNT);
         expectLog(address(registrar));
         emit IPurchaseRegistrar.RefundCollected(
-            second, beneficiary, keccak256("second decision"), 4, MERCHANT_REF, 5, 12
+            second, beneficiary, keccak256("second decision"), 4, CLAIM_HASH, 5, 12
         );
         collectRefund(second, 5, keccak256("second decision"));
         eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, 12, "collected");
     }
 
-    function test_onlyTheRegistrarCollects() public {
+    function test_onlyTheOperatorCollects() public {
         bytes32 id = claimed();
         refusesCaller(admin, operator);
         vm.prank(admin);
         registrar.collectRefund(id, 1, DECISION);
     }
 
-    function test_theRegistrarCollectsUntilItsLastSecond() public {
+    function test_theEndOfTheBoundsDoesNotBlockARefund() public {
         bytes32 id = claimed();
-        boundsUntil(START + 10);
-        vm.warp(START + 10);
-        collectRefund(id, 1, DECISION);
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, signer, IPurchaseRegistrar.Bounds(0, 0, START));
+        vm.warp(START + 1);
+        collectRefund(id, AMOUNT, DECISION);
+        eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
+    }
+
+    function test_aPauseDoesNotBlockARefund() public {
+        bytes32 id = claimed();
+        pause();
+        collectRefund(id, AMOUNT, DECISION);
+        eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
+    }
+
+    /// @dev The admin names who collects, so the former operator no longer does and the next one does at once.
+    function test_theOperatorOfTheMomentCollects() public {
+        bytes32 id = claimed();
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, stranger, signer, bounds());
+        refusesCaller(operator, stranger);
+        vm.prank(operator);
+        registrar.collectRefund(id, 1, DECISION);
+        vm.prank(stranger);
+        registrar.collectRefund(id, 1, DECISION);
         eq(usdc.balanceOf(beneficiary), 1, "the refund arrives");
     }
 
-    function test_theRegistrarDoesNotCollectAfterItsLastSecond() public {
+    /// @dev A stranger sees the pending refund and collects under the same decision hash in a program of its own.
+    function test_nobodyElseCanBlockARefund() public {
         bytes32 id = claimed();
-        boundsUntil(START + 10);
-        vm.warp(START + 11);
-        refusesTime(START + 10);
-        vm.prank(operator);
-        registrar.collectRefund(id, 1, DECISION);
+        bytes32 burnt = claimedInAStrangersProgram();
+        vm.prank(stranger);
+        registrar.collectRefund(burnt, 1, DECISION);
+        collectRefund(id, AMOUNT, DECISION);
+        eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
+        eq(registrar.purchase(id).decisionHash, DECISION, "its decision");
+        eq(registrar.purchase(burnt).decisionHash, DECISION, "the stranger's decision");
+        eq(registrar.purchase(burnt).refunded, 1, "the stranger's refund");
     }
 
-    function boundsUntil(uint64 validUntil) private {
-        IPurchaseRegistrar.Bounds memory next = bounds();
-        next.validUntil = validUntil;
-        vm.prank(admin);
-        registrar.setBounds(PROGRAM, operator, signer, next);
+    /// @dev The stranger is admin, operator, signer, buyer and beneficiary, and has a wallet of its own enrolled.
+    function claimedInAStrangersProgram() private returns (bytes32 id) {
+        address wallet = account("stranger's merchant");
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.program = keccak256("prg_stranger");
+        authorization.wallet = wallet;
+        vm.prank(stranger);
+        registrar.openProgram(authorization.program, stranger, signer, bounds());
+        bytes memory signature = signFunding(authorization);
+        vm.prank(wallet);
+        registrar.enroll(authorization, signature);
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.program = authorization.program;
+        purchase.merchant = wallet;
+        purchase.buyer = stranger;
+        purchase.beneficiary = stranger;
+        purchase.amount = 1;
+        signature = signPurchase(purchase);
+        vm.prank(stranger);
+        id = registrar.offer(purchase, signature);
+        usdc.faucet(stranger, 1);
+        vm.startPrank(stranger);
+        usdc.approve(address(registrar), 1);
+        registrar.pay(id, 1);
+        registrar.claim(id, CLAIM_HASH);
+        vm.stopPrank();
+        vm.prank(wallet);
+        usdc.approve(address(source), 1);
     }
 
     function test_anUnknownPurchaseIsNotRefunded() public {
@@ -87,13 +148,17 @@ contract CollectRefundTest is Fixture {
         registrar.collectRefund(id, 1, keccak256("another decision"));
     }
 
-    function test_aDecisionIsCarriedOutOnce() public {
+    /// @dev A decision names its commitment off chain; on chain it belongs to the purchase that it is recorded on.
+    function test_aDecisionIsItsPurchasesOwn() public {
         bytes32 id = claimed();
         bytes32 second = claimedWith("second", 10);
         collectRefund(id, 1, DECISION);
-        refuses(abi.encodeWithSelector(IPurchaseRegistrar.DecisionAlreadyUsed.selector, DECISION));
-        vm.prank(operator);
-        registrar.collectRefund(second, 1, DECISION);
+        eq(registrar.purchase(second).decisionHash, bytes32(0), "the other purchase has no decision");
+        collectRefund(second, 2, DECISION);
+        eq(registrar.purchase(id).decisionHash, DECISION, "the first purchase's decision");
+        eq(registrar.purchase(second).decisionHash, DECISION, "the second purchase's decision");
+        eq(registrar.purchase(id).refunded, 1, "the first refund stays");
+        eq(registrar.purchase(second).refunded, 2, "the second refund");
     }
 
     function test_zeroIsNoDecision() public {
@@ -157,7 +222,32 @@ contract CollectRefundTest is Fixture {
         eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, CAP, "collected");
     }
 
-    function test_aDirectPurchaseIsRefundedByTheRegistrarToo() public {
+    function test_aRefundIsCollectedFromAWithdrawnOffer() public {
+        bytes32 id = offer();
+        pay(id, 10);
+        claim(id);
+        vm.prank(operator);
+        registrar.withdrawOffer(id);
+        collectRefund(id, 10, DECISION);
+        eq(registrar.purchase(id).sequence, 5, "sequence");
+        eq(usdc.balanceOf(beneficiary), 10, "the refund arrives");
+    }
+
+    /// @dev Nothing more is paid, but the unpaid part stays in the budget until the offer is withdrawn or expires.
+    function test_aRefundReleasesNoBudget() public {
+        bytes32 id = offer();
+        pay(id, 10);
+        claim(id);
+        collectRefund(id, 10, DECISION);
+        eq(openOffers(), AMOUNT - 10, "the unpaid part");
+        vm.prank(operator);
+        registrar.withdrawOffer(id);
+        eq(openOffers(), 0, "released");
+        eq(registrar.purchase(id).refunded, 10, "refunded");
+        eq(registrar.purchase(id).decisionHash, DECISION, "decision");
+    }
+
+    function test_aDirectPurchaseIsRefundedByTheOperatorToo() public {
         bytes32 id = register(commitment());
         pay(id, AMOUNT);
         claim(id);
@@ -175,7 +265,7 @@ contract CollectRefundTest is Fixture {
         vm.prank(operator);
         registrar.collectRefund(id, 1, DECISION);
         eq(registrar.purchase(id).refunded, 0, "refunded");
-        eq(registrar.decisionUsed(DECISION), false, "the decision is unused");
+        eq(registrar.purchase(id).decisionHash, bytes32(0), "no decision");
         eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, 0, "collected");
     }
 

@@ -139,32 +139,19 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_aWalletUsesAMerchantRefInOneProgramOnly() public {
+    function test_aWalletEnrollsInTwoProgramsUnderOneRef() public {
         bytes32 program = keccak256("prg_other");
         registrar.openProgram(program, operator, signer, bounds());
         IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
         authorization.program = program;
-        bytes memory signature = signFunding(authorization);
-        refuses(
-            abi.encodeWithSelector(
-                IPurchaseRegistrar.MerchantRefTaken.selector,
-                MERCHANT_REF,
-                registrar.hashFunding(fundingAuthorization())
-            )
-        );
-        vm.prank(merchant);
-        registrar.enroll(authorization, signature);
-    }
-
-    function test_aWalletMayEnrollInTwoProgramsUnderTwoRefs() public {
-        bytes32 program = keccak256("prg_other");
-        registrar.openProgram(program, operator, signer, bounds());
-        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
-        authorization.program = program;
-        authorization.merchantRef = keccak256("mer_other");
+        authorization.cap = 7;
         enroll(authorization);
-        eq(registrar.enrolledAs(program, merchant), keccak256("mer_other"), "in the other program");
+        eq(registrar.enrolledAs(program, merchant), MERCHANT_REF, "in the other program");
         eq(registrar.enrolledAs(PROGRAM, merchant), MERCHANT_REF, "in the first program");
+        eq(registrar.funding(program, MERCHANT_REF).cap, 7, "the other program's cap");
+        eq(registrar.funding(PROGRAM, MERCHANT_REF).cap, CAP, "the first program's cap");
+        revoke();
+        eq(registrar.enrolledAs(program, merchant), MERCHANT_REF, "a revocation is for one program");
     }
 
     function test_aWalletHasOneActiveEnrollmentPerProgram() public {

@@ -24,19 +24,19 @@ contract OfferTest is CommitmentRules {
         return MAX_PURCHASE;
     }
 
-    function test_theRegistrarOffers() public {
+    function test_theOperatorOffers() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         bytes memory signature = signPurchase(purchase);
         bytes32 id = registrar.hashPurchase(purchase);
         expectLog(address(registrar));
-        emit IPurchaseRegistrar.PurchaseOffered(id, PROGRAM, operator, 1, MERCHANT_REF, purchase);
+        emit IPurchaseRegistrar.PurchaseOffered(id, PROGRAM, buyer, 1, purchase);
         vm.prank(operator);
         eq(registrar.offer(purchase, signature), id, "the answer is the id");
-        eq(uint8(registrar.purchase(id).route), uint8(IPurchaseRegistrar.Route.Registrar), "route");
+        eq(uint8(registrar.purchase(id).route), uint8(IPurchaseRegistrar.Route.Offer), "route");
         eq(openOffers(), AMOUNT, "open offers");
     }
 
-    function test_onlyTheRegistrarOffers() public {
+    function test_onlyTheOperatorOffers() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         bytes memory signature = signPurchase(purchase);
         refusesCaller(merchant, operator);
@@ -44,13 +44,13 @@ contract OfferTest is CommitmentRules {
         registrar.offer(purchase, signature);
     }
 
-    function test_theRegistrarMayOfferInItsLastSecond() public {
+    function test_theOperatorOffersUntilItsLastSecond() public {
         boundsUntil(START + 10);
         vm.warp(START + 10);
         accepts(commitment());
     }
 
-    function test_theRegistrarMayNotOfferAfterItsLastSecond() public {
+    function test_theOperatorDoesNotOfferAfterItsLastSecond() public {
         boundsUntil(START + 10);
         vm.warp(START + 11);
         rejects(

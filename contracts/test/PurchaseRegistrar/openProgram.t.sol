@@ -15,7 +15,7 @@ contract OpenProgramTest is Fixture {
 
         IPurchaseRegistrar.ProgramState memory state = registrar.programState(OTHER);
         eq(state.admin, stranger, "admin");
-        eq(state.registrar, operator, "registrar");
+        eq(state.operator, operator, "operator");
         eq(state.commitmentSigner, signer, "signer");
         eq(state.paused, false, "paused");
         eq(state.bounds.maxPurchase, MAX_PURCHASE, "largest purchase");

@@ -29,7 +29,7 @@ contract RegisterTest is CommitmentRules {
         bytes memory signature = signPurchase(purchase);
         bytes32 id = registrar.hashPurchase(purchase);
         expectLog(address(registrar));
-        emit IPurchaseRegistrar.PurchaseRegistered(id, PROGRAM, merchant, 1, MERCHANT_REF, purchase);
+        emit IPurchaseRegistrar.PurchaseRegistered(id, PROGRAM, buyer, 1, purchase);
         vm.prank(merchant);
         eq(registrar.register(purchase, signature), id, "the answer is the id");
         eq(uint8(registrar.purchase(id).route), uint8(IPurchaseRegistrar.Route.Direct), "route");

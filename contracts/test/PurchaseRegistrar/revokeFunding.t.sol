@@ -10,24 +10,32 @@ contract RevokeFundingTest is Fixture {
         expectLog(address(registrar));
         emit IPurchaseRegistrar.FundingRevoked(PROGRAM, MERCHANT_REF, merchant, START + 5);
         vm.prank(merchant);
-        registrar.revokeFunding(MERCHANT_REF);
+        registrar.revokeFunding(PROGRAM, MERCHANT_REF);
         eq(registrar.funding(PROGRAM, MERCHANT_REF).revokedAt, START + 5, "revoked at");
         eq(registrar.enrolledAs(PROGRAM, merchant), bytes32(0), "enrolled as nobody");
     }
 
+    function test_aFundingIsFoundByProgramAndReference() public {
+        bytes32 nothing = keccak256("nothing");
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.UnknownFunding.selector, nothing, MERCHANT_REF));
+        vm.prank(merchant);
+        registrar.revokeFunding(nothing, MERCHANT_REF);
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.UnknownFunding.selector, PROGRAM, nothing));
+        vm.prank(merchant);
+        registrar.revokeFunding(PROGRAM, nothing);
+    }
+
     function test_nobodyRevokesForTheMerchant() public {
-        refuses(
-            abi.encodeWithSelector(IPurchaseRegistrar.UnknownFunding.selector, admin, MERCHANT_REF)
-        );
+        refusesCaller(admin, merchant);
         vm.prank(admin);
-        registrar.revokeFunding(MERCHANT_REF);
+        registrar.revokeFunding(PROGRAM, MERCHANT_REF);
     }
 
     function test_aFundingIsRevokedOnce() public {
         revoke();
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.AlreadyRevoked.selector, MERCHANT_REF, START));
         vm.prank(merchant);
-        registrar.revokeFunding(MERCHANT_REF);
+        registrar.revokeFunding(PROGRAM, MERCHANT_REF);
     }
 
     function test_noNewPurchasesAfterwards() public {
@@ -42,27 +50,43 @@ contract RevokeFundingTest is Fixture {
         registrar.register(purchase, signature);
     }
 
-    function test_aPurchaseOnChainKeepsItsCoverUntilItsClaimDeadline() public {
+    function test_aPurchaseOnChainKeepsItsFullCover() public {
         bytes32 id = offer();
         revoke();
         pay(id, AMOUNT);
         vm.warp(CLAIM_DEADLINE);
         claim(id);
+        vm.warp(FUNDING_UNTIL);
         collectRefund(id, AMOUNT, DECISION);
         eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
     }
 
-    function test_theCoverEndsWithTheClaimDeadline() public {
+    function test_theCoverEndsWithTheEnrolledValidity() public {
         bytes32 id = claimed();
         revoke();
-        vm.warp(CLAIM_DEADLINE + 1);
-        refusesTime(CLAIM_DEADLINE);
+        vm.warp(FUNDING_UNTIL + 1);
+        refusesTime(FUNDING_UNTIL);
         vm.prank(operator);
         registrar.collectRefund(id, 1, DECISION);
     }
 
+    /// @dev Each purchase is covered by the funding that it came on chain under.
+    function test_aNewEnrollmentLeavesTheOldCoverAlone() public {
+        bytes32 id = claimed();
+        revoke();
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.merchantRef = keccak256("mer_next");
+        authorization.cap = 1;
+        bytes memory signature = signFunding(authorization);
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+        collectRefund(id, AMOUNT, DECISION);
+        eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, AMOUNT, "from the old funding");
+        eq(registrar.funding(PROGRAM, authorization.merchantRef).collected, 0, "not from the new one");
+    }
+
     function test_trailingCalldataIsRefused() public {
-        refusesTrailing(merchant, abi.encodeCall(registrar.revokeFunding, (MERCHANT_REF)));
+        refusesTrailing(merchant, abi.encodeCall(registrar.revokeFunding, (PROGRAM, MERCHANT_REF)));
     }
 
     function test_theOtherProgramsEnrollmentStays() public {

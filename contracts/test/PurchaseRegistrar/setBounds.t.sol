@@ -5,7 +5,7 @@ import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
 import {Fixture} from "../Fixture.t.sol";
 
 contract SetBoundsTest is Fixture {
-    function test_theAdminReplacesRegistrarSignerAndBounds() public {
+    function test_theAdminReplacesOperatorSignerAndBounds() public {
         IPurchaseRegistrar.Bounds memory next =
             IPurchaseRegistrar.Bounds({maxPurchase: 1, openBudget: 2, validUntil: 3});
         expectLog(address(registrar));
@@ -15,7 +15,7 @@ contract SetBoundsTest is Fixture {
 
         IPurchaseRegistrar.ProgramState memory state = registrar.programState(PROGRAM);
         eq(state.admin, admin, "the admin stays");
-        eq(state.registrar, stranger, "registrar");
+        eq(state.operator, stranger, "operator");
         eq(state.commitmentSigner, buyer, "signer");
         eq(state.bounds.maxPurchase, 1, "largest purchase");
         eq(state.bounds.openBudget, 2, "budget");
@@ -45,7 +45,7 @@ contract SetBoundsTest is Fixture {
         refusesTrailing(admin, abi.encodeCall(registrar.setBounds, (PROGRAM, operator, signer, bounds())));
     }
 
-    function test_theFormerRegistrarAndSignerNoLongerCount() public {
+    function test_theFormerOperatorAndSignerNoLongerCount() public {
         bytes32 id = offer();
         vm.prank(admin);
         registrar.setBounds(PROGRAM, stranger, merchant, bounds());

@@ -20,13 +20,14 @@ contract ViewsTest is Fixture {
         eq(figures.paid, 5_000_000, "paid");
         eq(figures.outstanding, AMOUNT - 5_000_000, "outstanding");
         eq(figures.refunded, 2_000_000, "refunded");
-        eq(figures.claimHash, CLAIM_HASH, "claim hash");
+        eq(figures.claimHash, bytes32(0), "the claim hash is in the event");
         eq(figures.decisionHash, DECISION, "decision hash");
     }
 
-    function test_figuresBeforeARefundNameNoDecision() public {
+    function test_beforeARefundThereIsAClaimAndNoDecision() public {
         bytes32 id = claimed();
         eq(registrar.figures(id).claimHash, CLAIM_HASH, "claim hash");
+        eq(registrar.purchase(id).claimHash, CLAIM_HASH, "claim hash");
         eq(registrar.figures(id).decisionHash, bytes32(0), "decision hash");
         eq(registrar.purchase(id).decisionHash, bytes32(0), "decision hash");
     }
@@ -63,13 +64,6 @@ contract ViewsTest is Fixture {
         eq(registrar.enrolledAs(PROGRAM, merchant), MERCHANT_REF, "the merchant");
         eq(registrar.enrolledAs(PROGRAM, stranger), bytes32(0), "a stranger");
         eq(registrar.enrolledAs(NOTHING, merchant), bytes32(0), "in another program");
-    }
-
-    function test_whichDecisionsAreUsed() public {
-        eq(registrar.decisionUsed(DECISION), false, "before");
-        collectRefund(claimed(), 1, DECISION);
-        eq(registrar.decisionUsed(DECISION), true, "after");
-        eq(registrar.decisionUsed(CLAIM_HASH), false, "a claim hash is no decision");
     }
 
     function test_theFundingSourceAnswersToTheRegistrarOnly() public view {

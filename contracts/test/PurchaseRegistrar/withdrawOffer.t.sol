@@ -5,7 +5,7 @@ import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
 import {Fixture} from "../Fixture.t.sol";
 
 contract WithdrawOfferTest is Fixture {
-    function test_theRegistrarWithdraws() public {
+    function test_theOperatorWithdraws() public {
         bytes32 id = offer();
         pay(id, 5_000_000);
         expectLog(address(registrar));
@@ -45,21 +45,21 @@ contract WithdrawOfferTest is Fixture {
         eq(usdc.balanceOf(beneficiary), 5, "the refund arrives");
     }
 
-    function test_onlyTheRegistrarWithdraws() public {
+    function test_onlyTheOperatorWithdraws() public {
         bytes32 id = offer();
         refusesCaller(merchant, operator);
         vm.prank(merchant);
         registrar.withdrawOffer(id);
     }
 
-    function test_theRegistrarWithdrawsUntilItsLastSecond() public {
+    function test_theOperatorWithdrawsUntilItsLastSecond() public {
         bytes32 id = offer();
         vm.warp(BOUNDS_UNTIL);
         withdraw(id);
         eq(openOffers(), 0, "released");
     }
 
-    function test_theRegistrarDoesNotWithdrawAfterItsLastSecond() public {
+    function test_theOperatorDoesNotWithdrawAfterItsLastSecond() public {
         bytes32 id = offer();
         vm.warp(BOUNDS_UNTIL + 1);
         refusesTime(BOUNDS_UNTIL);
@@ -80,7 +80,7 @@ contract WithdrawOfferTest is Fixture {
                 IPurchaseRegistrar.WrongRoute.selector,
                 id,
                 IPurchaseRegistrar.Route.Direct,
-                IPurchaseRegistrar.Route.Registrar
+                IPurchaseRegistrar.Route.Offer
             )
         );
         vm.prank(operator);

@@ -27,8 +27,9 @@ contract InvariantsTest is Assertions {
             IPurchaseRegistrar.Figures memory f = world.registrar().figures(id);
             eq(f.paid + f.outstanding, f.amount, "paid and outstanding make the amount");
             eq(f.refunded <= f.paid, true, "no more is refunded than was paid");
-            eq(f.refunded == 0 || f.claimHash != 0, true, "no refund without a claim");
+            eq(f.claimHash == 0 || f.paid > 0, true, "no claim without a payment");
             eq((f.refunded == 0) == (f.decisionHash == 0), true, "a refund has its decision");
+            eq(f.claimHash == 0 || f.decisionHash == 0, true, "the decision takes the claim's place");
             eq(world.registrar().hashPurchase(world.commitment(id)), id, "the id is the rehash of the commitment");
         }
     }
@@ -94,7 +95,7 @@ contract InvariantsTest is Assertions {
             uint256 purchases = world.idCount();
             for (uint256 j = 0; j < purchases; ++j) {
                 IPurchaseRegistrar.PurchaseState memory p = world.registrar().purchase(world.ids(j));
-                if (p.program != program || p.route != IPurchaseRegistrar.Route.Registrar) continue;
+                if (p.program != program || p.route != IPurchaseRegistrar.Route.Offer) continue;
                 if (p.status == IPurchaseRegistrar.Status.Open) outstanding += p.amount - p.paid;
             }
             eq(world.registrar().programState(program).openOffers, outstanding, "open offers");
@@ -113,20 +114,40 @@ contract InvariantsTest is Assertions {
         }
     }
 
-    function invariant_decisionsAreSingleUse() public view {
-        uint256 count = world.decisionCount();
-        for (uint256 i = 0; i < count; ++i) {
-            eq(world.registrar().decisionUsed(world.decisions(i)), true, "used");
-            for (uint256 j = 0; j < i; ++j) {
-                eq(world.decisions(i) == world.decisions(j), false, "used once");
-            }
-        }
+    function invariant_aPurchaseHasOneRefundUnderItsDecision() public view {
         uint256 refunds;
         uint256 purchases = world.idCount();
         for (uint256 i = 0; i < purchases; ++i) {
-            if (world.registrar().purchase(world.ids(i)).refunded != 0) ++refunds;
+            IPurchaseRegistrar.PurchaseState memory p = world.registrar().purchase(world.ids(i));
+            eq(p.decisionHash, world.decisionOf(world.ids(i)), "the decision that was carried out for it");
+            if (p.refunded != 0) ++refunds;
         }
-        eq(refunds, count, "a refund for each decision");
+        eq(refunds, world.accepted("collectRefund"), "a refund for each collection");
+    }
+
+    /// @dev Whatever the admins, the merchants and other programs did, short of emptying balance or allowance.
+    function invariant_anOwedRefundCanBeCollected() public {
+        uint256 purchases = world.idCount();
+        for (uint256 i = 0; i < purchases; ++i) {
+            uint256 owed = world.owed(world.ids(i));
+            if (owed == 0) continue;
+            try this.collect(world.ids(i), owed) {}
+            catch (bytes memory outcome) {
+                eq(keccak256(outcome), keccak256(abi.encodeWithSelector(Tried.selector, true)), "it can be collected");
+            }
+        }
+    }
+
+    error Tried(bool accepted);
+
+    /// @dev Reverts in any case, so that nothing changes. The decision is one that other refunds may have used.
+    function collect(bytes32 id, uint256 award) external {
+        vm.warp(world.time());
+        bytes memory data = abi.encodeCall(world.registrar().collectRefund, (id, award, world.someDecision()));
+        address registrar = address(world.registrar());
+        vm.prank(world.operatorOf(id));
+        (bool accepted,) = registrar.call(data);
+        revert Tried(accepted);
     }
 
     function balance(address token, address holder) private view returns (uint256) {

@@ -14,11 +14,11 @@ contract Replay {
     mapping(bytes32 program => mapping(bytes32 merchantRef => IPurchaseRegistrar.FundingState)) private _fundings;
     mapping(bytes32 program => mapping(address wallet => bytes32 merchantRef)) public enrolledAs;
     mapping(bytes32 id => IPurchaseRegistrar.PurchaseState) private _purchases;
-    mapping(bytes32 decisionHash => bool) public decisionUsed;
 
     error UnknownLog(bytes32 topic);
     error SequenceGap(bytes32 id, uint32 actual, uint32 expected);
     error TotalGap(bytes32 id, uint256 actual, uint256 expected);
+    error OtherClaim(bytes32 id, bytes32 actual, bytes32 expected);
 
     constructor(address registrar) {
         _registrar = registrar;
@@ -57,7 +57,7 @@ contract Replay {
         } else if (topic == IPurchaseRegistrar.FundingEnrolled.selector) _fundingEnrolled(topics, data);
         else if (topic == IPurchaseRegistrar.FundingRevoked.selector) _fundingRevoked(topics, data);
         else if (topic == IPurchaseRegistrar.PurchaseOffered.selector) {
-            _committed(topics[1], data, IPurchaseRegistrar.Route.Registrar);
+            _committed(topics[1], data, IPurchaseRegistrar.Route.Offer);
         } else if (topic == IPurchaseRegistrar.PurchaseRegistered.selector) {
             _committed(topics[1], data, IPurchaseRegistrar.Route.Direct);
         } else if (topic == IPurchaseRegistrar.OfferWithdrawn.selector) {
@@ -75,13 +75,13 @@ contract Replay {
     function _programOpened(bytes32[] memory topics, bytes memory data) private {
         IPurchaseRegistrar.ProgramState storage state = _programs[topics[1]];
         state.admin = address(uint160(uint256(topics[2])));
-        state.registrar = address(uint160(uint256(topics[3])));
+        state.operator = address(uint160(uint256(topics[3])));
         (state.commitmentSigner, state.bounds) = abi.decode(data, (address, IPurchaseRegistrar.Bounds));
     }
 
     function _boundsSet(bytes32[] memory topics, bytes memory data) private {
         IPurchaseRegistrar.ProgramState storage state = _programs[topics[1]];
-        state.registrar = address(uint160(uint256(topics[2])));
+        state.operator = address(uint160(uint256(topics[2])));
         (state.commitmentSigner, state.bounds) = abi.decode(data, (address, IPurchaseRegistrar.Bounds));
     }
 
@@ -100,13 +100,14 @@ contract Replay {
     }
 
     function _committed(bytes32 id, bytes memory data, IPurchaseRegistrar.Route route) private {
-        (uint32 sequence, bytes32 merchantRef, IPurchaseRegistrar.Purchase memory p) =
-            abi.decode(data, (uint32, bytes32, IPurchaseRegistrar.Purchase));
+        (uint32 sequence, IPurchaseRegistrar.Purchase memory p) =
+            abi.decode(data, (uint32, IPurchaseRegistrar.Purchase));
         IPurchaseRegistrar.PurchaseState storage state = _next(id, sequence);
         state.status = IPurchaseRegistrar.Status.Open;
         state.route = route;
         state.program = p.program;
-        state.merchantRef = merchantRef;
+        // The wallet has one active funding in the program, which covers the purchase from now on.
+        state.merchantRef = enrolledAs[p.program][p.merchant];
         state.merchant = p.merchant;
         state.buyer = p.buyer;
         state.beneficiary = p.beneficiary;
@@ -114,7 +115,7 @@ contract Replay {
         state.amount = p.amount;
         state.payDeadline = p.payDeadline;
         state.claimDeadline = p.claimDeadline;
-        if (route == IPurchaseRegistrar.Route.Registrar) _programs[p.program].openOffers += p.amount;
+        if (route == IPurchaseRegistrar.Route.Offer) _programs[p.program].openOffers += p.amount;
     }
 
     function _closed(bytes32 id, bytes32 program_, bytes memory data, IPurchaseRegistrar.Status status) private {
@@ -124,21 +125,22 @@ contract Replay {
     }
 
     function _paid(bytes32 id, bytes memory data) private {
-        (uint32 sequence,, uint256 amount, uint256 paidTotal) = abi.decode(data, (uint32, address, uint256, uint256));
+        (uint32 sequence, uint256 amount, uint256 paidTotal) = abi.decode(data, (uint32, uint256, uint256));
         IPurchaseRegistrar.PurchaseState storage state = _next(id, sequence);
         state.paid += amount;
         if (state.paid != paidTotal) revert TotalGap(id, paidTotal, state.paid);
-        if (state.route == IPurchaseRegistrar.Route.Registrar) _programs[state.program].openOffers -= amount;
+        if (state.route == IPurchaseRegistrar.Route.Offer) _programs[state.program].openOffers -= amount;
     }
 
     function _refunded(bytes32[] memory topics, bytes memory data) private {
-        (uint32 sequence, bytes32 merchantRef, uint256 award, uint256 collectedTotal) =
+        (uint32 sequence, bytes32 claimHash, uint256 award, uint256 collectedTotal) =
             abi.decode(data, (uint32, bytes32, uint256, uint256));
         IPurchaseRegistrar.PurchaseState storage state = _next(topics[1], sequence);
+        if (claimHash != state.claimHash) revert OtherClaim(topics[1], claimHash, state.claimHash);
         state.refunded = award;
+        state.claimHash = 0;
         state.decisionHash = topics[3];
-        decisionUsed[topics[3]] = true;
-        IPurchaseRegistrar.FundingState storage source = _fundings[state.program][merchantRef];
+        IPurchaseRegistrar.FundingState storage source = _fundings[state.program][state.merchantRef];
         source.collected += award;
         if (source.collected != collectedTotal) revert TotalGap(topics[1], collectedTotal, source.collected);
     }

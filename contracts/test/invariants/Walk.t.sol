@@ -6,7 +6,7 @@ import {World} from "./World.t.sol";
 
 /// @title Walk
 /// @notice One long random walk through the world that the invariants are checked in.
-/// @dev Shows that the world is no desert: every step is accepted at times and refused at times.
+/// @dev Shows that the random steps reach everything: each step is accepted at times and refused at times.
 contract WalkTest is Assertions {
     uint256 private constant STEPS = 900;
     World private world;
@@ -22,9 +22,9 @@ contract WalkTest is Assertions {
 
     function test_aLongWalkTakesEveryStepAndIsRefusedEveryStep() public {
         for (uint256 i = 0; i < STEPS; ++i) {
-            walk(draw() % 40);
+            walk(draw() % 44);
         }
-        string[13] memory steps = [
+        string[14] memory steps = [
             "openProgram",
             "setBounds",
             "setPaused",
@@ -36,6 +36,7 @@ contract WalkTest is Assertions {
             "expire",
             "pay",
             "payBatch",
+            "payWithPermit",
             "claim",
             "collectRefund"
         ];
@@ -64,6 +65,8 @@ contract WalkTest is Assertions {
         else if (way < 30) world.pay(draw(), draw(), draw());
         else if (way < 33) world.payBatch(draw(), draw(), draw(), draw());
         else if (way < 36) world.claim(draw(), draw(), draw());
-        else world.collectRefund(draw(), draw(), draw(), draw());
+        else if (way < 40) world.collectRefund(draw(), draw(), draw(), draw());
+        else if (way < 43) world.payWithPermit(draw(), draw(), draw(), draw());
+        else world.approve(draw(), draw(), draw());
     }
 }

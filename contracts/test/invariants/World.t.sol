@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+
 import {FundingSource} from "../../FundingSource.sol";
 import {PurchaseRegistrar} from "../../PurchaseRegistrar.sol";
 import {TestUSDC} from "../../TestUSDC.sol";
@@ -11,11 +14,10 @@ import {Vm} from "../Vm.t.sol";
 import {Replay} from "./Replay.t.sol";
 
 /// @title World
-/// @notice Every actor's every step, with whatever arguments the fuzzer finds, against a model that says beforehand whether
-/// the step must be accepted.
-/// @dev The model is what the logs so far say (`Replay`) together with the clock and the tokens' moods. A step that is accepted
-/// although the model refuses it, or the other way round, reverts here and so fails the run. Balances are followed apart
-/// from the logs, by what each accepted step must have moved.
+/// @notice Takes every step of every actor with the arguments that the fuzzer finds, after predicting whether it must be accepted.
+/// @dev The prediction comes from the logs so far (`Replay`), the clock and the tokens. A step that is accepted against the
+/// prediction, or refused against it, reverts here and so fails the run. Balances are followed apart from the logs, by what
+/// each accepted step must have moved.
 contract World is Assertions {
     uint256 private constant WALLETS = 4;
     uint256 private constant MOST = 1_000;
@@ -33,6 +35,7 @@ contract World is Assertions {
     /// @dev Merchants, buyers and beneficiaries are drawn from the same wallets, so that they coincide at times.
     address[WALLETS] public wallets;
     address public stranger;
+    mapping(address wallet => uint256 key) private _keys;
     uint256 private constant SIGNER_KEY = 0xA11CE;
     address public immutable signer;
 
@@ -44,6 +47,9 @@ contract World is Assertions {
     bytes32[] public fundingPrograms;
     bytes32[] public fundingRefs;
     bytes32[] public decisions;
+
+    /// @notice The decision that was carried out for a purchase.
+    mapping(bytes32 id => bytes32 decisionHash) public decisionOf;
 
     /// @notice What a wallet must hold, by the steps that were accepted.
     mapping(address token => mapping(address holder => uint256)) public expected;
@@ -62,19 +68,20 @@ contract World is Assertions {
         signer = vm.addr(SIGNER_KEY);
         admins = [account("admin a"), account("admin b")];
         operators = [account("operator a"), account("operator b")];
-        wallets = [account("wallet 0"), account("wallet 1"), account("wallet 2"), account("wallet 3")];
+        string[WALLETS] memory names = ["wallet 0", "wallet 1", "wallet 2", "wallet 3"];
+        for (uint256 i = 0; i < WALLETS; ++i) {
+            wallets[i] = account(names[i]);
+            _keys[wallets[i]] = keyOf(names[i]);
+        }
         stranger = account("stranger");
         for (uint256 i = 0; i < WALLETS; ++i) {
             usdc.faucet(wallets[i], WEALTH);
             hostile.mint(wallets[i], WEALTH);
             expected[address(usdc)][wallets[i]] = WEALTH;
             expected[address(hostile)][wallets[i]] = WEALTH;
-            vm.startPrank(wallets[i]);
-            usdc.approve(address(registrar), type(uint256).max);
-            usdc.approve(address(source), type(uint256).max);
-            hostile.approve(address(registrar), type(uint256).max);
-            hostile.approve(address(source), type(uint256).max);
-            vm.stopPrank();
+            for (uint256 j = 0; j < 4; ++j) {
+                _approve(i, j, type(uint256).max);
+            }
         }
         // Something to start from, by the same steps as later.
         openProgram(0, 0);
@@ -107,11 +114,27 @@ contract World is Assertions {
 
     function setManner(uint256 seed) external {
         // Honest half of the time, so that hostile purchases get somewhere.
-        hostile.setManner(HostileToken.Manner(seed % 20 >= 9 ? 0 : seed % 20));
-        if (hostile.manner() == HostileToken.Manner.Reentrant && ids.length > 0) {
+        uint256 last = uint256(type(HostileToken.Manner).max);
+        HostileToken.Manner manner = HostileToken.Manner(seed % (2 * last) > last ? 0 : seed % (2 * last));
+        hostile.setManner(manner);
+        bool reenters = manner == HostileToken.Manner.Reentrant || manner == HostileToken.Manner.PermitReentrant;
+        if (reenters && ids.length > 0) {
             bytes32 id = ids[seed % ids.length];
-            hostile.reenter(address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
+            hostile.reenter(manner, address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
         }
+    }
+
+    /// @notice A wallet gives the registrar or the funding source another allowance, infinite half of the time.
+    function approve(uint256 walletSeed, uint256 spenderSeed, uint256 value) external {
+        if (usdc.paused()) return;
+        _approve(walletSeed % WALLETS, spenderSeed % 4, value % 2 == 0 ? type(uint256).max : clamp(value, 0, MOST));
+    }
+
+    function _approve(uint256 wallet, uint256 way, uint256 value) private {
+        IERC20 token = way < 2 ? IERC20(address(usdc)) : IERC20(address(hostile));
+        address spender = way % 2 == 0 ? address(registrar) : address(source);
+        vm.prank(wallets[wallet]);
+        token.approve(spender, value);
     }
 
     function setTokenPaused(uint256 seed) external {
@@ -126,6 +149,7 @@ contract World is Assertions {
 
     /// @notice Tokens that go around the registrar are nobody's payment.
     function bypass(uint256 fromSeed, uint256 toSeed, uint256 amount) external {
+        if (hostile.manner() != HostileToken.Manner.Honest) return;
         address from = wallets[fromSeed % WALLETS];
         address to = wallets[toSeed % WALLETS];
         amount = clamp(amount, 0, MOST);
@@ -161,7 +185,7 @@ contract World is Assertions {
         address actor = _actor(actorSeed, state.admin);
         IPurchaseRegistrar.Bounds memory bounds =
             _bounds(clamp(most, 0, MOST * 2), clamp(budget, 0, MOST * 8), time + clamp(daysLeft, 0, 60) * 1 days);
-        // The next registrar is the former one or the other program's.
+        // The next operator is the former one or the other program's.
         address next = operators[actorSeed % 5 == 0 ? 1 - programSeed % 2 : programSeed % 2];
         vm.prank(actor);
         _send(
@@ -191,7 +215,7 @@ contract World is Assertions {
         a.program = programs[programSeed % 2];
         a.wallet = wallets[walletSeed % WALLETS];
         // A few refs only, so that they collide.
-        a.merchantRef = keccak256(abi.encode("mer", (programSeed >> 8) % 3, walletSeed % WALLETS, fundingRefs.length / 4));
+        a.merchantRef = keccak256(abi.encode("mer", (programSeed >> 8) % 3, fundingRefs.length / 4));
         a.token = tokenSeed % 3 == 1 ? address(hostile) : address(usdc);
         a.cap = clamp(cap, 0, MOST * 6);
         a.validUntil = uint64(time + clamp(daysValid, 0, 40) * 1 days);
@@ -200,21 +224,13 @@ contract World is Assertions {
         bytes32 digest = registrar.hashFunding(a);
         bytes memory signature = _sign(digest, actorSeed);
         bool expectation = actor == a.wallet && !replay.program(a.program).paused && a.cap > 0
-            && _signed(actorSeed) && replay.enrolledAs(a.program, a.wallet) == 0 && _unusedRef(a.merchantRef, a.wallet);
+            && _signed(actorSeed) && replay.enrolledAs(a.program, a.wallet) == 0
+            && replay.funding(a.program, a.merchantRef).wallet == address(0);
         vm.prank(actor);
         if (_send("enroll", expectation, abi.encodeCall(registrar.enroll, (a, signature)))) {
             fundingPrograms.push(a.program);
             fundingRefs.push(a.merchantRef);
         }
-    }
-
-    function _unusedRef(bytes32 merchantRef, address wallet) private view returns (bool) {
-        for (uint256 i = 0; i < 2; ++i) {
-            address user = replay.funding(programs[i], merchantRef).wallet;
-            // Refs name their wallet, so that a ref of another wallet does not occur.
-            if (user == wallet) return false;
-        }
-        return true;
     }
 
     function revokeFunding(uint256 fundingSeed, uint256 actorSeed) external step {
@@ -226,7 +242,7 @@ contract World is Assertions {
         _send(
             "revokeFunding",
             actor == state.wallet && state.revokedAt == 0,
-            abi.encodeCall(registrar.revokeFunding, (fundingRefs[i]))
+            abi.encodeCall(registrar.revokeFunding, (fundingPrograms[i], fundingRefs[i]))
         );
     }
 
@@ -235,8 +251,8 @@ contract World is Assertions {
     function offer(uint256 parties, uint256 amount, uint256 deadlines, uint256 actorSeed) external step {
         IPurchaseRegistrar.Purchase memory p = _draw(parties, amount, deadlines);
         IPurchaseRegistrar.ProgramState memory state = replay.program(p.program);
-        address actor = _actor(actorSeed, state.registrar);
-        bool expectation = actor == state.registrar && time <= state.bounds.validUntil
+        address actor = _actor(actorSeed, state.operator);
+        bool expectation = actor == state.operator && time <= state.bounds.validUntil
             && p.amount <= state.bounds.maxPurchase && state.openOffers + p.amount <= state.bounds.openBudget
             && _mayCommit(p, actorSeed);
         _commit("offer", registrar.offer.selector, p, actor, expectation, actorSeed);
@@ -307,9 +323,9 @@ contract World is Assertions {
         bytes32 id = ids[idSeed % ids.length];
         IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
         IPurchaseRegistrar.ProgramState memory state = replay.program(p.program);
-        address actor = _actor(actorSeed >> 8, state.registrar);
-        bool expectation = actor == state.registrar && time <= state.bounds.validUntil
-            && p.route == IPurchaseRegistrar.Route.Registrar && p.status == IPurchaseRegistrar.Status.Open
+        address actor = _actor(actorSeed >> 8, state.operator);
+        bool expectation = actor == state.operator && time <= state.bounds.validUntil
+            && p.route == IPurchaseRegistrar.Route.Offer && p.status == IPurchaseRegistrar.Status.Open
             && p.paid < p.amount;
         vm.prank(actor);
         _send("withdrawOffer", expectation, abi.encodeCall(registrar.withdrawOffer, (id)));
@@ -330,14 +346,83 @@ contract World is Assertions {
         if (ids.length == 0) return;
         bytes32 id = ids[idSeed % ids.length];
         IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
-        uint256 outstanding = p.amount - p.paid;
-        amount = amount % 3 == 0 ? outstanding : clamp(amount, 0, outstanding + 1);
+        amount = _amount(p, amount);
         address actor = _actor(actorSeed, p.buyer);
-        bool expectation = actor == p.buyer && _mayPay(p, amount);
+        bool expectation = actor == p.buyer && _mayPay(p, amount, _allowance(p));
         vm.prank(actor);
         if (_send("pay", expectation, abi.encodeCall(registrar.pay, (id, amount)))) {
             _moved(p.token, p.buyer, p.merchant, amount);
         }
+    }
+
+    function _amount(IPurchaseRegistrar.PurchaseState memory p, uint256 seed) private pure returns (uint256) {
+        uint256 outstanding = p.amount - p.paid;
+        return seed % 3 == 0 ? outstanding : clamp(seed, 0, outstanding + 1);
+    }
+
+    function _allowance(IPurchaseRegistrar.PurchaseState memory p) private view returns (uint256) {
+        return IERC20(p.token).allowance(p.buyer, address(registrar));
+    }
+
+    /// @dev A permit and what becomes of it: at times signed by the wrong key, too late, or submitted by somebody before.
+    struct Permit {
+        uint256 deadline;
+        uint8 v;
+        bytes32 r;
+        bytes32 s;
+    }
+
+    function payWithPermit(uint256 idSeed, uint256 amount, uint256 actorSeed, uint256 permitSeed) external step {
+        if (ids.length == 0) return;
+        bytes32 id = ids[idSeed % ids.length];
+        IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
+        amount = _amount(p, amount);
+        Permit memory permit = _permit(p, amount, permitSeed);
+        bool valid = permitSeed % 8 != 0 && permit.deadline >= time;
+        if (permitSeed % 4 == 1 && _submit(p, amount, permit)) valid = false;
+        address actor = _actor(actorSeed, p.buyer);
+        uint256 allowance = valid && _takesPermits(p.token) ? amount : _allowance(p);
+        bool expectation = actor == p.buyer && _mayPay(p, amount, allowance);
+        vm.prank(actor);
+        bytes memory data =
+            abi.encodeCall(registrar.payWithPermit, (id, amount, permit.deadline, permit.v, permit.r, permit.s));
+        if (_send("payWithPermit", expectation, data)) _moved(p.token, p.buyer, p.merchant, amount);
+    }
+
+    function _permit(IPurchaseRegistrar.PurchaseState memory p, uint256 amount, uint256 seed)
+        private
+        view
+        returns (Permit memory permit)
+    {
+        permit.deadline = (seed >> 8) % 8 == 0 ? time - 1 : time;
+        IERC20Permit token = IERC20Permit(p.token);
+        bytes32 structHash = keccak256(
+            abi.encode(
+                usdc.PERMIT_TYPEHASH(), p.buyer, address(registrar), amount, token.nonces(p.buyer), permit.deadline
+            )
+        );
+        bytes32 digest = keccak256(abi.encodePacked(hex"1901", token.DOMAIN_SEPARATOR(), structHash));
+        uint256 key = seed % 8 == 0 ? SIGNER_KEY : _keys[p.buyer];
+        (permit.v, permit.r, permit.s) = vm.sign(key, digest);
+    }
+
+    /// @dev The stranger runs ahead with the permit.
+    function _submit(IPurchaseRegistrar.PurchaseState memory p, uint256 amount, Permit memory permit)
+        private
+        returns (bool success)
+    {
+        bytes memory data = abi.encodeCall(
+            IERC20Permit.permit,
+            (p.buyer, address(registrar), amount, permit.deadline, permit.v, permit.r, permit.s)
+        );
+        vm.prank(stranger);
+        (success,) = p.token.call(data);
+    }
+
+    function _takesPermits(address token) private view returns (bool) {
+        if (token == address(usdc)) return !usdc.paused();
+        HostileToken.Manner manner = hostile.manner();
+        return manner != HostileToken.Manner.PermitSilent && manner != HostileToken.Manner.PermitReverting;
     }
 
     /// @dev Two purchases, or one twice.
@@ -352,9 +437,9 @@ contract World is Assertions {
         amounts[0] = clamp(amount, 0, first.amount - first.paid);
         amounts[1] = clamp(amount >> 128, 0, second.amount - second.paid);
         address actor = _actor(actorSeed, first.buyer);
-        bool expectation = actor == first.buyer && actor == second.buyer && _mayPay(first, amounts[0]);
+        bool expectation = actor == first.buyer && actor == second.buyer && _mayPay(first, amounts[0], _allowance(first));
         if (batch[0] == batch[1]) second.paid += amounts[0];
-        expectation = expectation && _mayPay(second, amounts[1]);
+        expectation = expectation && _mayPay(second, amounts[1], _allowanceAfter(second, first, amounts[0]));
         vm.prank(actor);
         if (_send("payBatch", expectation, abi.encodeCall(registrar.payBatch, (batch, amounts)))) {
             _moved(first.token, first.buyer, first.merchant, amounts[0]);
@@ -362,9 +447,26 @@ contract World is Assertions {
         }
     }
 
-    function _mayPay(IPurchaseRegistrar.PurchaseState memory p, uint256 amount) private view returns (bool) {
-        return p.status == IPurchaseRegistrar.Status.Open && !replay.program(p.program).paused
-            && time <= p.payDeadline && amount > 0 && amount <= p.amount - p.paid
+    /// @dev The allowance that the first payment of a batch leaves for the second one.
+    function _allowanceAfter(
+        IPurchaseRegistrar.PurchaseState memory next,
+        IPurchaseRegistrar.PurchaseState memory first,
+        uint256 amount
+    ) private view returns (uint256 allowance) {
+        allowance = _allowance(next);
+        bool infinite = next.token == address(hostile) && allowance == type(uint256).max;
+        if (first.token == next.token && first.buyer == next.buyer && !infinite && amount <= allowance) {
+            allowance -= amount;
+        }
+    }
+
+    function _mayPay(IPurchaseRegistrar.PurchaseState memory p, uint256 amount, uint256 allowance)
+        private
+        view
+        returns (bool)
+    {
+        return p.status == IPurchaseRegistrar.Status.Open && p.refunded == 0 && !replay.program(p.program).paused
+            && time <= p.payDeadline && amount > 0 && amount <= p.amount - p.paid && amount <= allowance
             && _moves(p.token, address(registrar), p.buyer, p.merchant);
     }
 
@@ -374,7 +476,7 @@ contract World is Assertions {
         IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
         address actor = _actor(actorSeed, p.beneficiary);
         bytes32 claimHash = seed % 16 == 0 ? bytes32(0) : keccak256(abi.encode("claim", seed));
-        bool expectation = actor == p.beneficiary && p.paid > 0 && p.claimHash == 0 && time <= p.claimDeadline
+        bool expectation = actor == p.beneficiary && p.paid > 0 && p.claimHash == 0 && p.refunded == 0 && time <= p.claimDeadline
             && claimHash != 0;
         vm.prank(actor);
         _send("claim", expectation, abi.encodeCall(registrar.claim, (id, claimHash)));
@@ -385,30 +487,31 @@ contract World is Assertions {
         bytes32 id = ids[idSeed % ids.length];
         IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
         award = clamp(award, 0, p.paid + 1);
-        // At times a decision that was carried out before.
+        // At times a decision that was carried out before, here or in the other program.
         bytes32 decision = keccak256(abi.encode("decision", decisionSeed));
         if (decisionSeed % 8 == 0 && decisions.length > 0) decision = decisions[decisionSeed % decisions.length];
         if (decisionSeed % 32 == 1) decision = 0;
-        address actor = _actor(actorSeed, replay.program(p.program).registrar);
-        bool expectation = actor == replay.program(p.program).registrar && _mayRefund(p, award, decision);
+        address actor = _actor(actorSeed, replay.program(p.program).operator);
+        bool expectation = actor == replay.program(p.program).operator && award > 0 && award <= p.paid
+            && award <= _owed(p) && decision != 0;
         vm.prank(actor);
         if (_send("collectRefund", expectation, abi.encodeCall(registrar.collectRefund, (id, award, decision)))) {
             decisions.push(decision);
+            decisionOf[id] = decision;
             _moved(p.token, p.merchant, p.beneficiary, award);
         }
     }
 
-    function _mayRefund(IPurchaseRegistrar.PurchaseState memory p, uint256 award, bytes32 decision)
-        private
-        view
-        returns (bool)
-    {
+    /// @dev What can be collected at most: neither pause, bounds nor revocation count.
+    function _owed(IPurchaseRegistrar.PurchaseState memory p) private view returns (uint256 most) {
         IPurchaseRegistrar.FundingState memory state = replay.funding(p.program, p.merchantRef);
-        return time <= replay.program(p.program).bounds.validUntil && p.claimHash != 0 && p.refunded == 0
-            && decision != 0 && !replay.decisionUsed(decision) && award > 0 && award <= p.paid
-            && award <= state.cap - state.collected
-            && time <= (state.revokedAt == 0 ? state.validUntil : p.claimDeadline)
+        bool covered = p.claimHash != 0 && p.refunded == 0 && time <= state.validUntil
             && _moves(p.token, address(source), p.merchant, p.beneficiary);
+        if (!covered) return 0;
+        most = state.cap - state.collected;
+        if (p.paid < most) most = p.paid;
+        uint256 allowance = IERC20(p.token).allowance(p.merchant, address(source));
+        if (allowance < most) most = allowance;
     }
 
     // What the invariants read
@@ -421,8 +524,17 @@ contract World is Assertions {
         return fundingRefs.length;
     }
 
-    function decisionCount() external view returns (uint256) {
-        return decisions.length;
+    function owed(bytes32 id) external view returns (uint256) {
+        return _owed(replay.purchase(id));
+    }
+
+    function operatorOf(bytes32 id) external view returns (address) {
+        return replay.program(replay.purchase(id).program).operator;
+    }
+
+    /// @dev The first one that was carried out, if any.
+    function someDecision() external view returns (bytes32) {
+        return decisions.length == 0 ? keccak256("decision") : decisions[0];
     }
 
     function commitment(bytes32 id) external view returns (IPurchaseRegistrar.Purchase memory) {
@@ -466,7 +578,8 @@ contract World is Assertions {
         }
         HostileToken.Manner manner = hostile.manner();
         return manner == HostileToken.Manner.Honest || manner == HostileToken.Manner.NoAnswer
-            || manner == HostileToken.Manner.Reentrant;
+            || manner == HostileToken.Manner.Reentrant || manner == HostileToken.Manner.PermitSilent
+            || manner == HostileToken.Manner.PermitReverting || manner == HostileToken.Manner.PermitReentrant;
     }
 
     function _moved(address token, address from, address to, uint256 amount) private {
