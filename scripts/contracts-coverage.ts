@@ -2,7 +2,7 @@
 // and fails unless every line of the deployed contracts is run. Hardhat reports lines and statements, not branches: that both
 // sides of every condition are tested is what `npm run mutate:contracts` shows.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -15,6 +15,7 @@ mkdirSync(WORKSPACE, { recursive: true });
 for (const entry of ["contracts", "hardhat.config.ts", "package.json"]) {
   cpSync(join(ROOT, entry), join(WORKSPACE, entry), { recursive: true });
 }
+symlinkSync(join(ROOT, "node_modules"), join(WORKSPACE, "node_modules"));
 
 const hardhat = join(ROOT, "node_modules", "hardhat", "dist", "src", "cli.js");
 const run = spawnSync(process.execPath, [hardhat, "test", "solidity", "--coverage"], {

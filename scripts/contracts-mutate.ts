@@ -5,7 +5,16 @@
 // A mutant is compiled alone and put into a copy of the artifacts under cache/; the tests deploy from artifacts, so nothing else
 // is compiled again. `--only "one text|another"` runs the mutants whose description contains one of the texts; `--list` runs none.
 import { fork } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -305,6 +314,7 @@ async function main(): Promise<void> {
   rmSync(WORKSPACE, { recursive: true, force: true });
   mkdirSync(WORKSPACE, { recursive: true });
   cpSync(join(ROOT, "contracts"), join(WORKSPACE, "contracts"), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(WORKSPACE, "node_modules"));
   writeFileSync(
     join(WORKSPACE, "package.json"),
     '{ "name": "mutation", "type": "module", "private": true }\n',

@@ -25,6 +25,15 @@ contract ConstructorTest is TokenFixture {
         eq(other.name(), "USD Coin", "name");
         eq(other.symbol(), "USDC.e", "symbol");
         eq(other.DOMAIN_SEPARATOR() == usdc.DOMAIN_SEPARATOR(), false, "another domain");
+        bytes32 typehash =
+            keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
+        eq(
+            other.DOMAIN_SEPARATOR(),
+            keccak256(
+                abi.encode(typehash, keccak256("USD Coin"), keccak256("2"), block.chainid, address(other))
+            ),
+            "the domain has the name, not the symbol"
+        );
     }
 
     function test_noRoleIsTheZeroAddress() public {

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {TestUSDC} from "../../TestUSDC.sol";
+import {HostileToken} from "../../adversaries/HostileToken.sol";
 import {TokenFixture} from "./TokenFixture.t.sol";
 
 contract RescueERC20Test is TokenFixture {
@@ -14,6 +15,84 @@ contract RescueERC20Test is TokenFixture {
         vm.prank(carol);
         usdc.rescueERC20(IERC20(address(other)), bob, 5);
         eq(other.balanceOf(bob), 5, "bob");
+    }
+
+    function rescues(HostileToken.Manner manner) private returns (HostileToken token) {
+        token = new HostileToken();
+        token.mint(address(usdc), 5);
+        token.setManner(manner);
+        vm.prank(owner);
+        usdc.updateRescuer(carol);
+    }
+
+    function test_aTokenWithoutAnAnswerIsRescued() public {
+        HostileToken token = rescues(HostileToken.Manner.NoAnswer);
+        vm.prank(carol);
+        usdc.rescueERC20(IERC20(address(token)), bob, 5);
+        eq(token.balanceOf(bob), 5, "bob");
+    }
+
+    function test_anyAnswerButZeroIsTrue() public {
+        HostileToken token = rescues(HostileToken.Manner.OddAnswer);
+        vm.prank(carol);
+        usdc.rescueERC20(IERC20(address(token)), bob, 5);
+        eq(token.balanceOf(bob), 5, "bob");
+    }
+
+    function test_aFalseAnswerIsRefused() public {
+        HostileToken token = rescues(HostileToken.Manner.FalseAnswer);
+        refuses("SafeERC20: ERC20 operation did not succeed");
+        vm.prank(carol);
+        usdc.rescueERC20(IERC20(address(token)), bob, 5);
+        eq(token.balanceOf(bob), 0, "bob");
+    }
+
+    function test_theReasonOfTheOtherTokenIsPassedOn() public {
+        HostileToken token = rescues(HostileToken.Manner.Reverting);
+        refuses("HostileToken: no");
+        vm.prank(carol);
+        usdc.rescueERC20(IERC20(address(token)), bob, 5);
+    }
+
+    function test_aRevertWithoutAReasonHasOne() public {
+        rescues(HostileToken.Manner.Honest);
+        // One byte of code, an invalid instruction.
+        vm.etch(bob, hex"fe");
+        refuses("SafeERC20: low-level call failed");
+        vm.prank(carol);
+        usdc.rescueERC20(IERC20(bob), carol, 5);
+    }
+
+    function test_oneByteOfAReasonIsPassedOn() public {
+        rescues(HostileToken.Manner.Honest);
+        // Reverts with one byte.
+        vm.etch(bob, hex"60016000fd");
+        vm.expectRevert(hex"00");
+        vm.prank(carol);
+        usdc.rescueERC20(IERC20(bob), carol, 5);
+    }
+
+    function test_oneByteIsNoAnswer() public {
+        rescues(HostileToken.Manner.Honest);
+        // Returns one byte.
+        vm.etch(bob, hex"60016000f3");
+        vm.expectRevert(bytes(""));
+        vm.prank(carol);
+        usdc.rescueERC20(IERC20(bob), carol, 5);
+    }
+
+    function test_anAccountWithoutCodeIsRefused() public {
+        rescues(HostileToken.Manner.Honest);
+        refuses("Address: call to non-contract");
+        vm.prank(carol);
+        usdc.rescueERC20(IERC20(bob), carol, 5);
+    }
+
+    function test_theTokenHoldsNothingOfItsOwnToRescue() public {
+        rescues(HostileToken.Manner.Honest);
+        refusesBlocked();
+        vm.prank(carol);
+        usdc.rescueERC20(IERC20(address(usdc)), bob, 0);
     }
 
     function test_onlyTheRescuerDoes() public {
