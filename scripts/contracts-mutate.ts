@@ -2,8 +2,8 @@
 // if-revert switched off, every comparison shifted, every modifier, event and assignment removed. A mutant that no test kills
 // must be named in contracts/mutants-allowed.json with the reason why nobody could notice; any other survivor fails the run.
 //
-// A mutant is compiled alone and put into a copy of the artifacts under cache/; the tests deploy from artifacts, so nothing else
-// is compiled again. `--only "one text|another"` runs the mutants whose description contains one of the texts; `--list` runs none.
+// A mutant is compiled alone, with few optimizations, and put into a copy of the artifacts under cache/; the tests deploy from
+// artifacts, so nothing else is compiled again. `--only "one text|another"` runs the mutants whose description contains one of the texts; `--list` runs none.
 import { fork } from "node:child_process";
 import {
   cpSync,
@@ -32,6 +32,22 @@ const CARRIERS: Record<string, string[]> = {
   FundingSource: ["FundingSource", "PurchaseRegistrar"],
   PurchaseRegistrar: ["PurchaseRegistrar"],
   TestUSDC: ["TestUSDC"],
+};
+
+const DEPLOYED = ["FundingSource", "PurchaseRegistrar", "TestUSDC"];
+
+/** A quarter of the time of all optimizations, and code that still fits on chain. */
+const OPTIMIZER = {
+  enabled: true,
+  details: {
+    peephole: true,
+    jumpdestRemover: true,
+    deduplicate: true,
+    inliner: true,
+    constantOptimizer: true,
+    cse: false,
+    yul: false,
+  },
 };
 
 const OTHER_OPERATOR: Record<string, string> = {
@@ -98,7 +114,7 @@ function compile(
   const input = {
     language: "Solidity",
     sources: Object.fromEntries(names.map((name) => [pathOf(name), { content: read(pathOf(name)) }])),
-    settings: { ...solidity.settings, outputSelection: { "*": selection } },
+    settings: { ...solidity.settings, optimizer: OPTIMIZER, outputSelection: { "*": selection } },
   };
   const output = solc.compile(JSON.stringify(input), { import: (path) => ({ contents: read(path) }) });
   return JSON.parse(output) as CompilerOutput;
@@ -237,14 +253,24 @@ type SuiteRun = { suiteResults: { id: { name: string }; testResults: { name: str
 async function worker(): Promise<void> {
   const hre = await createHardhatRuntimeEnvironment(config, {}, WORKSPACE);
   const tests = hre.tasks.getTask(["test", "solidity"]);
-  const originals = new Map(
-    Object.keys(CARRIERS)
-      .filter((name) => existsSync(artifactPath(name)))
-      .map((name) => [name, readFileSync(artifactPath(name), "utf8")]),
-  );
 
-  const run = async (testFiles: string[]): Promise<string[]> => {
-    const result = (await tests.run({ noCompile: true, testFiles })) as TestRun;
+  /** Compiles contracts with one source replaced, or none, and puts them into the artifacts; answers whether they compile. */
+  const install = (names: string[], replaced: Record<string, string>): boolean => {
+    const selection = { "*": ["evm.bytecode.object", "evm.deployedBytecode.object"] };
+    const output = compile(names, replaced, selection);
+    if (output.errors?.some(({ severity }) => severity === "error")) return false;
+    for (const name of names) {
+      const evm = output.contracts?.[pathOf(name)]?.[name]?.evm;
+      const artifact = JSON.parse(readFileSync(artifactPath(name), "utf8")) as Record<string, unknown>;
+      artifact["bytecode"] = `0x${evm?.bytecode.object}`;
+      artifact["deployedBytecode"] = `0x${evm?.deployedBytecode.object}`;
+      writeFileSync(artifactPath(name), JSON.stringify(artifact));
+    }
+    return true;
+  };
+
+  const run = async (testFiles: string[], testProfile: string): Promise<string[]> => {
+    const result = (await tests.run({ noCompile: true, testFiles, testProfile })) as TestRun;
     const run = result.success ? result.value : result.error;
     const failing = (run?.suiteResults ?? []).flatMap(({ id, testResults }) =>
       testResults.filter(({ status }) => status === "Failure").map(({ name }) => `${id.name} ${name}`),
@@ -260,32 +286,20 @@ async function worker(): Promise<void> {
       bytes.subarray(mutant.end),
     ]).toString("utf8");
     const carriers = CARRIERS[mutant.source] ?? [];
-    const output = compile(
-      carriers,
-      { [pathOf(mutant.source)]: mutated },
-      {
-        "*": ["evm.bytecode.object", "evm.deployedBytecode.object"],
-      },
-    );
-    if (output.errors?.some(({ severity }) => severity === "error")) return { outcome: "invalid", tests: [] };
-    for (const name of carriers) {
-      const evm = output.contracts?.[pathOf(name)]?.[name]?.evm;
-      const artifact = JSON.parse(originals.get(name) ?? "") as Record<string, unknown>;
-      artifact["bytecode"] = `0x${evm?.bytecode.object}`;
-      artifact["deployedBytecode"] = `0x${evm?.deployedBytecode.object}`;
-      writeFileSync(artifactPath(name), JSON.stringify(artifact));
-    }
+    const kept = carriers.map((name) => readFileSync(artifactPath(name), "utf8"));
+    if (!install(carriers, { [pathOf(mutant.source)]: mutated })) return { outcome: "invalid", tests: [] };
     try {
       // The contract's own unit tests find nearly everything and take a second.
-      const failing = await run(unitTestsOf(mutant.source));
-      const tests = failing.length > 0 ? failing : await run([]);
+      const failing = await run(unitTestsOf(mutant.source), "mutants");
+      const tests = failing.length > 0 ? failing : await run([], "default");
       return { outcome: tests.length > 0 ? "killed" : "survived", tests };
     } finally {
-      for (const name of carriers) writeFileSync(artifactPath(name), originals.get(name) ?? "");
+      for (const [index, name] of carriers.entries()) writeFileSync(artifactPath(name), kept[index] ?? "");
     }
   };
 
-  const unbroken = await run([]);
+  if (!install(DEPLOYED, {})) throw new Error("the unbroken contracts do not compile");
+  const unbroken = await run([], "default");
   if (unbroken.length > 0) throw new Error(`the unbroken contracts fail: ${unbroken.join(", ")}`);
   process.on("message", async (mutant: Mutant) => {
     process.send?.(await judge(mutant));

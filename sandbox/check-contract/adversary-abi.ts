@@ -11,7 +11,7 @@ export const contractWalletAbi = parseAbi([
 
 /** What attacks call on LookalikeRegistrar: any log, from another address. */
 export const lookalikeAbi = parseAbi([
-  "struct Payment { bytes32 id; address buyer; address merchant; uint32 sequence; address token; uint256 amount; uint256 paidTotal; }",
+  "struct Payment { bytes32 id; address buyer; address merchant; uint32 sequence; uint256 amount; uint256 paidTotal; }",
   "function pretendPayment(Payment p)",
   "function emitLog(bytes32[] topics, bytes data)",
 ]);

@@ -58,7 +58,8 @@ export async function runLifecycle(stage: Stage): Promise<GasUse> {
   expectMoved("the funding source, which must hold nothing,", after.fundingSource, 0n);
   await expectGapless(stage);
 
-  const revoke = revokeFundingCall(stage.contracts.registrar, hashId(stage.merchant.id));
+  const { program, id } = stage.merchant;
+  const revoke = revokeFundingCall(stage.contracts.registrar, hashId(program), hashId(id));
   await measure("revokeFunding", await stage.succeed("merchant", revoke));
   return gas;
 }

@@ -57,6 +57,6 @@ async function endEarlierEnrollment(session: Session): Promise<void> {
   session.sent(
     "An earlier enrollment of this wallet is revoked",
     merchant,
-    await merchant.sendCall(revokeFundingCall(address, merchantRef)),
+    await merchant.sendCall(revokeFundingCall(address, hashId(program), merchantRef)),
   );
 }

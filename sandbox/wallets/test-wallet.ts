@@ -91,8 +91,9 @@ export class TestWallet extends Wallet {
   }
 
   /** Ends the merchant's funding; purchases on chain keep their cover. */
-  async revokeFunding(merchant: Pick<Merchant, "id">): Promise<SentTransaction> {
-    return await this.sendCall(revokeFundingCall(this.#contracts.registrar, hashId(merchant.id)));
+  async revokeFunding({ program, id }: Pick<Merchant, "program" | "id">): Promise<SentTransaction> {
+    const { registrar } = this.#contracts;
+    return await this.sendCall(revokeFundingCall(registrar, hashId(program), hashId(id)));
   }
 
   /**

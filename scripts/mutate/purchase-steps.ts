@@ -243,8 +243,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         find: `registrarLog(services, "PurchaseRegistered", {
         id: purchase.commitment_hash,
         program: commitment.program,
-        merchant: purchase.merchant,
-        merchantRef: hashId(purchase.merchant_id),
+        buyer: commitment.buyer,
         purchase: toJson(commitment),
       }),
     ],
@@ -252,8 +251,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         replace: `registrarLog(services, "PurchaseRegistered", {
         id: purchase.commitment_hash,
         program: commitment.program,
-        merchant: purchase.merchant,
-        merchantRef: hashId(purchase.merchant_id),
+        buyer: commitment.buyer,
         purchase: toJson(commitment),
       }),
     ],

@@ -240,11 +240,6 @@ export const refunds: readonly MutantGroup[] = [
         find: "if (coveredUntil !== null)",
         replace: "if (coveredUntil === 0)",
       },
-      {
-        rule: "The end of the registrar's bounds is not told as the end of a funding.",
-        find: "return deadline === merchant.funding.valid_until || deadline === purchase.claim_deadline ? deadline : null;",
-        replace: "return deadline;",
-      },
     ],
   },
   {

@@ -10,7 +10,6 @@ import {
   offerCall,
   registerCall,
 } from "../../protocol/call.ts";
-import { hashId } from "../../protocol/id.ts";
 import { toJson } from "../../protocol/json.ts";
 import type { ChainPurchase } from "../chain/chain.ts";
 import type { Deployment, PinnedContract } from "../deployment.ts";
@@ -121,8 +120,7 @@ export function expectOffer(
       registrarLog(services, "PurchaseOffered", {
         id: purchase.commitment_hash,
         program: commitment.program,
-        registrar,
-        merchantRef: hashId(purchase.merchant_id),
+        buyer: commitment.buyer,
         purchase: toJson(commitment),
       }),
     ],
@@ -147,8 +145,7 @@ export function expectRegistration(
       registrarLog(services, "PurchaseRegistered", {
         id: purchase.commitment_hash,
         program: commitment.program,
-        merchant: purchase.merchant,
-        merchantRef: hashId(purchase.merchant_id),
+        buyer: commitment.buyer,
         purchase: toJson(commitment),
       }),
     ],
@@ -192,7 +189,6 @@ export function expectPayments(
 ): Expectation {
   const { deployment } = services;
   const { buyer } = asked;
-  const token = deployment.token.address;
   const known = payments.map(({ purchase }) => purchase).filter((purchase) => purchase !== null);
   return expectation(services, {
     contract: deployment.registrar,
@@ -206,7 +202,7 @@ export function expectPayments(
       const merchant = purchase?.merchant ?? null;
       const value = amount.toString();
       return [
-        registrarLog(services, "PurchasePaid", { id, buyer, merchant, token, amount: value }),
+        registrarLog(services, "PurchasePaid", { id, buyer, merchant, amount: value }),
         tokenLog(services, "Transfer", { from: buyer, to: merchant, value }),
       ];
     }),
@@ -244,7 +240,7 @@ export function expectClaim(
 /** The relayer's `collectRefund`, as the chain holds it afterwards. */
 export function expectRefund(
   step: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord; registrar: Address },
-  onChain: Pick<ChainPurchase, "claimHash" | "decisionHash">,
+  onChain: Pick<ChainPurchase, "decisionHash">,
   services: BoundServices,
 ): Expectation {
   const { deployment } = services;
@@ -257,15 +253,15 @@ export function expectRefund(
     wallet: registrar,
     call: collectRefundCall(address, id, BigInt(award), decision.decision_hash),
     purchase: {
-      expected: { claim_hash: claim.claim_hash, decision_hash: decision.decision_hash },
-      actual: { claim_hash: onChain.claimHash, decision_hash: onChain.decisionHash },
+      expected: { decision_hash: decision.decision_hash },
+      actual: { decision_hash: onChain.decisionHash },
     },
     logs: [
       registrarLog(services, "RefundCollected", {
         id,
         beneficiary: purchase.beneficiary,
         decisionHash: decision.decision_hash,
-        merchantRef: hashId(purchase.merchant_id),
+        claimHash: claim.claim_hash,
         award,
       }),
       tokenLog(services, "Transfer", { from: purchase.merchant, to: purchase.beneficiary, value: award }),

@@ -198,7 +198,7 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
       });
       return {
         asOf,
-        registrar: state.registrar,
+        registrar: state.operator,
         paused: state.paused,
         maxPurchase: state.bounds.maxPurchase,
         openBudget: state.bounds.openBudget,

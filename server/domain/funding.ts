@@ -3,7 +3,7 @@ import type { Json } from "../../protocol/json.ts";
 import type { ChainFunding, ChainRevert } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
-import type { DecisionRecord, MerchantRecord, PurchaseRecord } from "../store/records.ts";
+import type { DecisionRecord, PurchaseRecord } from "../store/records.ts";
 import { findMerchant } from "./find.ts";
 
 /** What keeps a funding from covering an award: the figure that is missing, in the problem's member and in words. */
@@ -35,7 +35,7 @@ export async function refusalOfFunding(
   const funding = await services.chain.funding(query);
   const award = BigInt(decision.statement.award);
   const remaining = BigInt(merchant.funding.cap) - funding.collected;
-  const coveredUntil = coverOf(revert, merchant, purchase);
+  const coveredUntil = coverOf(revert);
   const short = shortfalls(revert, { ...funding, award, remaining, coveredUntil });
   if (short.length === 0) return null;
   const { allowance, balance, revokedAt } = funding;
@@ -54,16 +54,9 @@ export async function refusalOfFunding(
   });
 }
 
-/** The last second at which the funding covers the purchase, as the contract that refused has it; null when it did not say. */
-function coverOf(
-  { name, args }: ChainRevert,
-  merchant: MerchantRecord,
-  purchase: PurchaseRecord,
-): number | null {
-  if (name !== "DeadlinePassed") return null;
-  const deadline = Number(args["deadline"]);
-  // The end of the registrar's bounds is another deadline.
-  return deadline === merchant.funding.valid_until || deadline === purchase.claim_deadline ? deadline : null;
+/** The last second at which the funding covers refunds, as the contract that refused has it; null when it did not say. */
+function coverOf({ name, args }: ChainRevert): number | null {
+  return name === "DeadlinePassed" ? Number(args["deadline"]) : null;
 }
 
 function shortfalls(

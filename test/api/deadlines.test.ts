@@ -145,12 +145,12 @@ describe("an offer", () => {
   });
 });
 
-/** The program's admin lets the registrar act until then. */
+/** The program's admin lets the operator offer until then. */
 async function setBounds(validUntil: number): Promise<Hex> {
   const { client, deployment } = stage.sandbox.chain;
   const program = hashId(stage.program);
   const query = { address: deployment.registrar.address, abi: purchaseRegistrarAbi } as const;
-  const { registrar, commitmentSigner, bounds } = await client.readContract({
+  const { operator, commitmentSigner, bounds } = await client.readContract({
     ...query,
     functionName: "programState",
     args: [program],
@@ -158,7 +158,7 @@ async function setBounds(validUntil: number): Promise<Hex> {
   const data = encodeFunctionData({
     abi: purchaseRegistrarAbi,
     functionName: "setBounds",
-    args: [program, registrar, commitmentSigner, { ...bounds, validUntil: BigInt(validUntil) }],
+    args: [program, operator, commitmentSigner, { ...bounds, validUntil: BigInt(validUntil) }],
   });
   return await stage.wallet("deployer").submit({ to: query.address, data });
 }

@@ -305,7 +305,7 @@ describe("the validity of the funding", () => {
     const data = encodeFunctionData({
       abi: purchaseRegistrarAbi,
       functionName: "revokeFunding",
-      args: [hashId(purchase.merchant_id)],
+      args: [hashId(stage.program), hashId(purchase.merchant_id)],
     });
     const { status } = await stage
       .wallet("merchant")

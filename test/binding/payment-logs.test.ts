@@ -30,7 +30,7 @@ async function payTwiceAndList(lie: (logs: RawLog[]) => RawLog[]): Promise<void>
 function told(log: RawLog | undefined, amounts: { amount: bigint; paidTotal: bigint }): RawLog {
   if (log === undefined) throw new Error("The purchase has two payments.");
   const word = (value: bigint) => value.toString(16).padStart(64, "0");
-  return { ...log, data: `${slice(log.data, 0, 64)}${word(amounts.amount)}${word(amounts.paidTotal)}` };
+  return { ...log, data: `${slice(log.data, 0, 32)}${word(amounts.amount)}${word(amounts.paidTotal)}` };
 }
 
 const addUpTo = (total: bigint) =>

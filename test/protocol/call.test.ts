@@ -53,7 +53,12 @@ test.each<[Call, Interface, string, unknown[]]>([
     "collectRefund",
     [word("01"), 9n, word("02")],
   ],
-  [revokeFundingCall(registrar, word("01")), registrarInterface, "revokeFunding", [word("01")]],
+  [
+    revokeFundingCall(registrar, word("01"), word("02")),
+    registrarInterface,
+    "revokeFunding",
+    [word("01"), word("02")],
+  ],
   [approveCall(token, registrar, 2n ** 256n - 1n), tokenInterface, "approve", [registrar, 2n ** 256n - 1n]],
 ])("ethers encodes $function to the same bytes", (call, contract, name, args) => {
   expect(call.data).toBe(contract.encodeFunctionData(name, args));

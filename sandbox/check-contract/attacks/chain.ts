@@ -11,7 +11,7 @@ type RawLog = z.infer<typeof rawLog>;
 
 /** A payment log with another sequence number; other logs stay as they are. */
 function renumbered(data: string): string {
-  return data.length === 2 + 4 * 64 ? `${data.slice(0, 65)}9${data.slice(66)}` : data;
+  return data.length === 2 + 3 * 64 ? `${data.slice(0, 65)}9${data.slice(66)}` : data;
 }
 
 const rawObject = z.looseObject({});

@@ -52,13 +52,7 @@ function paymentLog(stage: Stage, amount: bigint, paidTotal = amount): { topics:
     merchant: stage.address("merchant"),
   };
   const topics = encodeEventTopics({ abi: purchaseRegistrarAbi, eventName: "PurchasePaid", args });
-  const { token } = stage.contracts;
-  const data = encodeAbiParameters(parseAbiParameters("uint32, address, uint256, uint256"), [
-    2,
-    token,
-    amount,
-    paidTotal,
-  ]);
+  const data = encodeAbiParameters(parseAbiParameters("uint32, uint256, uint256"), [2, amount, paidTotal]);
   return { topics: topics.filter((topic) => typeof topic === "string"), data };
 }
 
@@ -144,13 +138,11 @@ export const logAttacks: readonly Attack[] = [
     stopped: mismatch("contract", "calldata", "log"),
     async run(stage) {
       const lookalike = await stage.deploy("LookalikeRegistrar");
-      const { token } = stage.contracts;
       const payment = {
         id: stage.purchase.commitment.hash,
         buyer: stage.address("buyer"),
         merchant: stage.address("merchant"),
         sequence: 2,
-        token,
         amount: 25n * usdc,
         paidTotal: 25n * usdc,
       };

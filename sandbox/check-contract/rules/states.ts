@@ -63,7 +63,8 @@ export const stateRules: readonly Rule[] = [
   {
     name: "a revoked funding covers no new purchase",
     async run(stage) {
-      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(stage.merchant.id));
+      const { program, id } = stage.merchant;
+      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(program), hashId(id));
       await stage.succeed("merchant", revoke);
       return await refuses(stage, "merchant", stage.registration(stage.draft), "NotEnrolled");
     },
@@ -72,7 +73,8 @@ export const stateRules: readonly Rule[] = [
     name: "a revoked funding still covers what was claimed before",
     async run(stage) {
       await payAndClaim(stage);
-      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(stage.merchant.id));
+      const { program, id } = stage.merchant;
+      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(program), hashId(id));
       await stage.succeed("merchant", revoke);
       return await accepts(stage, "registrar", collect(stage, 5n * usdc));
     },
