@@ -9,12 +9,17 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
 
 /// @title TestUSDC
 /// @notice A dollar token for a local chain that behaves as FiatToken v2.2 does, plus a faucet that is open to all.
-/// @dev Behaviour that an integration can observe is that of the real token: the order of checks, the revert strings, the
-/// events, the unindexed arguments of `OwnershipTransferred`. Three points surprise most often:
+/// @dev Behaviour that an integration can observe is that of the original: the order of checks, the revert strings, the events,
+/// the unindexed arguments of `OwnershipTransferred`. A test takes random steps on both and compares everything. Three points
+/// surprise most often:
 /// - an infinite allowance is spent like any other one;
 /// - `approve`, `permit` and the allowance changes ask only for the pause, never for the blocklist;
 /// - both bounds of an EIP-3009 authorization are strict, while the deadline of a permit is inclusive.
-/// It is deployed bare, where the real token sits behind a proxy, so its calls cost about 3,000 gas less.
+///
+/// These differences remain:
+/// - no proxy and no initializers: the constructor sets name, symbol and roles, and a call costs about 3,000 gas less;
+/// - other storage slots: a tool that writes the original's slots (balances at 9, allowances at 10) changes nothing here;
+/// - an address, uint8 or bool with dirty high bits is refused by the decoder, where the original's compiler ignores them.
 contract TestUSDC is IERC20Metadata {
     /// @notice EIP-712 type hash of `TransferWithAuthorization` (EIP-3009).
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
@@ -207,7 +212,7 @@ contract TestUSDC is IERC20Metadata {
     }
 
     // ---------------------------------------------------------------------------------------------------------------
-    // The testbed's addition
+    // Faucet: not in the original
     // ---------------------------------------------------------------------------------------------------------------
 
     /// @notice Mints any amount to anyone, for anyone.

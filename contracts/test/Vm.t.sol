@@ -21,6 +21,7 @@ interface Vm {
     function getCode(string calldata artifact) external view returns (bytes memory creationCode);
     function getRecordedLogs() external returns (Log[] memory logs);
     function label(address account, string calldata newLabel) external;
+    function load(address target, bytes32 slot) external view returns (bytes32 word);
     function parseBytes(string calldata text) external pure returns (bytes memory);
     function parseJsonString(string calldata json, string calldata key) external pure returns (string memory);
     function prank(address sender) external;

@@ -203,6 +203,15 @@ contract DifferentialTest is OriginalToken {
         eq(theirs.balanceOf(accounts[1]), 1_001, "and transfers");
     }
 
+    function test_onlyTheOriginalsBalancesAreInItsSlots() public view {
+        bytes32 balance = keccak256(abi.encode(accounts[0], uint256(9)));
+        bytes32 allowance = keccak256(abi.encode(accounts[1], keccak256(abi.encode(accounts[0], uint256(10)))));
+        eq(uint256(vm.load(address(theirs), balance)), theirs.balanceOf(accounts[0]), "the original's balance");
+        eq(uint256(vm.load(address(theirs), allowance)), 0, "the original's allowance");
+        eq(uint256(vm.load(address(ours), balance)), 0, "another slot here");
+        eq(ours.balanceOf(accounts[0]), 1_000, "the balance here");
+    }
+
     // What is drawn
 
     function draw(uint256 most) private returns (uint256 drawn) {
