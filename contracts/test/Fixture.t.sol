@@ -176,6 +176,40 @@ abstract contract Fixture is Assertions {
         return registrar.programState(PROGRAM).openOffers;
     }
 
+    /// @dev Every party but the one who may take a step.
+    function everyoneBut(address entitled) internal view returns (address[] memory others) {
+        address[9] memory parties = [
+            admin,
+            operator,
+            signer,
+            merchant,
+            buyer,
+            beneficiary,
+            stranger,
+            address(source),
+            address(registrar)
+        ];
+        others = new address[](8);
+        uint256 count;
+        for (uint256 i = 0; i < parties.length; ++i) {
+            if (parties[i] != entitled) others[count++] = parties[i];
+        }
+        eq(count, 8, "the one who may is a party");
+    }
+
+    /// @dev The same call from everyone else is refused for that reason alone.
+    function onlyFor(address entitled, bytes memory data) internal {
+        address[] memory others = everyoneBut(entitled);
+        for (uint256 i = 0; i < others.length; ++i) {
+            refusesRaw(
+                others[i],
+                data,
+                abi.encodeWithSelector(IPurchaseRegistrar.WrongCaller.selector, others[i], entitled)
+            );
+        }
+        succeedsRaw(entitled, data);
+    }
+
     // What a step must refuse with
 
     function refuses(bytes memory data) internal {

@@ -21,9 +21,7 @@ contract ClaimTest is Fixture {
     function test_onlyTheBeneficiaryClaims() public {
         bytes32 id = offer();
         pay(id, 1);
-        refusesCaller(buyer, beneficiary);
-        vm.prank(buyer);
-        registrar.claim(id, CLAIM_HASH);
+        onlyFor(beneficiary, abi.encodeCall(registrar.claim, (id, CLAIM_HASH)));
     }
 
     function test_anUnknownPurchaseIsNotClaimed() public {

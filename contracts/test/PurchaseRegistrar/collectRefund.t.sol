@@ -48,10 +48,7 @@ contract CollectRefundTest is Fixture {
     }
 
     function test_onlyTheOperatorCollects() public {
-        bytes32 id = claimed();
-        refusesCaller(admin, operator);
-        vm.prank(admin);
-        registrar.collectRefund(id, 1, DECISION);
+        onlyFor(operator, abi.encodeCall(registrar.collectRefund, (claimed(), 1, DECISION)));
     }
 
     function test_theEndOfTheBoundsDoesNotBlockARefund() public {

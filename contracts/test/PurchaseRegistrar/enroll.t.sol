@@ -46,10 +46,8 @@ contract EnrollTest is Fixture {
 
     function test_onlyTheExactWalletEnrolls() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
-        bytes memory signature = signFunding(authorization);
-        refusesCaller(stranger, other);
-        vm.prank(stranger);
-        registrar.enroll(authorization, signature);
+        authorization.wallet = stranger;
+        onlyFor(stranger, abi.encodeCall(registrar.enroll, (authorization, signFunding(authorization))));
     }
 
     function test_theProgramMustBeOpen() public {

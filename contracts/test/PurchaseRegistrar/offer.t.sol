@@ -39,9 +39,7 @@ contract OfferTest is CommitmentRules {
     function test_onlyTheOperatorOffers() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         bytes memory signature = signPurchase(purchase);
-        refusesCaller(merchant, operator);
-        vm.prank(merchant);
-        registrar.offer(purchase, signature);
+        onlyFor(operator, abi.encodeCall(registrar.offer, (purchase, signature)));
     }
 
     function test_theOperatorOffersUntilItsLastSecond() public {

@@ -39,9 +39,7 @@ contract RegisterTest is CommitmentRules {
     function test_onlyTheMerchantRegisters() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         bytes memory signature = signPurchase(purchase);
-        refusesCaller(operator, merchant);
-        vm.prank(operator);
-        registrar.register(purchase, signature);
+        onlyFor(merchant, abi.encodeCall(registrar.register, (purchase, signature)));
     }
 
     function test_noBoundsTakePart() public {

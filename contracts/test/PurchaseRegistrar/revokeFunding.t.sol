@@ -26,9 +26,7 @@ contract RevokeFundingTest is Fixture {
     }
 
     function test_nobodyRevokesForTheMerchant() public {
-        refusesCaller(admin, merchant);
-        vm.prank(admin);
-        registrar.revokeFunding(PROGRAM, MERCHANT_REF);
+        onlyFor(merchant, abi.encodeCall(registrar.revokeFunding, (PROGRAM, MERCHANT_REF)));
     }
 
     function test_aFundingIsRevokedOnce() public {

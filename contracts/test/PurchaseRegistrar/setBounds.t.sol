@@ -30,9 +30,7 @@ contract SetBoundsTest is Fixture {
     }
 
     function test_onlyTheAdminSetsBounds() public {
-        refusesCaller(operator, admin);
-        vm.prank(operator);
-        registrar.setBounds(PROGRAM, operator, signer, bounds());
+        onlyFor(admin, abi.encodeCall(registrar.setBounds, (PROGRAM, operator, signer, bounds())));
     }
 
     function test_theProgramMustBeOpen() public {

@@ -20,9 +20,7 @@ contract SetPausedTest is Fixture {
     }
 
     function test_onlyTheAdminPauses() public {
-        refusesCaller(operator, admin);
-        vm.prank(operator);
-        registrar.setPaused(PROGRAM, true);
+        onlyFor(admin, abi.encodeCall(registrar.setPaused, (PROGRAM, true)));
     }
 
     function test_theProgramMustBeOpen() public {

@@ -46,10 +46,7 @@ contract WithdrawOfferTest is Fixture {
     }
 
     function test_onlyTheOperatorWithdraws() public {
-        bytes32 id = offer();
-        refusesCaller(merchant, operator);
-        vm.prank(merchant);
-        registrar.withdrawOffer(id);
+        onlyFor(operator, abi.encodeCall(registrar.withdrawOffer, (offer())));
     }
 
     function test_theOperatorWithdrawsUntilItsLastSecond() public {
