@@ -162,7 +162,7 @@ export function expireCall(registrar: Address, id: Hex): Call {
 }
 
 /**
- * The program's registrar takes an unpaid offer back.
+ * The program's operator takes an unpaid offer back.
  *
  * @example withdrawOfferCall(registrar, commitmentHash)
  */
@@ -174,7 +174,7 @@ export function withdrawOfferCall(registrar: Address, id: Hex): Call {
   );
 }
 
-/** What a program's admin decides: who registers, who signs commitments, and how much; amounts in base units. */
+/** What a program's admin decides: its operator (`registrar`), who signs commitments, and how much; amounts in base units. */
 export interface ProgramTerms {
   registrar: Address;
   commitmentSigner: Address;

@@ -159,7 +159,7 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Takes an unpaid offer back, as the program's registrar. Its key is the relayer's, which sees the foreign use of its nonce.
+   * Takes an unpaid offer back, as the program's operator. Its key is the relayer's, which sees the foreign use of its nonce.
    *
    * @example await sandbox.openWallet(registrarKey).withdrawOffer(purchase)
    */
@@ -177,7 +177,7 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Exchanges a program's registrar, commitment signer and bounds, as its admin; amounts in base units.
+   * Exchanges a program's operator (`registrar`), commitment signer and bounds, as its admin; amounts in base units.
    *
    * @example await wallets.deployer.setBounds("prg_demo", { ...program, bounds: { ...program.bounds, maxPurchase: 1n } })
    */

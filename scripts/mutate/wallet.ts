@@ -189,6 +189,11 @@ export const wallet: readonly MutantGroup[] = [
         replace: "if (amount < 0n) return",
       },
       {
+        rule: "An approval is not offered after the refund.",
+        find: "if (refunded > 0n) return",
+        replace: "if (refunded < 0n) return",
+      },
+      {
         rule: "An approval is not offered when all is paid.",
         find: "if (outstanding === 0n)",
         replace: "if (outstanding < 0n)",

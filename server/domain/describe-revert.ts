@@ -8,6 +8,7 @@ type Words = (args: { [name: string]: Json }, approved: bigint) => string;
 const words: { readonly [error: string]: Words } = {
   AlreadyClaimed: () => "The purchase is claimed already.",
   AlreadyEnrolled: () => "The wallet is enrolled in the program already.",
+  AlreadyRefunded: () => "The purchase is refunded already.",
   AmountOutOfRange: ({ most }) =>
     most === "0" ? "The purchase is fully paid." : `Only ${most} base units are outstanding.`,
   DeadlinePassed: ({ deadline }) => `The deadline was ${toTimestamp(Number(deadline))}.`,

@@ -147,11 +147,12 @@ function planApproval(
 }
 
 function whyNotApprovable(
-  { exists, approved }: ChainPurchase,
+  { exists, approved, refunded }: ChainPurchase,
   amount: bigint,
   outstanding: bigint,
 ): string | null {
   if (!exists) return "The purchase is not on chain yet.";
+  if (refunded > 0n) return "The purchase is refunded: it takes no more payments.";
   if (outstanding === 0n) return "The purchase is fully paid.";
   if (amount > outstanding) return `Only ${outstanding} base units are outstanding.`;
   if (approved < amount) return null;

@@ -5,6 +5,7 @@ import { approveCall, collectRefundCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { SentTransaction } from "../../sandbox/wallets/test-wallet.ts";
 import { type Answer, problem, Stage } from "./stage.ts";
 
 let stage: Stage;
@@ -228,6 +229,33 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
   expect(await transactions()).toHaveLength(2);
 });
 
+/** What the program's admin does between a decision and its refund. */
+const ofTheAdmin: readonly (readonly [what: string, done: () => Promise<SentTransaction>])[] = [
+  ["a pause", async () => await stage.sandbox.wallets.deployer.setPaused(stage.program, true)],
+  [
+    "the end of the bounds",
+    async () => {
+      const { programs } = stage.sandbox.chain.deployment;
+      const program = programs.find(({ id }) => id === stage.program);
+      if (program === undefined) throw new Error("The program is deployed.");
+      const bounds = { maxPurchase: 0n, openBudget: 0n, validUntil: 0 };
+      return await stage.sandbox.wallets.deployer.setBounds(program.id, { ...program, bounds });
+    },
+  ],
+];
+
+test.each(ofTheAdmin)("%s does not keep an owed refund from being collected", async (_what, done) => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  expect((await done()).receipt.status).toBe("success");
+  const collectedRefund = await refund(approved);
+  expect(collectedRefund.status, collectedRefund.text).toBe(201);
+  expect(JSON.parse(collectedRefund.text)).toMatchObject({
+    refund: { status: "collected", award: "10000000" },
+    operation: { status: "confirmed", attempt: 1 },
+  });
+  expect(await collected()).toHaveLength(1);
+});
+
 describe("the validity of the funding", () => {
   const validUntil = async () => (await stage.sandbox.clock.now()) + 60 * day;
 
@@ -313,7 +341,7 @@ describe("the validity of the funding", () => {
     expect(status).toBe("success");
   }
 
-  test("of a revoked funding is what the contract says, before and after each deadline of the purchase", async () => {
+  test("of a revoked funding is the one that was enrolled, also after the purchase's claim deadline", async () => {
     const until = await validUntil();
     const approved = await approvedUntil(until);
     await revoke(approved);
@@ -334,7 +362,7 @@ describe("the validity of the funding", () => {
           funding: { valid_until: until, revoked_at: expect.any(Number), missing: ["valid_until"] },
         });
     }
-    expect([seen[0], seen.at(-1)]).toEqual(["allowed", "refused"]);
+    expect(seen).toEqual(["allowed", "allowed", "allowed", "refused"]);
   });
 
   /** Whether the contract would collect in the next block. */

@@ -200,7 +200,21 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     },
     [],
   ],
+  ["is paid in part and refunded", async () => await refunded(), []],
 ];
+
+/** Paid in part, with the rest approved; its refund is collected. */
+async function refunded(): Promise<Purchase> {
+  const purchase = await active();
+  const { buyer, merchant: seller } = stage.sandbox.wallets;
+  await seller.fund(merchant);
+  await buyer.approve(purchase);
+  await buyer.pay(purchase, 10_000_000n);
+  const { purchase: paidInPart } = await stage.reconcile(purchase);
+  const decision = await stage.decide(paidInPart, await stage.claim(purchase));
+  expect(await operate(purchase, "refunds", { decision_id: decision.id })).toBe(true);
+  return purchase;
+}
 
 /** What happens when a wallet does it all the same: whether its transaction succeeds and the program operation takes it. */
 const attempts: { readonly [name: string]: (purchase: Purchase) => Promise<boolean> } = {
@@ -298,6 +312,20 @@ describe("why_not says what fails", () => {
     await stage.claimBody(filed);
     expect(await whyNot(filed, "claim")).toBe(
       "The transaction would revert: The purchase is claimed already.",
+    );
+  });
+
+  test("after the refund, which ends the payments", async () => {
+    const purchase = await refunded();
+    expect(await whyNot(purchase, "approve", "?amount=15000001")).toBe(
+      "The purchase is refunded: it takes no more payments.",
+    );
+    expect(await whyNot(purchase, "pay")).toBe(
+      "The transaction would revert: The purchase is refunded already.",
+    );
+    expect(await whyNot(purchase, "claim")).toBe(
+      "The transaction would revert: The purchase is refunded already. " +
+        "Operation 11 would refuse it: A purchase that is refunded does not allow claims.",
     );
   });
 

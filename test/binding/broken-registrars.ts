@@ -31,6 +31,23 @@ const breaks = {
     source: "function pay(bytes32 id, uint256 amount) external nonReentrant canonical(2) {",
     instead: "function pay(bytes32 id, uint256 amount) external nonReentrant {",
   },
+  paysAfterTheRefund: {
+    name: "PaysAfterTheRefund",
+    source: "        _requireNotRefunded(id, record);\n        FundingRecord storage source",
+    instead: "        FundingRecord storage source",
+  },
+  pauseBlocksRefunds: {
+    name: "PauseBlocksRefunds",
+    source: "        _requireCaller(_programs[source.program].operator);\n",
+    instead:
+      "        _requireCaller(_programs[source.program].operator);\n        _requireNotPaused(source.program, _programs[source.program]);\n",
+  },
+  revocationEndsCover: {
+    name: "RevocationEndsCover",
+    source: "        _requireWithin(source.validUntil);\n        _requireRemaining(source, award);",
+    instead:
+      "        _requireWithin(source.revokedAt == 0 ? source.validUntil : record.claimDeadline);\n        _requireRemaining(source, award);",
+  },
 } satisfies { [name: string]: Break };
 
 const require = createRequire(import.meta.url);

@@ -30,7 +30,8 @@ beforeAll(async () => {
         await checkContract(await readArtifact(file), { ownGas: { pay: 80_000 }, attacks: tried }),
     ),
   );
-});
+  // Seven sandboxes at once take as long as seven tests.
+}, 180_000);
 
 function reportOf(contract: string): ContractReport {
   const report = reports.find((one) => one.contract === contract);
@@ -110,6 +111,19 @@ test("a registrar that accepts trailing calldata is caught for that, and the ser
       ],
     ]
   `);
+});
+
+test.each([
+  ["takes a payment after the refund", "PaysAfterTheRefund", ["a refunded purchase takes no payment"]],
+  ["lets a pause block refunds", "PauseBlocksRefunds", ["a paused program's refund is collected"]],
+  [
+    "ends a purchase's cover with a revocation",
+    "RevocationEndsCover",
+    ["a refund in the last second of its funding is in time, also after a revocation"],
+  ],
+])("a registrar that %s is caught for that", (_what, contract, rulesBroken) => {
+  expect(reportOf(contract).passed).toBe(false);
+  expect(failuresOf(contract).map(([name]) => name)).toEqual(rulesBroken);
 });
 
 test("JUnit tells each case, and marks what would break XML", () => {

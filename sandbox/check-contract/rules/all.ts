@@ -2,6 +2,7 @@ import { amountRules } from "./amounts.ts";
 import { calldataRules } from "./calldata.ts";
 import { callerRules } from "./callers.ts";
 import { deadlineRules } from "./deadlines.ts";
+import { refundRules } from "./refunds.ts";
 import type { Rule } from "./rule.ts";
 import { stateRules } from "./states.ts";
 
@@ -12,4 +13,5 @@ export const rules: readonly Rule[] = [
   ...amountRules,
   ...calldataRules,
   ...stateRules,
+  ...refundRules,
 ];

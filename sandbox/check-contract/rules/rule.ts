@@ -1,7 +1,8 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
-import { collectRefundCall } from "../../../protocol/call.ts";
+import { collectRefundCall, revokeFundingCall, setPausedCall } from "../../../protocol/call.ts";
+import { hashId } from "../../../protocol/id.ts";
 import { decodeRevert } from "../../../relayer/revert.ts";
 import type { Stage } from "../stage.ts";
 import type { Actor } from "../staged-chain.ts";
@@ -57,15 +58,25 @@ export async function at(stage: Stage, timestamp: number): Promise<void> {
 }
 
 /** A payment on chain and a claim, without the service. */
-export async function payAndClaim(stage: Stage): Promise<void> {
-  await stage.succeed("buyer", stage.pay(stage.purchase));
-  await stage.succeed("beneficiary", stage.claim(stage.purchase).call);
+export async function payAndClaim(stage: Stage, purchase = stage.purchase): Promise<void> {
+  await stage.succeed("buyer", stage.pay(purchase));
+  await stage.succeed("beneficiary", stage.claim(purchase).call);
 }
 
-/** A refund of the first purchase, as the registrar sends it. */
-export function collect(stage: Stage, award: bigint): Attempt {
+/** A refund, as the program's operator sends it: always under the same decision. */
+export function collect(stage: Stage, award: bigint, purchase = stage.purchase): Attempt {
   const { registrar } = stage.contracts;
-  return collectRefundCall(registrar, stage.purchase.commitment.hash, award, `0x${"d1".repeat(32)}`);
+  return collectRefundCall(registrar, purchase.commitment.hash, award, `0x${"d1".repeat(32)}`);
+}
+
+/** Pauses the program, as its admin sends it. */
+export function pause(stage: Stage): Attempt {
+  return setPausedCall(stage.contracts.registrar, hashId("prg_demo"), true);
+}
+
+/** Revokes the merchant's funding. */
+export function revoke({ contracts, merchant }: Stage): Attempt {
+  return revokeFundingCall(contracts.registrar, hashId(merchant.program), hashId(merchant.id));
 }
 
 /** What ends the first purchase's offer. */

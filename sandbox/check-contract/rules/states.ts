@@ -1,8 +1,4 @@
-import { encodeFunctionData } from "viem";
-import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
-import { revokeFundingCall } from "../../../protocol/call.ts";
-import { hashId } from "../../../protocol/id.ts";
-import { accepts, collect, payAndClaim, type Rule, refuses } from "./rule.ts";
+import { collect, pause, payAndClaim, type Rule, refuses, revoke } from "./rule.ts";
 
 const usdc = 1_000_000n;
 
@@ -49,34 +45,25 @@ export const stateRules: readonly Rule[] = [
     },
   },
   {
+    name: "a refunded purchase takes no payment",
+    async run(stage) {
+      await payAndClaim(stage);
+      await stage.succeed("registrar", collect(stage, 5n * usdc));
+      return await refuses(stage, "buyer", stage.pay(stage.purchase), "AlreadyRefunded");
+    },
+  },
+  {
     name: "a paused program takes no payment",
     async run(stage) {
-      const data = encodeFunctionData({
-        abi: purchaseRegistrarAbi,
-        functionName: "setPaused",
-        args: [hashId("prg_demo"), true],
-      });
-      await stage.succeed("deployer", { to: stage.contracts.registrar, data });
+      await stage.succeed("deployer", pause(stage));
       return await refuses(stage, "buyer", stage.pay(stage.purchase), "ProgramPaused");
     },
   },
   {
     name: "a revoked funding covers no new purchase",
     async run(stage) {
-      const { program, id } = stage.merchant;
-      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(program), hashId(id));
-      await stage.succeed("merchant", revoke);
+      await stage.succeed("merchant", revoke(stage));
       return await refuses(stage, "merchant", stage.registration(stage.draft), "NotEnrolled");
-    },
-  },
-  {
-    name: "a revoked funding still covers what was claimed before",
-    async run(stage) {
-      await payAndClaim(stage);
-      const { program, id } = stage.merchant;
-      const revoke = revokeFundingCall(stage.contracts.registrar, hashId(program), hashId(id));
-      await stage.succeed("merchant", revoke);
-      return await accepts(stage, "registrar", collect(stage, 5n * usdc));
     },
   },
 ];
