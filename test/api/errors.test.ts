@@ -14,6 +14,7 @@ const nobody = "aaaaaaaaaaaaaaaaaaaa";
 const hashOfNothing = `0x${"5c".repeat(32)}`;
 
 let receiver: Server;
+let receiverUrl: string;
 let receive: RequestListener;
 let stage: Stage;
 let mark: Snapshot;
@@ -25,8 +26,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   const address = receiver.address();
   if (address === null || typeof address === "string") throw new Error("The receiver must listen on a port.");
-  const receiverUrl = `http://127.0.0.1:${address.port}/`;
-  stage = await Stage.open({ seed: "errors", patienceMs: 300, receiverUrl });
+  receiverUrl = `http://127.0.0.1:${address.port}/`;
+  stage = await Stage.open({ seed: "errors", patienceMs: 30_000, receiverUrl });
   merchant = await stage.enrolledMerchant();
   mark = await stage.sandbox.snapshot();
 });
@@ -161,6 +162,8 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   route_not_found: async () => await stage.get("/v1/routing/nothing"),
   method_not_allowed: async () => await stage.raw("/v1/routing/capabilities", { method: "DELETE" }),
   idempotency_in_flight: async () => {
+    await using impatient = await Stage.open({ seed: "impatient", patienceMs: 50, receiverUrl });
+    await impatient.enrolledMerchant();
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     receive = async (_request, response) => {
@@ -169,12 +172,13 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
       response.end();
     };
     const deliver = async () =>
-      await stage.post(stage.path("/notifications"), {}, { "Idempotency-Key": "deliver-1" });
+      await impatient.post(impatient.path("/notifications"), {}, { "Idempotency-Key": "deliver-1" });
     const first = deliver();
     await arrived;
     const meanwhile = await deliver();
     release();
     await first;
+    await expectProblem(meanwhile, "idempotency_in_flight", impatient.sandbox.description.urls.docs);
     return meanwhile;
   },
   state_conflict: async () => {
@@ -394,6 +398,7 @@ const own = new Set<ErrorCode>([
   "rpc_unavailable",
   "chain_mismatch",
   "request_timeout",
+  "idempotency_in_flight",
 ]);
 
 describe("every code of the catalogue is met over HTTP", () => {

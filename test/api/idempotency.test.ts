@@ -13,11 +13,7 @@ let mark: Snapshot;
 beforeAll(async () => {
   receiver = createServer((request, response) => receive(request, response));
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  stage = await Stage.open({
-    seed: "idempotency",
-    patienceMs: 500,
-    receiverUrl: `http://127.0.0.1:${portOf(receiver)}/`,
-  });
+  stage = await Stage.open({ seed: "idempotency", patienceMs: 30_000, receiverUrl: receiverUrl() });
   merchantId = (await stage.enrolledMerchant()).id;
   mark = await stage.sandbox.snapshot();
 });
@@ -34,10 +30,10 @@ afterAll(async () => {
   await new Promise((resolve) => receiver.close(resolve));
 });
 
-function portOf(server: Server): number {
-  const address: AddressInfo | string | null = server.address();
+function receiverUrl(): string {
+  const address: AddressInfo | string | null = receiver.address();
   if (address === null || typeof address === "string") throw new Error("The receiver must listen on a port.");
-  return address.port;
+  return `http://127.0.0.1:${address.port}/`;
 }
 
 const purchases = "/v1/routing/programs/prg_demo/purchases";
@@ -267,6 +263,12 @@ test("the same key with another body cannot take over an effect that is under wa
 });
 
 test("the identical request while the first is under way is told to come again, and then gets its answer", async () => {
+  await using impatient = await Stage.open({
+    seed: "impatient",
+    patienceMs: 50,
+    receiverUrl: receiverUrl(),
+  });
+  await impatient.enrolledMerchant();
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   receive = async (_request, response) => {
@@ -275,7 +277,11 @@ test("the identical request while the first is under way is told to come again, 
     response.end();
   };
   const deliver = async () =>
-    await stage.post("/v1/routing/programs/prg_demo/notifications", {}, { "Idempotency-Key": "deliver-1" });
+    await impatient.post(
+      "/v1/routing/programs/prg_demo/notifications",
+      {},
+      { "Idempotency-Key": "deliver-1" },
+    );
   const first = deliver();
   await arrived;
   const meanwhile = await deliver();

@@ -212,14 +212,18 @@ export class Stage implements AsyncDisposable {
     );
   }
 
+  /** Activates a purchase; as long as its operation is not confirmed, the identical request asks again. */
   async activate(purchase: Schema<"Purchase">): Promise<Schema<"Purchase">> {
-    const { purchase: active } = present(
-      await this.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
-        params: this.write(purchase.id),
-        body: { commitment_hash: purchase.commitment.hash },
-      }),
-    );
-    return active;
+    const params = this.write(purchase.id);
+    const body = { commitment_hash: purchase.commitment.hash };
+    for (;;) {
+      const answer = await this.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+        params,
+        body,
+      });
+      const { purchase: active } = present(answer);
+      if (answer.response.status !== 202) return active;
+    }
   }
 
   /** An active purchase of the first enrolled merchant that there is. */
