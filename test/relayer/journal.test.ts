@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { cp, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { zeroAddress, zeroHash } from "viem";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { OperationRecord, OperationStatus } from "../../relayer/relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { openEphemeralStore } from "../../server/store/journaled-store.ts";
@@ -129,6 +130,8 @@ test("a journal that has grown long is folded, and a kill at any time afterwards
   let longest = 0;
   for (let sequence = 1; sequence <= 200; sequence += 1) {
     await journal.write({ operation: record(sequence, "signed", { nonce: sequence - 1 }) });
+    // Commits go on while the journal is folded, and no copy of a folder that changes is one moment of it.
+    await vi.waitUntil(() => !existsSync(join(folder, "store.journal.folding")), { interval: 1 });
     longest = Math.max(longest, (await stat(join(folder, "store.journal"))).size);
   }
   const { size } = await stat(join(folder, "store.json"));

@@ -216,9 +216,13 @@ describe.skipIf(!hasPostgres)(`a snapshot ${inPostgres}`, () => {
     try {
       const store = server.url("snapshots");
       await using sandbox = await createSandbox({ store });
-      const joined = await joinSandbox({ store, apiPort: 0, log: silent });
-      await expect(sandbox.snapshot()).rejects.toMatchObject({ code: "sandbox_shared" });
-      await joined[Symbol.asyncDispose]();
+      // As soon as a process has left it is out, however long the database takes to notice the end of its connection.
+      for (let times = 0; times < 8; times += 1) {
+        const joined = await joinSandbox({ store, apiPort: 0, log: silent });
+        await expect(sandbox.snapshot()).rejects.toMatchObject({ code: "sandbox_shared" });
+        await joined[Symbol.asyncDispose]();
+        await sandbox.snapshot();
+      }
       const before = await sandbox.store.export();
       const mark = await sandbox.snapshot();
       await sandbox.store.commit(["outbox/x"], () => []);

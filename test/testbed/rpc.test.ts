@@ -99,6 +99,8 @@ describe("what passes", () => {
     await client.impersonateAccount({ address });
     const wallet = createWalletClient({ account: address, chain: foundry, transport: http(rpc) });
     const hash = await wallet.sendTransaction({ to: address, value: 1n });
+    // Anvil answers the sender before the transaction is in a block, and traces none that is not.
+    await client.waitForTransactionReceipt({ hash, pollingInterval: 10 });
     const trace = await call("debug_traceTransaction", [hash, { tracer: "callTracer" }]);
     expect(JSON.parse(trace.text)).toMatchObject({ result: { type: "CALL", from: address } });
     await client.mine({ blocks: 3 });

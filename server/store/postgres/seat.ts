@@ -108,8 +108,11 @@ export class Seat {
     }
   }
 
+  /** Leaves; who looks for this process afterwards finds its place free. */
   async close(): Promise<void> {
     this.#closing = true;
+    // The end of a connection is noticed some time after its client has gone.
+    await this.#rise(this.#client).catch(() => undefined);
     await this.#client.end();
     await this.#sitting;
   }
@@ -125,6 +128,14 @@ export class Seat {
     }
     await client.query(`LISTEN ${database.channel}`);
     return true;
+  }
+
+  /** Gives the lock of the role back. */
+  async #rise(client: Client): Promise<void> {
+    const { database } = this.#store;
+    if (this.#role === "member")
+      await client.query(`SELECT pg_advisory_unlock_shared(${database.lock("members")})`);
+    else await client.query(`SELECT pg_advisory_unlock(${database.lock("owner")})`);
   }
 
   /** Stays seated whatever becomes of connections. */
