@@ -1,0 +1,181 @@
+import type { Hex } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { z } from "zod";
+import type { CheckName } from "../../protocol/binding/check-binding.ts";
+import { Stage } from "../../sandbox/check-contract/stage.ts";
+import type { StagedMerchant, StagedPurchase } from "../../sandbox/check-contract/staged-service.ts";
+import { problemSchema } from "../../server/schemas/problem.ts";
+
+const usdc = 1_000_000n;
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+afterEach(async () => await stage.reset());
+afterAll(async () => await stage.close());
+
+async function submitApproval(purchase: StagedPurchase, hash: Hex, amount = 25n * usdc) {
+  return await stage.submitToWallet(purchase, {
+    action: "approve",
+    transaction_hash: hash,
+    amount: amount.toString(),
+  });
+}
+
+/** Submits a merchant's approval of its funding over its wallet route. */
+async function submitFunding({ program, id }: StagedMerchant, transaction_hash: Hex) {
+  const response = await fetch(`${stage.sandbox.description.urls.api}/wallet/${program}/merchant/${id}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "Idempotency-Key": "funding-approval" },
+    body: JSON.stringify({ action: "fund", transaction_hash }),
+  });
+  const body: unknown = await response.json();
+  if (response.ok) return { status: response.status, code: null, failed: [] };
+  const { code, binding } = problemSchema.parse(body);
+  return { status: response.status, code, failed: failedOf(binding) };
+}
+
+function failedOf(binding: z.infer<typeof problemSchema>["binding"]): CheckName[] {
+  return (binding?.checks ?? []).filter(({ ok }) => !ok).map(({ name }) => name);
+}
+
+const inTime = { status: 200, code: null, failed: [] };
+const tooEarly = { status: 422, code: "binding_mismatch", failed: ["timely"] };
+
+describe("an approval that was mined before what it serves was made", () => {
+  test("is refused for a purchase, and taken in the second in which that was made", async () => {
+    const hash = await stage.succeed("buyer", stage.approve(25n * usdc));
+    const { timestamp } = await stage.client.getBlock({ blockTag: "latest" });
+    const [same, later] = [
+      await stage.createPurchase({}),
+      await stage.client.mine({ blocks: 1 }).then(async () => await stage.createPurchase({})),
+    ];
+    expect(Date.parse(same.created_at) / 1_000).toBe(Number(timestamp));
+    for (const purchase of [same, later]) await stage.activate(purchase);
+    expect(await submitApproval(later, hash)).toMatchObject(tooEarly);
+    expect(await submitApproval(same, hash)).toMatchObject(inTime);
+  });
+
+  test("is refused for a merchant, and taken in the second in which that was made", async () => {
+    const cap = 7n * usdc;
+    const hash = await stage.succeed("other_merchant", stage.approve(cap, stage.contracts.funding_source));
+    const same = await stage.createMerchant("other_merchant", cap);
+    await stage.client.mine({ blocks: 1 });
+    const later = await stage.createMerchant("other_merchant", cap);
+    expect(await submitFunding(later, hash)).toEqual(tooEarly);
+    expect(await submitFunding(same, hash)).toEqual(inTime);
+  });
+});
+
+describe("a refusal has the code of its one cause, and that of a mismatch when there are others:", () => {
+  /** The next block is so many seconds after the payment deadline. */
+  async function late(seconds: number): Promise<void> {
+    const { pay_deadline } = stage.purchase.deadlines;
+    await stage.client.setNextBlockTimestamp({ timestamp: BigInt(pay_deadline + seconds) });
+  }
+
+  test("an approval that is only too late", async () => {
+    await late(1);
+    const hash = await stage.succeed("buyer", stage.approve(25n * usdc));
+    expect(await submitApproval(stage.purchase, hash)).toMatchObject({
+      status: 409,
+      code: "deadline_passed",
+      failed: ["timely"],
+    });
+  });
+
+  test("an approval that is too late and of another spender", async () => {
+    await late(1);
+    const hash = await stage.succeed("buyer", stage.approve(25n * usdc, stage.address("stranger")));
+    expect(await submitApproval(stage.purchase, hash)).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["calldata", "log", "timely"],
+    });
+  });
+
+  test("a payment that reverts because it is too late", async () => {
+    await late(1);
+    const hash = await stage.send("buyer", stage.pay(stage.purchase));
+    await stage.issueAccess();
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 409,
+      code: "deadline_passed",
+      failed: ["status", "log", "timely"],
+    });
+  });
+
+  test("a payment that reverts because it is too late, with ETH", async () => {
+    await late(1);
+    const hash = await stage.send("buyer", { ...stage.pay(stage.purchase), value: 1n });
+    await stage.issueAccess();
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["status", "value", "log", "timely"],
+    });
+  });
+
+  test("a payment that reverts in time", async () => {
+    const hash = await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc));
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 422,
+      code: "transaction_reverted",
+      failed: ["status", "log"],
+    });
+  });
+
+  test("a payment that reverts, with ETH", async () => {
+    const hash = await stage.send("buyer", { ...stage.pay(stage.purchase, 26n * usdc), value: 1n });
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["status", "value", "log"],
+    });
+  });
+
+  test("a transaction that serves another step, and is none of this one", async () => {
+    const hash = await stage.succeed("merchant", await stage.registration(stage.draft));
+    stage.expectAccepted(await stage.register(stage.draft, hash));
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["wallet", "calldata", "log", "unused"],
+    });
+  });
+
+  test("a claim's transaction that serves another purchase's claim", async () => {
+    const { hash, signature } = await stage.paidAndClaimed(stage.purchase);
+    stage.expectAccepted(await stage.fileClaim(hash, signature, stage.purchase));
+    await stage.paid(stage.second);
+    const other = await stage.signClaim(stage.claim(stage.second).claim);
+    expect(await stage.fileClaim(hash, other, stage.second)).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["calldata", "log", "unused"],
+    });
+  });
+
+  test("a payment whose transaction the chain has and no block", async () => {
+    await stage.client.setAutomine(false);
+    const hash = await stage.submit("buyer", stage.pay(stage.purchase));
+    const answer = await stage.reconcile(stage.purchase, [hash]);
+    expect(answer).toMatchObject({ status: 409, code: "transaction_unconfirmed" });
+    expect(answer.body).toMatchObject({
+      detail: "The transaction is not confirmed yet.",
+      confirmations: 0,
+      retryable: true,
+    });
+  });
+
+  test("a payment that the chain does not know", async () => {
+    const hash: Hex = `0x${"ab".repeat(32)}`;
+    const answer = await stage.reconcile(stage.purchase, [hash]);
+    expect(answer).toMatchObject({ status: 409, code: "transaction_not_found" });
+    expect(answer.body).toMatchObject({
+      detail: `The chain knows no transaction ${hash}.`,
+      transaction_hash: hash,
+      explain: `${stage.sandbox.description.urls.control}/explain/${hash}`,
+    });
+  });
+});
