@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Hex, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -53,6 +55,7 @@ import { Recorder } from "./scenario/recorder.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { openShared } from "./shared/shared-store.ts";
 import { type Snapshot, type SnapshotParts, Snapshots } from "./snapshot.ts";
+import { StartDeadline } from "./start-deadline.ts";
 import { signingAccount } from "./wallets/signing-account.ts";
 import { TestWallet } from "./wallets/test-wallet.ts";
 import type { Enter } from "./wallets/wallet.ts";
@@ -107,6 +110,8 @@ export interface Sandbox extends AsyncDisposable {
 /**
  * Starts a sandbox on ports of 127.0.0.1 and returns when everything answers.
  *
+ * A start that takes longer than `startTimeoutMs` fails with `start_timeout` and leaves nothing behind.
+ *
  * @throws SandboxError, AnvilError, GenesisError, StoreDamagedError: each with a sentence that says what to do.
  * @example
  * await using sandbox = await createSandbox({ seed: "checkout" });
@@ -117,12 +122,32 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const settings = settle(completed);
   if (saved !== null && settings.store !== undefined)
     throw new RangeError("A saved sandbox goes on in a directory; leave out --store or --from.");
+  const deadline = new StartDeadline(settings.startTimeoutMs);
+  return await deadline.run(async () => await openSandbox(settings, saved, deadline));
+}
+
+async function openSandbox(
+  settings: SandboxSettings,
+  saved: SavedSandbox | null,
+  deadline: StartDeadline,
+): Promise<Sandbox> {
   const { receiverUrl: named } = settings;
-  const foreign = named === undefined ? null : await pinReceiver(named, settings.resolveHost);
+  const foreign =
+    named === undefined
+      ? null
+      : await deadline.within("the receiver's address", pinReceiver(named, settings.resolveHost));
   // What was opened last is closed first, also when the start fails half way.
   await using opened = new ClosingStack();
   const { dataDirectory } = settings;
-  if (dataDirectory !== undefined) opened.defer(await lockDataDirectory(dataDirectory));
+  let isStarted = false;
+  if (dataDirectory !== undefined) {
+    const isNew = !existsSync(dataDirectory);
+    opened.defer(async () => {
+      if (isNew && !isStarted) await rm(dataDirectory, { recursive: true, force: true });
+    });
+    const locking = lockDataDirectory(dataDirectory);
+    opened.defer(await deadline.within("the lock of the data directory", locking, (unlock) => unlock()));
+  }
   // Before anything is written: a port that is taken changes nothing.
   await using bound = new ClosingStack();
   const listeners = await openListeners(settings, bound);
@@ -132,9 +157,15 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     const kept = { seed, mode, programs: [...programs], in_database: settings.store !== undefined };
     await keepSettings(dataDirectory, { version: 1, ...kept }, settings.fresh);
   }
-  const chain = await settings.adaptChain(opened.use(await openChain(settings, saved)));
+  deadline.waitsFor("Anvil to start");
+  const started = opened.use(await openChain(settings, saved, deadline.signal));
+  const chain = await deadline.within("adaptChain", settings.adaptChain(started));
   const watch = new Watch();
-  const shared = await openShared(settings, chain);
+  const shared = await deadline.within(
+    "the database to answer",
+    openShared(settings, chain),
+    async (late) => await late?.[Symbol.asyncDispose](),
+  );
   if (shared !== null) opened.use(shared);
   const kept = shared ?? (await openEmbedded(settings));
   const store = watch.store(kept.store);
@@ -168,8 +199,12 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   opened.defer(async () => await relayer.drain());
   opened.use(bound.move());
   opened.defer(() => closing.abort());
-  if (shared !== null) await shared.stand(urls.api, relayer, watch.elsewhere);
-  else if (saved === null) await relayer.recover();
+  if (shared !== null)
+    await deadline.within(
+      "the database and Anvil to answer",
+      shared.stand(urls.api, relayer, watch.elsewhere),
+    );
+  else if (saved === null) await deadline.within("Anvil to answer", relayer.recover());
   const receiver = new SandboxReceiver({
     url: receiverUrl,
     own: ownReceiver,
@@ -179,10 +214,19 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   });
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
-  if (saved !== null) await restoreSaved(saved, { chain, store, relayer, requests, access, receiver });
-  opened.defer(
-    await followHeads({ url: chain.anvil.url, relayer, gate, log: settings.log, announce: watch.head }),
-  );
+  if (saved !== null)
+    await deadline.within(
+      "Anvil to answer",
+      restoreSaved(saved, { chain, store, relayer, requests, access, receiver }),
+    );
+  const following = followHeads({
+    url: chain.anvil.url,
+    relayer,
+    gate,
+    log: settings.log,
+    announce: watch.head,
+  });
+  opened.defer(await deadline.within("Anvil to answer", following, async (unfollow) => await unfollow()));
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api);
@@ -242,12 +286,20 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   opened.defer(() => explorer.close());
   const shown = { services, recorder, description, rotateKeys, explain, explorer, encoded, snapshot };
   listeners.control.serve({ handle: createControlHost({ ...everything, ...shown }) });
-  await shared?.publish({ settings, chain, urls, receiver: pinned });
-  if (saved !== null) requireEqual(saved, await takeFingerprint(chain, store));
+  if (shared !== null)
+    await deadline.within(
+      "the database to answer",
+      shared.publish({ settings, chain, urls, receiver: pinned }),
+    );
+  if (saved !== null)
+    requireEqual(saved, await deadline.within("Anvil to answer", takeFingerprint(chain, store)));
   if (dataDirectory !== undefined) {
     await confirmSettings(dataDirectory);
     opened.defer(await publish(dataDirectory, description));
   }
+  // Closed first: what is under way could not end.
+  opened.defer(() => chain.anvil.run());
+  isStarted = true;
   const parts = opened.move();
   let closed: Promise<void> | undefined;
   const close = () => {
@@ -278,7 +330,11 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   };
 }
 
-async function openChain(settings: SandboxSettings, saved: SavedSandbox | null): Promise<Chain> {
+async function openChain(
+  settings: SandboxSettings,
+  saved: SavedSandbox | null,
+  signal: AbortSignal,
+): Promise<Chain> {
   const { mode, seed, programs, dataDirectory, fresh } = settings;
   await using state = saved === null ? null : await placeState(saved);
   return await startChain({
@@ -286,6 +342,7 @@ async function openChain(settings: SandboxSettings, saved: SavedSandbox | null):
     seed,
     programs,
     fresh,
+    signal,
     ...(state === null ? {} : { saved: state }),
     ...(mode === "live" ? { random: toHex(randomBytes(32)) } : {}),
     ...(dataDirectory === undefined ? {} : { folder: join(dataDirectory, "chain") }),

@@ -5,6 +5,7 @@ import type { Chain } from "./genesis/start-chain.ts";
 import { type ConnectionLimits, connectionLimits } from "./http/connection-limits.ts";
 import { type Resolve, resolveHost } from "./http/pin-receiver.ts";
 import { defaultPrograms, type ProgramOption, type ProgramSetting, settlePrograms } from "./programs.ts";
+import { checkStartTimeout, defaultStartTimeoutMs } from "./start-timeout.ts";
 
 /** What a sandbox can be told when it is created; everything has a default. */
 export interface SandboxOptions {
@@ -38,6 +39,8 @@ export interface SandboxOptions {
   patienceMs?: number;
   /** How long a snapshot or a restore waits for what is under way, in real milliseconds; 10,000 by default. */
   snapshotTimeoutMs?: number;
+  /** How long the start may take until everything answers, in real milliseconds; 30,000 by default. */
+  startTimeoutMs?: number;
   /** How many requests each caller may send in so many seconds of sandbox time; no limit by default. */
   rateLimit?: RateLimit;
   /** What one client can hold of each port; {@link connectionLimits} by default. */
@@ -70,6 +73,7 @@ export interface SandboxSettings {
   fresh: boolean;
   patienceMs: number;
   snapshotTimeoutMs: number;
+  startTimeoutMs: number;
   rateLimit: RateLimit | undefined;
   connectionLimits: ConnectionLimits;
   log: Log;
@@ -98,6 +102,7 @@ export function settle(options: SandboxOptions): SandboxSettings {
     fresh: options.fresh ?? false,
     patienceMs,
     snapshotTimeoutMs: options.snapshotTimeoutMs ?? 10_000,
+    startTimeoutMs: options.startTimeoutMs ?? defaultStartTimeoutMs,
     rateLimit: options.rateLimit,
     connectionLimits: { ...connectionLimits, ...options.connectionLimits },
     log: options.log ?? { info() {}, error() {} },
@@ -123,9 +128,10 @@ function check({ seed, mode, ports, confirmations, gasBudgetWei, ...rest }: Sand
   if (!Number.isInteger(confirmations) || confirmations < 1 || confirmations > 1_000)
     throw new RangeError(`confirmations must be a whole number from 1 to 1000, not ${confirmations}.`);
   if (gasBudgetWei < 0n) throw new RangeError("The gas budget must not be negative.");
-  const { deliveryTimeoutMs, patienceMs, snapshotTimeoutMs } = rest;
+  const { deliveryTimeoutMs, patienceMs, snapshotTimeoutMs, startTimeoutMs } = rest;
   if (!Number.isInteger(snapshotTimeoutMs) || snapshotTimeoutMs < 1 || snapshotTimeoutMs > 600_000)
     throw new RangeError(`snapshotTimeoutMs must be 1 to 600000 milliseconds, not ${snapshotTimeoutMs}.`);
+  checkStartTimeout(startTimeoutMs);
   if (!Number.isInteger(deliveryTimeoutMs) || deliveryTimeoutMs < 1 || deliveryTimeoutMs > 60_000)
     throw new RangeError(`deliveryTimeoutMs must be 1 to 60000 milliseconds, not ${deliveryTimeoutMs}.`);
   if (!Number.isInteger(patienceMs) || patienceMs < 0)

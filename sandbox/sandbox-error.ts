@@ -6,6 +6,8 @@ export type SandboxErrorCode =
   | "data_directory_in_use"
   /** The data directory was made with other settings. */
   | "data_directory_mismatch"
+  /** The start took longer than it may. */
+  | "start_timeout"
   /** The database holds another sandbox, or none, or another process has the place that was asked for. */
   | "database_mismatch"
   /** Other processes use the sandbox too. */

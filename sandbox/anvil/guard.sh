@@ -50,6 +50,8 @@ let_it_rest() {
 
 end_anvil() {
   signalled=yes
+  # A stopped process handles no signal but this one.
+  kill -CONT "$anvil" 2>/dev/null
   tries=0
   while [ -r "/proc/$anvil/status" ] && ! handles_term && [ "$tries" -lt 500 ]; do
     tries=$((tries + 1))

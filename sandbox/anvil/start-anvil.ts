@@ -14,6 +14,10 @@ import { adoptDump, dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from
 const GUARD = join(packageRoot(), "sandbox", "anvil", "guard.sh");
 const START_DEADLINE_MS = 15_000;
 const STOP_DEADLINE_MS = 30_000;
+/** For one that nobody has used yet. */
+const DISCARD_DEADLINE_MS = 5_000;
+/** The library's own deadline waits for the process to end, which it does not; a process ends by the start's signal. */
+const NO_DEADLINE_MS = 2 ** 31 - 1;
 const MINE_DEADLINE_MS = 2_000;
 const LOG_CHARACTERS = 4_000;
 /**
@@ -40,6 +44,8 @@ export interface AnvilOptions {
    * nothing is written.
    */
   readonly stateFile?: string;
+  /** Ends the start early; 15 s from now on if not given. */
+  readonly signal?: AbortSignal;
 }
 
 /** How an Anvil process ended. */
@@ -61,6 +67,8 @@ export interface AnvilProcess extends AsyncDisposable {
   readonly resumed: boolean;
   /** Resolves when Anvil has ended, for whatever reason; never rejects. */
   readonly exited: Promise<AnvilExit>;
+  /** Lets Anvil run on if something has stopped it (SIGSTOP): nothing that asks it could end. */
+  run(): void;
   /**
    * Ends Anvil and returns when it is gone and its chain, if it is kept, is on disk. Calling it again does nothing.
    *
@@ -82,10 +90,10 @@ export interface AnvilProcess extends AsyncDisposable {
  * anvil.url; // "http://127.83.12.5:41234"
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProcess> {
-  const { chainId = 31_337, stateFile } = options;
+  const { chainId = 31_337, stateFile, signal: end = AbortSignal.timeout(START_DEADLINE_MS) } = options;
   const binary = anvilBinary();
   const host = await chooseLoopbackAddress();
-  const resumed = stateFile !== undefined && (await settleStateFile(stateFile));
+  const resumed = stateFile !== undefined && (await settleStateFile(stateFile, end));
   // A record without a dump would mean a lost chain; this run has nothing to lose yet.
   if (stateFile !== undefined)
     for (const file of [recordFileOf(stateFile), usedFileOf(stateFile)]) await rm(file, { force: true });
@@ -93,7 +101,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
 
   const anvil = createAnvil({
     anvilBinary: GUARD,
-    startTimeout: START_DEADLINE_MS,
+    startTimeout: NO_DEADLINE_MS,
     host,
     port: 0,
     // It answers the sandbox alone; what may call the chain from a page is the façade's to say.
@@ -141,10 +149,29 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   // The guard's first line would otherwise be cut off by a long start-up banner.
   const processes = printed(/guard (\d+) anvil (\d+)\n/);
 
+  // Nobody has used the chain yet: what an earlier run saved stays as it is.
+  const discard = async () => {
+    // Named within milliseconds; without it there is no process.
+    if (!(await endsWithin(processes, DISCARD_DEADLINE_MS))) return;
+    const [, guard = 0] = (await processes).map(Number);
+    signal(guard, "SIGTERM");
+    if (!(await endsWithin(exited, DISCARD_DEADLINE_MS))) signalGroup(guard, "SIGKILL");
+    await exited;
+    if (stateFile === undefined) return;
+    for (const file of [dumpFileOf(stateFile), recordFileOf(stateFile)]) await rm(file, { force: true });
+  };
   try {
-    await anvil.start();
+    await unlessAborted(end, anvil.start());
   } catch (cause) {
-    throw startFailure(log, cause);
+    if (!end.aborted) throw startFailure(log, cause);
+    await discard();
+    throw new AnvilError(
+      "start_failed",
+      "Anvil did not listen in time. See what stops it or slows it down.",
+      {
+        cause,
+      },
+    );
   }
   const [, guardPid, pid] = (await processes).map(Number);
   const [, port] = (await printed(/Listening on 127\.\d+\.\d+\.\d+:(\d+)\n/)).map(Number);
@@ -153,13 +180,15 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   }
   const url = `http://${host}:${port}`;
 
+  const run = () => signalGroup(guardPid, "SIGCONT");
   let stopping: Promise<void> | undefined;
   const stop = async () => {
+    run();
     // Anvil forgets what it has not mined yet.
     if (stateFile !== undefined) await endsWithin(mineAll(url), MINE_DEADLINE_MS);
     signal(guardPid, "SIGTERM");
     if (!(await endsWithin(exited, STOP_DEADLINE_MS))) {
-      signal(pid, "SIGKILL");
+      signalGroup(guardPid, "SIGKILL");
       throw new AnvilError("stop_failed", `Anvil (process ${pid}) did not end within 30 s and was killed.`);
     }
     if (stateFile === undefined || (await adoptDump(stateFile))) return;
@@ -175,6 +204,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
     pid,
     resumed,
     exited,
+    run,
     stop() {
       stopping ??= stop();
       return stopping;
@@ -185,7 +215,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   };
 
   try {
-    await verifyOurs(url, chainId, printed);
+    await unlessAborted(end, verifyOurs(url, chainId, printed));
     // From here on the chain is handed out.
     if (stateFile !== undefined) await writeFile(usedFileOf(stateFile), "", { mode: 0o600 });
   } catch (error) {
@@ -247,6 +277,24 @@ async function mineAll(url: string): Promise<void> {
 function startFailure(log: string, cause: unknown): AnvilError {
   const reason = log.trim().split("\n").slice(-5).join("\n") || String(cause);
   return new AnvilError("start_failed", `Anvil did not start: ${reason}`, { cause });
+}
+
+/** Rejects when the signal comes first. */
+async function unlessAborted<T>(end: AbortSignal, running: Promise<T>): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const reject = () => aborted.reject(end.reason);
+  end.addEventListener("abort", reject);
+  if (end.aborted) reject();
+  running.catch(() => {});
+  try {
+    return await Promise.race([running, aborted.promise]);
+  } finally {
+    end.removeEventListener("abort", reject);
+  }
+}
+
+function signalGroup(leader: number, name: NodeJS.Signals): void {
+  signal(-leader, name);
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

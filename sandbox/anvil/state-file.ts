@@ -25,12 +25,13 @@ export function dumpFileOf(stateFile: string): string {
  * Brings a state file to rest after whatever happened to the last run: waits for (or ends) an Anvil that its parent left
  * behind, and takes over the state that it wrote. Returns whether there is a saved chain.
  *
+ * @param signal - ends the wait early.
  * @throws AnvilError `state_in_use` while a living sandbox keeps its chain there, `stop_failed` when a left-over Anvil does not
  * end within 30 s, `state_lost` when the last run ended without writing its chain whole.
  * @example
  * const saved = await settleStateFile("/data/chain/state.json");
  */
-export async function settleStateFile(stateFile: string): Promise<boolean> {
+export async function settleStateFile(stateFile: string, signal?: AbortSignal): Promise<boolean> {
   const record = await readGuardRecord(recordFileOf(stateFile));
   if (record !== undefined) {
     const guard = await findOurs(record.guardPid, stateFile);
@@ -43,8 +44,10 @@ export async function settleStateFile(stateFile: string): Promise<boolean> {
     // The guard ends Anvil by itself; Anvil alone has lost its guard and must be asked.
     if (guard === undefined && (await findOurs(record.anvilPid, stateFile)) !== undefined) {
       process.kill(record.anvilPid, "SIGTERM");
+      // A stopped process handles no other signal.
+      process.kill(record.anvilPid, "SIGCONT");
     }
-    await untilGone([record.guardPid, record.anvilPid], stateFile);
+    await untilGone([record.guardPid, record.anvilPid], stateFile, signal);
   }
   const adopted = await adoptDump(stateFile);
   const ended = (await readGuardRecord(recordFileOf(stateFile))) === undefined;
@@ -87,7 +90,11 @@ async function findOurs(pid: number, stateFile: string) {
   return found?.command.includes(dumpFileOf(stateFile)) === true ? found : undefined;
 }
 
-async function untilGone(pids: readonly number[], stateFile: string): Promise<void> {
+async function untilGone(
+  pids: readonly number[],
+  stateFile: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const deadline = performance.now() + SETTLE_DEADLINE_MS;
   for (const pid of pids) {
     while ((await findOurs(pid, stateFile)) !== undefined) {
@@ -97,7 +104,7 @@ async function untilGone(pids: readonly number[], stateFile: string): Promise<vo
           `Process ${pid}, left by an earlier run on ${stateFile}, does not end; end it and start again.`,
         );
       }
-      await pause(POLL_MS);
+      await pause(POLL_MS, undefined, signal === undefined ? {} : { signal });
     }
   }
 }

@@ -1,10 +1,11 @@
 import { Command } from "commander";
-import { storeOption } from "./start.ts";
+import { startTimeoutOption, storeOption } from "./start.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface JoinFlags {
   store: string;
   apiPort: number;
+  startTimeout: number;
   json?: boolean;
 }
 
@@ -16,15 +17,16 @@ export function joinCommand(): Command {
     )
     .addOption(storeOption().makeOptionMandatory())
     .option("--api-port <number>", "port of its routing API, 0 for any free one", wholeNumber, 0)
+    .addOption(startTimeoutOption())
     .option("--json", "print where it answers as JSON")
     .action(async (flags: JoinFlags) => await join(flags));
 }
 
-async function join({ store, apiPort, json }: JoinFlags): Promise<void> {
+async function join({ store, apiPort, startTimeout: startTimeoutMs, json }: JoinFlags): Promise<void> {
   const { pino } = await import("pino");
   const { joinSandbox } = await import("../shared/join-sandbox.ts");
   const log = pino({ level: "error" }, pino.destination(2));
-  await using joined = await joinSandbox({ store, apiPort, log });
+  await using joined = await joinSandbox({ store, apiPort, startTimeoutMs, log });
   const { apiUrl: api } = joined;
   process.stdout.write(
     json

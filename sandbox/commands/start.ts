@@ -4,6 +4,7 @@ import { definedOnly } from "../defined-only.ts";
 import type { SandboxDescription } from "../description.ts";
 import { howToRun } from "../genesis/package-root.ts";
 import type { ProgramOption } from "../programs.ts";
+import { defaultStartTimeoutMs, mostStartTimeoutMs } from "../start-timeout.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface StartFlags {
@@ -21,6 +22,7 @@ interface StartFlags {
   program?: ProgramOption[];
   from?: string;
   receiverUrl?: string;
+  startTimeout: number;
   json?: boolean;
 }
 
@@ -54,6 +56,7 @@ export function startCommand(): Command {
       "--receiver-url <url>",
       "the one URL that notifications go to (default: the sandbox's own receiver)",
     )
+    .addOption(startTimeoutOption())
     .option("--json", "print the description as JSON")
     .action(async (flags: StartFlags) => await start(flags));
 }
@@ -64,6 +67,18 @@ export function storeOption(): Option {
     "--store <url>",
     "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
   ).env("ROUTING_SANDBOX_STORE");
+}
+
+/** How long a start may take. */
+export function startTimeoutOption(): Option {
+  return new Option("--start-timeout <milliseconds>", "how long the start may take until everything answers")
+    .argParser((text) => {
+      const milliseconds = wholeNumber(text);
+      if (milliseconds < 1 || milliseconds > mostStartTimeoutMs)
+        throw new InvalidArgumentError(`It must be 1 to ${mostStartTimeoutMs} milliseconds.`);
+      return milliseconds;
+    })
+    .default(defaultStartTimeoutMs);
 }
 
 async function start(flags: StartFlags): Promise<void> {
@@ -82,6 +97,7 @@ async function start(flags: StartFlags): Promise<void> {
     ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
     dataDirectory: flags.dataDir,
     fresh: flags.fresh ?? false,
+    startTimeoutMs: flags.startTimeout,
     log,
   });
   // A limit on the size of files is to be a refused write, not the end of the process.

@@ -61,18 +61,20 @@ export async function findGenesis(key: string): Promise<Genesis | undefined> {
  * The genesis for the contracts as they are compiled now. In a checkout a missing, stale or broken one is built (about 3 s, by
  * Hardhat in a process of its own); an installed package brings it along.
  *
+ * @param signal - ends the build early.
  * @throws GenesisError `not_compiled` without artifacts, `not_built` when there is no genesis and it cannot be built.
  * @example
  * const { stateFile, deployment } = await loadGenesis();
  */
-export async function loadGenesis(): Promise<Genesis> {
+export async function loadGenesis(signal?: AbortSignal): Promise<Genesis> {
   const key = await genesisKey();
   const cached = await findGenesis(key);
   if (cached !== undefined) return cached;
   if (!inCheckout()) throw await unusableGenesis(key);
   const script = join(packageRoot(), "scripts", "deploy.ts");
   try {
-    await promisify(execFile)(process.execPath, [script], { cwd: packageRoot() });
+    const options = { cwd: packageRoot(), ...(signal === undefined ? {} : { signal }) };
+    await promisify(execFile)(process.execPath, [script], options);
   } catch (cause) {
     const reason = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
     throw new GenesisError(

@@ -28,6 +28,8 @@ export interface ChainOptions extends EpochOptions {
   readonly programs?: readonly NamedProgram[];
   /** The chain to go on with instead of a fresh one. */
   readonly saved?: SavedChain;
+  /** Ends the start early. */
+  readonly signal?: AbortSignal;
 }
 
 /** A chain as a snapshot file has it. */
@@ -76,14 +78,14 @@ export type ChainRecord = z.infer<typeof chainRecord>;
  */
 export async function startChain(options: ChainOptions): Promise<Chain> {
   const { folder } = options;
-  const kept = folder === undefined ? undefined : await findKept(folder, options.fresh ?? false);
+  const kept = folder === undefined ? undefined : await findKept(folder, options);
   if (folder !== undefined && kept !== undefined) return await resume(options, folder, kept);
   const { saved } = options;
   return saved === undefined ? await startFresh(options) : await startSaved(options, saved);
 }
 
 async function startFresh(options: ChainOptions): Promise<Chain> {
-  const genesis = await loadGenesis();
+  const genesis = await loadGenesis(options.signal);
   return await startNew(options, genesis.stateFile, async (client, clock) => {
     await verifyDeployment(client, genesis.deployment, "remove .genesis and start again");
     const { deployment, accounts } = await openPrograms(client, genesis, options.programs ?? programRoles);
@@ -133,7 +135,7 @@ async function resume(options: ChainOptions, folder: string, record: ChainRecord
 }
 
 async function start(
-  { mode }: ChainOptions,
+  { mode, signal }: ChainOptions,
   folder: string | undefined,
   source: Pick<AnvilOptions, "initialState">,
   prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
@@ -142,6 +144,7 @@ async function start(
     chainId,
     unlocked: walletNames.length,
     ...source,
+    ...(signal === undefined ? {} : { signal }),
     ...(folder === undefined ? {} : { stateFile: stateFileIn(folder) }),
   });
   const socket = nodeSocket(anvil.url);
@@ -149,6 +152,9 @@ async function start(
     socket.close();
     await anvil.stop();
   };
+  // What waits for an answer waits no longer, neither here nor in what starts after this.
+  signal?.addEventListener("abort", () => socket.close());
+  if (signal?.aborted === true) socket.close();
   try {
     const client = createChainClient(anvil.url, socket.transport);
     const request: EIP1193RequestFn = client.request;
@@ -163,12 +169,15 @@ async function start(
 }
 
 // The record of the chain that a folder keeps, or undefined when it keeps none or is to forget it.
-async function findKept(folder: string, fresh: boolean): Promise<ChainRecord | undefined> {
+async function findKept(
+  folder: string,
+  { fresh = false, signal }: ChainOptions,
+): Promise<ChainRecord | undefined> {
   const file = recordFileIn(folder);
   const forgotten = fresh || !existsSync(file);
   let saved = false;
   try {
-    saved = await settleStateFile(stateFileIn(folder));
+    saved = await settleStateFile(stateFileIn(folder), signal);
   } catch (error) {
     if (!(forgotten && error instanceof AnvilError && error.code === "state_lost")) throw error;
   }

@@ -17,6 +17,8 @@ import { RequestGate } from "../http/request-gate.ts";
 import type { Log } from "../options.ts";
 import { DeliveryFaults } from "../receiver/delivery-fault.ts";
 import { RequestCounter } from "../request-counter.ts";
+import { StartDeadline } from "../start-deadline.ts";
+import { checkStartTimeout, defaultStartTimeoutMs } from "../start-timeout.ts";
 import { tellRefusals } from "./refusals.ts";
 import { sharedClock } from "./shared-clock.ts";
 import { SharedStore } from "./shared-store.ts";
@@ -32,23 +34,39 @@ export interface JoinedSandbox extends AsyncDisposable {
 /**
  * Joins the sandbox that runs on a database: the API on a port of its own, on the same chain, the same records and the same clock.
  *
- * @param options - `store`, the URL of the database; `apiPort`, 0 for any free one.
- * @throws SandboxError database_mismatch, port_in_use; StoreUnavailableError, DatabaseUrlError.
+ * @param options - `store`, the URL of the database; `apiPort`, 0 for any free one; `startTimeoutMs`, how long this may take, 30,000 by
+ * default.
+ * @throws SandboxError database_mismatch, port_in_use, start_timeout; StoreUnavailableError, DatabaseUrlError.
  * @example await using joined = await joinSandbox({ store: "postgres://localhost/sandbox", apiPort: 0, log });
  */
 export async function joinSandbox(options: {
   store: string;
   apiPort: number;
+  startTimeoutMs?: number;
   log: Log;
 }): Promise<JoinedSandbox> {
+  const { startTimeoutMs = defaultStartTimeoutMs } = options;
+  checkStartTimeout(startTimeoutMs);
+  const deadline = new StartDeadline(startTimeoutMs);
+  return await deadline.run(async () => await openJoined(options, deadline));
+}
+
+async function openJoined(
+  options: { store: string; apiPort: number; log: Log },
+  deadline: StartDeadline,
+): Promise<JoinedSandbox> {
   const { log } = options;
   await using opened = new ClosingStack();
-  const shared = opened.use(await SharedStore.open(options.store, "member", log));
+  const opening = SharedStore.open(options.store, "member", log);
+  const database = "the database to answer";
+  const close = async (late: SharedStore) => await late[Symbol.asyncDispose]();
+  const shared = opened.use(await deadline.within(database, opening, close));
   const { store } = shared;
-  const sandbox = await shared.read();
+  const sandbox = await deadline.within(database, shared.read());
   const { mode, settings, deployment, accounts, anvilUrl } = sandbox;
   const socket = nodeSocket(anvilUrl);
   opened.defer(() => socket.close());
+  deadline.signal.addEventListener("abort", () => socket.close());
   const client = createChainClient(anvilUrl, socket.transport);
   const request: EIP1193RequestFn = client.request;
   await using bound = new ClosingStack();
@@ -86,9 +104,12 @@ export async function joinSandbox(options: {
   opened.defer(async () => await relayer.drain());
   opened.use(bound.move());
   opened.defer(() => closing.abort());
-  await shared.stand(listener.url, relayer, () => {});
+  await deadline.within(
+    "the database and Anvil to answer",
+    shared.stand(listener.url, relayer, () => {}),
+  );
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const unfollow = await followHeads({
+  const following = followHeads({
     url: anvilUrl,
     relayer,
     gate,
@@ -96,7 +117,7 @@ export async function joinSandbox(options: {
     announce: () => {},
     ended: end,
   });
-  opened.defer(unfollow);
+  opened.defer(await deadline.within("Anvil to answer", following, async (unfollow) => await unfollow()));
   listener.serve({
     handle: createApp(services, operations, discoveryResources(services, operations), apiPages(services)),
     refusals: problemRefusals(services),

@@ -1,0 +1,12 @@
+/** How long a start may take unless an option says otherwise, in milliseconds. */
+export const defaultStartTimeoutMs = 30_000;
+/** The longest deadline of a start, in milliseconds. */
+export const mostStartTimeoutMs = 600_000;
+
+/** @throws RangeError */
+export function checkStartTimeout(startTimeoutMs: number): void {
+  if (!Number.isInteger(startTimeoutMs) || startTimeoutMs < 1 || startTimeoutMs > mostStartTimeoutMs)
+    throw new RangeError(
+      `startTimeoutMs must be 1 to ${mostStartTimeoutMs} milliseconds, not ${startTimeoutMs}.`,
+    );
+}
