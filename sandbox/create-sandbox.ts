@@ -299,6 +299,8 @@ async function openSandbox(
   }
   // Closed first: what is under way could not end.
   opened.defer(() => chain.anvil.run());
+  // From here on nothing is waited for, so that it cannot pass any more.
+  deadline.signal.throwIfAborted();
   isStarted = true;
   const parts = opened.move();
   let closed: Promise<void> | undefined;

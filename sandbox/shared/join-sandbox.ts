@@ -122,6 +122,7 @@ async function openJoined(
     handle: createApp(services, operations, discoveryResources(services, operations), apiPages(services)),
     refusals: problemRefusals(services),
   });
+  deadline.signal.throwIfAborted();
   const parts = opened.move();
   return {
     apiUrl: listener.url,

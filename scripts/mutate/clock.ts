@@ -174,4 +174,34 @@ export const clock: readonly MutantGroup[] = [
       },
     ],
   },
+  {
+    file: "sandbox/start-deadline.ts",
+    tests: ["test/testbed/start-timeout.test.ts"],
+    mutants: [
+      {
+        rule: "A start ends when its deadline has passed.",
+        find: "setTimeout(() => this.#passed.abort(), this.#timeoutMs)",
+        replace: "setTimeout(() => {}, this.#timeoutMs)",
+        only: "a receiver's name",
+      },
+      {
+        rule: "A start that took too long says what it was waiting for.",
+        find: "if (!this.signal.aborted) this.#step = step;",
+        replace: "",
+        only: "a receiver's name",
+      },
+    ],
+  },
+  {
+    file: "sandbox/anvil/start-anvil.ts",
+    tests: ["test/testbed/start-timeout.test.ts"],
+    mutants: [
+      {
+        rule: "A start that fails by its deadline ends its Anvil.",
+        find: "    await discard();\n",
+        replace: "",
+        only: "before that listens",
+      },
+    ],
+  },
 ];

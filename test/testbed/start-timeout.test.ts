@@ -165,6 +165,22 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
   });
 });
 
+test("a start whose Anvil does not answer a question fails before its time is over", async () => {
+  let pid = 0;
+  const adaptChain = async (chain: Chain) => {
+    ({ pid } = chain.anvil);
+    process.kill(pid, "SIGSTOP");
+    return chain;
+  };
+  await expect(open({ adaptChain })).rejects.toMatchObject({
+    name: "AnvilError",
+    code: "start_failed",
+    message:
+      "Anvil did not answer during the start: There was no answer within 10000 ms. Start again; if that fails too, run routing-sandbox doctor.",
+  });
+  expect(await findProcess(pid)).toBeUndefined();
+});
+
 test("a kept chain whose start fails goes on with the next one", async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
   const first = await open({ dataDirectory });
