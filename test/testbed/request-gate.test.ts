@@ -405,6 +405,34 @@ describe("the gate itself", () => {
     expect(await gate.runExclusive(async () => "taken")).toBe("taken");
   });
 
+  test("holds back what comes while something exclusive runs", async () => {
+    const gate = new RequestGate(milliseconds);
+    const order: string[] = [];
+    let late: Promise<unknown> = Promise.resolve();
+    await gate.runExclusive(async () => {
+      late = gate.runShared("late", async () => order.push("late"));
+      await new Promise(setImmediate);
+      order.push("exclusive");
+    });
+    await late;
+    expect(order).toEqual(["exclusive", "late"]);
+  });
+
+  test("opens again when what came before it closed does not end for a moment, and closes later", async () => {
+    const gate = new RequestGate({ timeoutMs: 60_000, closedMs: 20 });
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const running = [gate.runShared("first", async () => await first.promise)];
+    const exclusive = gate.runExclusive(async () => "taken");
+    running.push(gate.runShared("second", async () => await second.promise));
+    await new Promise(setImmediate);
+    first.resolve();
+    await new Promise(setImmediate);
+    expect(await gate.runShared("third", async () => "answered")).toBe("answered");
+    second.resolve();
+    expect(await exclusive).toBe("taken");
+    await Promise.all(running);
+  });
+
   test("tells what waits outside that everything was undone meanwhile", async () => {
     const gate = new RequestGate(milliseconds);
     const waits = Promise.withResolvers<void>();
