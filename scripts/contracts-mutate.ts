@@ -1,9 +1,11 @@
 // Breaks the contracts in one place at a time and asks the Solidity tests whether they notice: every require and
 // if-revert switched off, every comparison shifted, every modifier, event and assignment removed. A mutant that no test kills
-// must be named in contracts/mutants-allowed.json with the reason why nobody could notice; any other survivor fails the run.
+// must be named in contracts/mutants-allowed.json with the reason why nobody could notice; any other survivor fails the run. The bugs of
+// scripts/contract-bugs.ts, which are planted by hand, are tried as well.
 //
 // A mutant is compiled alone, with few optimizations, and put into a copy of the artifacts under cache/; the tests deploy from
-// artifacts, so nothing else is compiled again. `--only "one text|another"` runs the mutants whose description contains one of the texts; `--list` runs none.
+// artifacts, so nothing else is compiled again. Two are tried at a time, each in a copy of its own. `--only "one text|another"` runs the
+// mutants whose description contains one of the texts; `--list` runs none.
 import { fork } from "node:child_process";
 import {
   cpSync,
@@ -20,9 +22,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import config from "../hardhat.config.ts";
+import { contractBugs } from "./contract-bugs.ts";
+import { plant } from "./mutate/mutant.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const WORKSPACE = join(ROOT, "cache", "mutation");
+const WORKSPACES = join(ROOT, "cache", "mutation");
+/** How many mutants are tried at one time. */
+const AT_ONCE = 2;
 const ALLOWED = join(ROOT, "contracts", "mutants-allowed.json");
 
 /** Which deployed contracts carry the code of which source. */
@@ -72,6 +78,8 @@ interface Mutant {
   end: number;
   replacement: string;
   description: string;
+  /** Whether it is one of those that are planted by hand. */
+  byHand: boolean;
 }
 
 interface Verdict {
@@ -143,7 +151,8 @@ function mutantsOf(source: string): Mutant[] {
     const name = `${source}: ${what} in \`${lineText}\``;
     const nth = (seen.get(name) ?? 0) + 1;
     seen.set(name, nth);
-    found.push({ source, start, end, replacement, description: nth === 1 ? name : `${name} (${nth})` });
+    const description = nth === 1 ? name : `${name} (${nth})`;
+    found.push({ source, start, end, replacement, description, byHand: false });
   };
 
   const between = (left: AstNode, right: AstNode, operator: string) => {
@@ -230,28 +239,34 @@ function mutantsOf(source: string): Mutant[] {
   return found;
 }
 
+/** The bugs that are planted in a source by hand. */
+function bugsOf(source: string): Mutant[] {
+  const text = readFileSync(join(ROOT, pathOf(source)), "utf8");
+  return (contractBugs[source] ?? []).map(({ rule, find, replace }) => {
+    plant(text, { file: pathOf(source), rule, find, replace });
+    const start = Buffer.byteLength(text.slice(0, text.indexOf(find)));
+    const end = start + Buffer.byteLength(find);
+    return { source, start, end, replacement: replace, description: `${source}: ${rule}`, byHand: true };
+  });
+}
+
 // Trying one mutant
 
-function unitTestsOf(source: string): string[] {
-  const folder = join(
-    WORKSPACE,
-    "contracts",
-    "test",
-    source === "TestUSDC" ? "TestUSDC" : "PurchaseRegistrar",
-  );
+function unitTestsOf(workspace: string, source: string): string[] {
+  const subject = source === "TestUSDC" ? "TestUSDC" : "PurchaseRegistrar";
+  const folder = join(workspace, "contracts", "test", subject);
   return readdirSync(folder)
     .filter((file) => file.endsWith(".t.sol"))
     .map((file) => join(folder, file));
 }
 
-const artifactPath = (name: string) =>
-  join(WORKSPACE, "artifacts", "contracts", `${name}.sol`, `${name}.json`);
-
 type TestRun = { success: boolean; value?: SuiteRun; error?: SuiteRun };
 type SuiteRun = { suiteResults: { id: { name: string }; testResults: { name: string; status: string }[] }[] };
 
-async function worker(): Promise<void> {
-  const hre = await createHardhatRuntimeEnvironment(config, {}, WORKSPACE);
+async function worker(workspace: string): Promise<void> {
+  const hre = await createHardhatRuntimeEnvironment(config, {}, workspace);
+  const artifactPath = (name: string) =>
+    join(workspace, "artifacts", "contracts", `${name}.sol`, `${name}.json`);
   const tests = hre.tasks.getTask(["test", "solidity"]);
 
   /** Compiles contracts with one source replaced, or none, and puts them into the artifacts; answers whether they compile. */
@@ -290,7 +305,7 @@ async function worker(): Promise<void> {
     if (!install(carriers, { [pathOf(mutant.source)]: mutated })) return { outcome: "invalid", tests: [] };
     try {
       // The contract's own unit tests find nearly everything and take a second.
-      const failing = await run(unitTestsOf(mutant.source), "mutants");
+      const failing = await run(unitTestsOf(workspace, mutant.source), "mutants");
       const tests = failing.length > 0 ? failing : await run([], "default");
       return { outcome: tests.length > 0 ? "killed" : "survived", tests };
     } finally {
@@ -309,34 +324,24 @@ async function worker(): Promise<void> {
 
 // All of them
 
-async function main(): Promise<void> {
-  const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : undefined;
-  const mutants = Object.keys(CARRIERS)
-    .flatMap(mutantsOf)
-    .filter(
-      ({ description }) => only === undefined || only.split("|").some((part) => description.includes(part)),
-    );
-  if (process.argv.includes("--list")) {
-    for (const { description } of mutants) console.log(description);
-    console.log(`${mutants.length} mutants`);
-    return;
-  }
-  const allowed = existsSync(ALLOWED)
-    ? (JSON.parse(readFileSync(ALLOWED, "utf8")) as Record<string, string>)
-    : {};
-
-  rmSync(WORKSPACE, { recursive: true, force: true });
-  mkdirSync(WORKSPACE, { recursive: true });
-  cpSync(join(ROOT, "contracts"), join(WORKSPACE, "contracts"), { recursive: true });
-  symlinkSync(join(ROOT, "node_modules"), join(WORKSPACE, "node_modules"));
-  writeFileSync(
-    join(WORKSPACE, "package.json"),
-    '{ "name": "mutation", "type": "module", "private": true }\n',
-  );
-  const hre = await createHardhatRuntimeEnvironment(config, {}, WORKSPACE);
+/** A copy of the contracts and their artifacts for each worker. */
+async function makeWorkspaces(): Promise<string[]> {
+  const folders = Array.from({ length: AT_ONCE }, (_, index) => join(WORKSPACES, String(index)));
+  const [first = "", ...others] = folders;
+  rmSync(WORKSPACES, { recursive: true, force: true });
+  mkdirSync(first, { recursive: true });
+  cpSync(join(ROOT, "contracts"), join(first, "contracts"), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(first, "node_modules"));
+  writeFileSync(join(first, "package.json"), '{ "name": "mutation", "type": "module", "private": true }\n');
+  const hre = await createHardhatRuntimeEnvironment(config, {}, first);
   await hre.tasks.getTask("build").run({ quiet: true });
+  for (const other of others) cpSync(first, other, { recursive: true });
+  return folders;
+}
 
-  const child = fork(fileURLToPath(import.meta.url), ["--worker"], {
+/** Starts a worker in its copy; asked for a mutant, it answers with the verdict. */
+async function startWorker(workspace: string) {
+  const child = fork(fileURLToPath(import.meta.url), ["--worker", workspace], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const answer = () =>
@@ -349,37 +354,76 @@ async function main(): Promise<void> {
       });
     });
   await answer();
+  return {
+    async judge(mutant: Mutant): Promise<Verdict> {
+      child.send(mutant);
+      return (await answer()) as Verdict;
+    },
+    end: () => child.kill(),
+  };
+}
 
-  const counts = { killed: 0, survived: 0, invalid: 0 };
-  const unexplained: string[] = [];
-  const explained = new Set<string>();
-  for (const [index, mutant] of mutants.entries()) {
-    const started = performance.now();
-    child.send(mutant);
-    const { outcome, tests } = (await answer()) as Verdict;
-    counts[outcome] += 1;
-    if (outcome === "survived") {
-      if (mutant.description in allowed) explained.add(mutant.description);
-      else unexplained.push(mutant.description);
+async function judgeAll(mutants: readonly Mutant[]): Promise<Map<Mutant, Verdict>> {
+  const waiting = [...mutants];
+  const verdicts = new Map<Mutant, Verdict>();
+  const judgeInTurn = async (workspace: string) => {
+    const { judge, end } = await startWorker(workspace);
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      const started = performance.now();
+      const verdict = await judge(mutant);
+      verdicts.set(mutant, verdict);
+      const { outcome, tests } = verdict;
+      const more = tests.length > 1 ? ` and ${tests.length - 1} more` : "";
+      const by = tests.length > 0 ? ` by ${tests[0]}${more}` : "";
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      console.log(
+        `${verdicts.size}/${mutants.length} ${outcome}${by} in ${seconds} s: ${mutant.description}`,
+      );
     }
-    const by =
-      tests.length > 0 ? ` by ${tests[0]}${tests.length > 1 ? ` and ${tests.length - 1} more` : ""}` : "";
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(`${index + 1}/${mutants.length} ${outcome}${by} in ${seconds} s: ${mutant.description}`);
-  }
-  child.kill();
+    end();
+  };
+  await Promise.all((await makeWorkspaces()).map(judgeInTurn));
+  return verdicts;
+}
 
+function report(verdicts: ReadonlyMap<Mutant, Verdict>, { whole }: { whole: boolean }): void {
+  const allowed = existsSync(ALLOWED)
+    ? (JSON.parse(readFileSync(ALLOWED, "utf8")) as Record<string, string>)
+    : {};
+  const counts = { killed: 0, survived: 0, invalid: 0 };
+  const failures: string[] = [];
+  const explained = new Set<string>();
+  for (const [{ description, byHand }, { outcome }] of verdicts) {
+    counts[outcome] += 1;
+    if (outcome === "survived" && description in allowed) explained.add(description);
+    else if (outcome === "survived") failures.push(`SURVIVED:  ${description}`);
+    else if (outcome === "invalid" && byHand) failures.push(`does not compile: ${description}`);
+  }
   console.log(
     `\n${counts.killed} killed, ${counts.survived} survived (${explained.size} explained), ${counts.invalid} do not compile.`,
   );
   for (const description of explained)
     console.log(`  explained: ${description}\n    ${allowed[description]}`);
-  for (const description of unexplained) console.log(`  SURVIVED:  ${description}`);
-  const outdated =
-    only === undefined ? Object.keys(allowed).filter((description) => !explained.has(description)) : [];
+  const outdated = whole ? Object.keys(allowed).filter((description) => !explained.has(description)) : [];
   for (const description of outdated)
-    console.log(`  no longer a survivor, remove from mutants-allowed.json: ${description}`);
-  if (unexplained.length + outdated.length > 0) process.exitCode = 1;
+    failures.push(`no longer a survivor, remove from mutants-allowed.json: ${description}`);
+  for (const failure of failures) console.log(`  ${failure}`);
+  if (failures.length > 0) process.exitCode = 1;
 }
 
-await (process.argv.includes("--worker") ? worker() : main());
+async function main(): Promise<void> {
+  const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : undefined;
+  const parts = only?.split("|") ?? [""];
+  const mutants = Object.keys(CARRIERS)
+    .flatMap((source) => [...mutantsOf(source), ...bugsOf(source)])
+    .filter(({ description }) => parts.some((part) => description.includes(part)));
+  if (process.argv.includes("--list")) {
+    for (const { description } of mutants) console.log(description);
+    console.log(`${mutants.length} mutants`);
+    return;
+  }
+  report(await judgeAll(mutants), { whole: only === undefined });
+}
+
+const [, , mode, workspace] = process.argv;
+await (mode === "--worker" && workspace !== undefined ? worker(workspace) : main());

@@ -38,7 +38,10 @@ export class NotApplicableError extends Error {
  *
  * @throws NotApplicableError when the text to replace is missing or occurs more than once.
  */
-export function plant(source: string, { file, find, replace, rule }: Mutant): string {
+export function plant(
+  source: string,
+  { file, find, replace, rule }: Pick<Mutant, "file" | "find" | "replace" | "rule">,
+): string {
   const [before = "", after, ...more] = source.split(find);
   if (after === undefined || more.length > 0) {
     const found = after === undefined ? "does not contain" : `contains ${more.length + 1} times`;

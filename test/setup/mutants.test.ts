@@ -3,6 +3,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { contractBugs } from "../../scripts/contract-bugs.ts";
 import { mutants, sampleOf } from "../../scripts/mutate/all.ts";
 import { NotApplicableError, plant } from "../../scripts/mutate/mutant.ts";
 
@@ -32,6 +33,21 @@ test("every planted bug breaks a rule of its own, in one sentence, and names tes
   ).toEqual([]);
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
   expect(tests.filter((file) => !file.endsWith(".test.ts") || !existsSync(join(root, file)))).toEqual([]);
+});
+
+test("every bug that npm run mutate:contracts plants by hand has its place and breaks a rule of its own, in one sentence", () => {
+  const bugs = Object.entries(contractBugs).flatMap(([source, planted]) =>
+    planted.map((bug) => ({ ...bug, file: `contracts/${source}.sol` })),
+  );
+  const rules = bugs.map(({ rule }) => rule);
+  expect(rules.length).toBeGreaterThanOrEqual(80);
+  expect(rules.filter((rule, place) => rules.indexOf(rule) !== place)).toEqual([]);
+  expect(rules.filter((rule) => !/^[A-Z][^.]*\.$/.test(rule))).toEqual([]);
+  const without = bugs.filter((bug) => {
+    const source = sourceOf(bug.file);
+    return plant(source, bug) === source;
+  });
+  expect(without).toEqual([]);
 });
 
 test("a sample takes the same bugs each time, of as many subjects as it can", () => {

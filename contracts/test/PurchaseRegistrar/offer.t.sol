@@ -99,6 +99,37 @@ contract OfferTest is CommitmentRules {
         );
     }
 
+    function test_openOffersDoNotWrapAroundTheLargestBudget() public {
+        uint256 most = type(uint128).max;
+        IPurchaseRegistrar.Purchase memory purchase = inAProgramWithoutLimits(most);
+        purchase.amount = most - 1;
+        accepts(purchase);
+        purchase.salt = keccak256("second");
+        purchase.amount = 3;
+        rejects(purchase, abi.encodeWithSelector(IPurchaseRegistrar.BudgetExceeded.selector, 3, 1));
+        purchase.amount = 1;
+        accepts(purchase);
+        eq(registrar.programState(purchase.program).openOffers, most, "open offers");
+    }
+
+    /// @dev A purchase of a program whose bounds, and of a funding whose cap, are as large as they can be.
+    function inAProgramWithoutLimits(uint256 most) private returns (IPurchaseRegistrar.Purchase memory purchase) {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.program = keccak256("prg_other");
+        authorization.cap = most;
+        registrar.openProgram(
+            authorization.program,
+            operator,
+            signer,
+            IPurchaseRegistrar.Bounds({maxPurchase: most, openBudget: most, validUntil: BOUNDS_UNTIL})
+        );
+        bytes memory signature = signFunding(authorization);
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+        purchase = commitment();
+        purchase.program = authorization.program;
+    }
+
     function test_aBudgetLoweredBelowWhatIsOpenLeavesNothing() public {
         offerAmount(MAX_PURCHASE, "first");
         IPurchaseRegistrar.Bounds memory lower = bounds();
