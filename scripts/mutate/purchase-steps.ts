@@ -84,6 +84,11 @@ export const purchaseSteps: readonly MutantGroup[] = [
         replace: "mayClaim",
       },
       {
+        rule: "A decision is among the allowed steps after a refund past the service, which takes the claim's place on chain.",
+        find: " || onChain.decisionHash !== null",
+        replace: "",
+      },
+      {
         rule: "A refusal of a step names the state and the steps that it allows.",
         find: "allowed: await stepsNow(purchase, services),",
         replace: "allowed: [],",

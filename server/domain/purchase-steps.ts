@@ -96,7 +96,8 @@ const chainDecides: ReadonlySet<PurchaseStep> = new Set(["activate", "registrati
 function isOpen(purchase: PurchaseRecord, onChain: ChainPurchase, nextBlock: number): boolean {
   const { status, offer_deadline, claim_deadline } = purchase;
   if (status === "created") return nextBlock <= offer_deadline;
-  const isClaimed = onChain.claimHash !== null;
+  // The contract overwrites the claim hash when the refund is collected.
+  const isClaimed = onChain.claimHash !== null || onChain.decisionHash !== null;
   const mayClaim = isClaimed || (status === "active" && nextBlock <= claim_deadline);
   return mayClaim && whyNotStanding(purchase, onChain) === null;
 }

@@ -1,10 +1,12 @@
+import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { collectRefundCall } from "../../protocol/call.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import type { ErrorCode } from "../../server/errors/catalogue.ts";
 import { type Answer, present, problem, type Schema, Stage } from "./stage.ts";
 
 const nobody = "aaaaaaaaaaaaaaaaaaaa";
-const hashOfNothing = `0x${"5c".repeat(32)}`;
+const hashOfNothing: Hex = `0x${"5c".repeat(32)}`;
 
 let stage: Stage;
 let merchant: Schema<"Merchant">;
@@ -139,6 +141,21 @@ const states: { readonly [state: string]: State } = {
     },
     allowed: ["reconcile"],
     refused: { decisions: "not_found" },
+  },
+  "claimed, and its operator has collected a refund past the service": {
+    given: async () => {
+      const purchase = await stage.paidPurchase(merchant);
+      await stage.claim(purchase);
+      const { address } = stage.sandbox.chain.deployment.registrar;
+      const key = stage.sandbox.chain.accounts.programs[stage.program]?.registrar.privateKey;
+      if (key === undefined) throw new Error("The program has an operator.");
+      const id: Hex = `0x${purchase.commitment.hash.slice(2)}`;
+      const call = collectRefundCall(address, id, 1n, hashOfNothing);
+      const { receipt } = await stage.sandbox.openWallet(key).sendCall(call);
+      expect(receipt.status).toBe("success");
+      return purchase;
+    },
+    allowed: ["reconcile", "decisions"],
   },
   approved: { given: async () => (await decided("approved")).purchase, allowed: ["reconcile", "refunds"] },
   denied: { given: async () => (await decided("denied")).purchase, allowed: ["reconcile"] },
