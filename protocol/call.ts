@@ -12,6 +12,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "./abi.generated.ts";
 import type { Commitment } from "./commitment.ts";
 import type { FundingAuthorization } from "./funding-authorization.ts";
 import { contractJson, type Json } from "./json.ts";
+import type { SignedPermit } from "./permit.ts";
 
 /** One contract call as a wallet sends it: recipient, calldata and what it says in words. Never with value. */
 export interface Call {
@@ -88,6 +89,24 @@ export function payBatchCall(registrar: Address, ids: readonly Hex[], amounts: r
     registrar,
     purchaseRegistrarAbi,
     encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "payBatch", args: [ids, amounts] }),
+  );
+}
+
+/**
+ * The buyer pays `amount` base units of a purchase under an EIP-2612 permit to the registrar.
+ *
+ * @example payWithPermitCall(registrar, commitmentHash, 10_000_000n, signedPermit(deadline, signature))
+ */
+export function payWithPermitCall(registrar: Address, id: Hex, amount: bigint, permit: SignedPermit): Call {
+  const { deadline, v, r, s } = permit;
+  return call(
+    registrar,
+    purchaseRegistrarAbi,
+    encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "payWithPermit",
+      args: [id, amount, deadline, v, r, s],
+    }),
   );
 }
 

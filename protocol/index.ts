@@ -15,6 +15,7 @@ export * from "./ed25519.ts";
 export * from "./enrollment.ts";
 export * from "./funding-authorization.ts";
 export * from "./id.ts";
+export * from "./permit.ts";
 export * from "./receipt.ts";
 export * from "./time.ts";
 export * from "./wallet-signature.ts";

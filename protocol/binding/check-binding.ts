@@ -3,7 +3,7 @@ import { canonicalJson } from "../canonical-json.ts";
 import { type Json, toJson } from "../json.ts";
 import { sameAddress } from "../same-address.ts";
 import type { ExpectedLog, ExpectedTransaction, WalletCode } from "./expected-transaction.ts";
-import { type DecodedLog, decodeLog, matchesLog } from "./match-log.ts";
+import { type DecodedLog, decodeLog, isEvent, matchesLog } from "./match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "./observed-transaction.ts";
 
 /** The names of the checks, in the order in which they are reported. */
@@ -189,7 +189,7 @@ function firstDifference(left: Hex, right: Hex): number {
 
 /** Of each contract that is to emit something, the transaction must have exactly the expected logs, in their order. */
 function log(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {
-  const wanted = expected.logs.map(({ address, event, fields }) => ({ address, event, fields }));
+  const wanted = expected.logs.map(({ abi: _, ...shown }): Json => shown);
   if (observed.receipt === null) return { ok: false, expected: wanted, actual: null };
   const due = new Map<string, ExpectedLog[]>([[expected.call.to.toLowerCase(), []]]);
   for (const one of expected.logs) {
@@ -201,13 +201,19 @@ function log(observed: ObservedTransaction, expected: ExpectedTransaction): Judg
   for (const entry of observed.receipt.logs) {
     const awaited = due.get(entry.address.toLowerCase());
     if (awaited === undefined) continue;
-    const next = awaited.shift();
+    const next = nextFor(entry, awaited);
     const decoded = next === undefined ? null : decodeLog(entry, next);
     ok &&= next !== undefined && decoded !== null && matchesLog(decoded, next);
     actual.push(viewLog(entry, decoded ?? decodeAsOther(entry, expected.logs)));
   }
-  ok &&= [...due.values()].every((awaited) => awaited.length === 0);
+  ok &&= [...due.values()].flat().every(({ optional = false }) => optional);
   return { ok, expected: wanted, actual };
+}
+
+/** Takes the expected log that is next; one that may be missing is passed over by another event. */
+function nextFor(entry: ObservedLog, awaited: ExpectedLog[]): ExpectedLog | undefined {
+  const next = awaited.shift();
+  return next?.optional && !isEvent(entry, next) ? nextFor(entry, awaited) : next;
 }
 
 /** A log that does not stand where it should may still be one of the expected events. */

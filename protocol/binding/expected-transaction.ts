@@ -10,6 +10,8 @@ export interface ExpectedLog {
   event: string;
   /** The fields that must be equal, by name; integers as decimal strings. Fields not named are free. */
   fields: { [name: string]: Json };
+  /** Whether it may be missing; it must be exact where it is there. */
+  optional?: true;
 }
 
 /** What stands at a wallet's address: nothing, a delegation to code (EIP-7702), or a contract. */

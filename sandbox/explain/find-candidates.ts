@@ -140,8 +140,9 @@ async function candidatesOf(
       );
     }
     case "pay":
+    case "payWithPermit":
     case "payBatch": {
-      const ids = call.function === "pay" ? [args["id"]] : list(args["ids"]);
+      const ids = call.function === "payBatch" ? list(args["ids"]) : [args["id"]];
       const found = [...new Set(ids)].flatMap(byId);
       return await Promise.all(found.map(async (stored) => await payment(stored, observed, services)));
     }

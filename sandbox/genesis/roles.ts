@@ -71,7 +71,7 @@ export const initialBalances = {
 } as const;
 
 /** The token that the genesis deploys. */
-export const tokenParameters = { name: "USD Coin (test)", symbol: "USDC", decimals: 6 } as const;
+export const tokenParameters = { name: "USDC", symbol: "USDC", decimals: 6 } as const;
 
 /** Raised whenever the deployment does something else with equal contracts and parameters, or describes it differently. */
 export const genesisRevision = 1;

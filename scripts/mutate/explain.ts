@@ -87,8 +87,8 @@ export const explain: readonly MutantGroup[] = [
       },
       {
         rule: "A batch is compared as each of its purchases.",
-        find: 'call.function === "pay" ? [args["id"]] : list(args["ids"])',
-        replace: 'call.function === "pay" ? [args["id"]] : list(args["ids"]).slice(0, 1)',
+        find: 'call.function === "payBatch" ? list(args["ids"])',
+        replace: 'call.function === "payBatch" ? list(args["ids"]).slice(0, 1)',
       },
     ],
   },

@@ -180,7 +180,9 @@ export interface ExpectedPayment {
   purchase: PurchaseRecord | null;
 }
 
-/** The buyer's `pay` or `payBatch`: every purchase that it pays must be on chain, of one program and of this buyer. */
+/**
+ * The buyer's `pay`, `payWithPermit` or `payBatch`: every purchase that it pays must be on chain, of one program and of this buyer.
+ */
 export function expectPayments(
   call: Call,
   payments: readonly ExpectedPayment[],
@@ -189,6 +191,8 @@ export function expectPayments(
 ): Expectation {
   const { deployment } = services;
   const { buyer } = asked;
+  const spender = deployment.registrar.address;
+  const permitted = call.function === "payWithPermit";
   const known = payments.map(({ purchase }) => purchase).filter((purchase) => purchase !== null);
   return expectation(services, {
     contract: deployment.registrar,
@@ -203,6 +207,10 @@ export function expectPayments(
       const value = amount.toString();
       return [
         registrarLog(services, "PurchasePaid", { id, buyer, merchant, amount: value }),
+        // A permit that somebody submitted before is not approved again.
+        ...(permitted
+          ? [{ ...tokenLog(services, "Approval", { owner: buyer, spender, value }), optional: true as const }]
+          : []),
         tokenLog(services, "Transfer", { from: buyer, to: merchant, value }),
       ];
     }),

@@ -1,5 +1,4 @@
 import { type Address, type Hex, hashMessage } from "viem";
-import { payCall } from "../../protocol/call.ts";
 import { hashClaim } from "../../protocol/claim.ts";
 import { hashId } from "../../protocol/id.ts";
 import {
@@ -23,7 +22,7 @@ import { assertReconciled, claimOf, pickClaim } from "./claims.ts";
 import { domainOf } from "./commitment-of.ts";
 import { findMerchant, findPurchase } from "./find.ts";
 import { assertPending } from "./merchant-steps.ts";
-import { assertPaymentsStand, readClaimedPayments } from "./payments.ts";
+import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
 import { assertRoute, assertStep } from "./purchase-steps.ts";
 import { requireSignature } from "./require-signature.ts";
 
@@ -134,7 +133,7 @@ async function checkPayment(
   const paid = said.payments.reduce((sum, { id, amount }) => (id === own ? sum + amount : sum), 0n);
   const amount = BigInt(body.amount ?? paid);
   const given = {
-    call: payCall(services.deployment.registrar.address, own, amount),
+    call: paymentCall(services.deployment.registrar.address, own, amount, said.permit),
     payments: [{ id: own, amount, purchase: onChain.exists ? purchase : null, stored }],
   };
   const { call, payments } = amount === paid ? said : given;

@@ -1,9 +1,10 @@
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type DecodedLog, decodeLog, isEvent } from "../../protocol/binding/match-log.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
-import { type Call, decodeCall, payBatchCall, payCall } from "../../protocol/call.ts";
+import { type Call, decodeCall, payBatchCall, payCall, payWithPermitCall } from "../../protocol/call.ts";
 import { toJson } from "../../protocol/json.ts";
+import type { SignedPermit } from "../../protocol/permit.ts";
 import { sameAddress } from "../../protocol/same-address.ts";
 import type { ExpectedPayment } from "../binding/expectations.ts";
 import type { ChainPurchase } from "../chain/chain.ts";
@@ -23,6 +24,8 @@ export interface ClaimedPayment extends ExpectedPayment {
 export interface ClaimedPayments {
   /** The canonical encoding of what the calldata says. */
   call: Call;
+  /** The permit that it pays under, or null. */
+  permit: SignedPermit | null;
   /** Each payment in the order of the calldata, those included that are not for a purchase of ours. */
   payments: ClaimedPayment[];
 }
@@ -30,8 +33,8 @@ export interface ClaimedPayments {
 const paid = { abi: purchaseRegistrarAbi, event: "PurchasePaid" };
 
 /**
- * Reads which purchases a transaction claims to pay. Anything but a `pay` or `payBatch` that names the asked purchase
- * becomes the payment of it that was expected, so that the check can show the difference.
+ * Reads which purchases a transaction claims to pay. Anything but a `pay`, `payWithPermit` or `payBatch` that names the
+ * asked purchase becomes the payment of it that was expected, so that the check can show the difference.
  *
  * @param at - the asked purchase on chain, and the block that every other one is read at.
  */
@@ -44,13 +47,15 @@ export async function readClaimedPayments(
   const registrar = services.deployment.registrar.address;
   const entries = calldataPayments(observed.envelope?.input ?? "0x");
   const own = asked.value.commitment_hash;
+  const permit = entries?.permit ?? null;
   if (entries === null || !entries.payments.some(({ id }) => id === own)) {
     const paying = paymentLogs(observed, services).find(({ fields }) => fields["id"] === own);
     const outstanding = BigInt(asked.value.amount) - at.paid;
     const amount = amountArgument(paying?.fields["amount"] ?? entries?.payments[0]?.amount ?? outstanding);
     const purchase = at.exists ? asked.value : null;
     return {
-      call: payCall(registrar, own, amount),
+      call: paymentCall(registrar, own, amount, permit),
+      permit,
       payments: [{ id: own, amount, purchase, stored: asked }],
     };
   }
@@ -68,8 +73,13 @@ export async function readClaimedPayments(
   const amounts = payments.map(({ amount }) => amount);
   const call = entries.batch
     ? payBatchCall(registrar, ids, amounts)
-    : payCall(registrar, own, amounts[0] ?? 0n);
-  return { call, payments };
+    : paymentCall(registrar, own, amounts[0] ?? 0n, permit);
+  return { call, permit, payments };
+}
+
+/** The buyer's payment of one purchase: `payWithPermit` with a permit, `pay` without. */
+export function paymentCall(registrar: Address, id: Hex, amount: bigint, permit: SignedPermit | null): Call {
+  return permit === null ? payCall(registrar, id, amount) : payWithPermitCall(registrar, id, amount, permit);
 }
 
 /**
@@ -109,17 +119,34 @@ export function paymentLogs(observed: ObservedTransaction, services: Services): 
     .filter((log) => log !== null);
 }
 
-function calldataPayments(input: Hex): { batch: boolean; payments: { id: Hex; amount: bigint }[] } | null {
+/** The payments that calldata names. */
+interface CalldataPayments {
+  batch: boolean;
+  permit: SignedPermit | null;
+  payments: { id: Hex; amount: bigint }[];
+}
+
+function calldataPayments(input: Hex): CalldataPayments | null {
   const decoded = decodeCall(purchaseRegistrarAbi, input);
-  if (decoded?.function === "pay") {
-    const { id, amount } = decoded.args;
-    return { batch: false, payments: [{ id: hashArgument(id), amount: amountArgument(amount) }] };
+  if (decoded?.function === "pay" || decoded?.function === "payWithPermit") {
+    const { id, amount, ...rest } = decoded.args;
+    const permit = decoded.function === "pay" ? null : permitArguments(rest);
+    return {
+      batch: false,
+      permit,
+      payments: [{ id: hashArgument(id), amount: amountArgument(amount) }],
+    };
   }
   if (decoded?.function !== "payBatch") return null;
   const { ids, amounts } = decoded.args;
   if (!Array.isArray(ids) || !Array.isArray(amounts) || ids.length !== amounts.length) return null;
   const payments = ids.map((id, index) => ({ id: hashArgument(id), amount: amountArgument(amounts[index]) }));
-  return { batch: true, payments };
+  return { batch: true, permit: null, payments };
+}
+
+/** The chain has judged the permit: what it says is encoded again as it is. */
+function permitArguments({ deadline, v, r, s }: Call["args"]): SignedPermit {
+  return { deadline: amountArgument(deadline), v: Number(v), r: hashArgument(r), s: hashArgument(s) };
 }
 
 function hashArgument(value: unknown): Hex {

@@ -12,6 +12,7 @@ import {
   offerCall,
   payBatchCall,
   payCall,
+  payWithPermitCall,
   registerCall,
   revokeFundingCall,
 } from "../../protocol/call.ts";
@@ -45,6 +46,12 @@ test.each<[Call, Interface, string, unknown[]]>([
       [word("01"), word("02")],
       [5n, 7n],
     ],
+  ],
+  [
+    payWithPermitCall(registrar, word("01"), 5n, { deadline: 7n, v: 28, r: word("02"), s: word("03") }),
+    registrarInterface,
+    "payWithPermit",
+    [word("01"), 5n, 7n, 28, word("02"), word("03")],
   ],
   [claimCall(registrar, word("01"), word("02")), registrarInterface, "claim", [word("01"), word("02")]],
   [

@@ -6,6 +6,7 @@ import type { Decision } from "../../protocol/decision.ts";
 import { registrarDomain } from "../../protocol/domain.ts";
 import type { FundingAuthorization } from "../../protocol/funding-authorization.ts";
 import { hashId } from "../../protocol/id.ts";
+import { type Permit, tokenDomain } from "../../protocol/permit.ts";
 
 /** Values that every field of can be told apart; the vectors in these tests were made from them. */
 export const registrar: Address = "0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512";
@@ -46,6 +47,16 @@ export const claim: Claim = {
   beneficiary,
   requestedAmount: 9_007_199_254_740_993n,
   reasonHash: word("55"),
+};
+
+export const permitDomain = tokenDomain(31_337, token);
+
+export const permit: Permit = {
+  owner: buyer,
+  spender: registrar,
+  value: 2n ** 256n - 1n,
+  nonce: 9_007_199_254_740_993n,
+  deadline: 2n ** 64n,
 };
 
 export const decision: Decision = {

@@ -1,7 +1,8 @@
+import { SignTypedDataVersion, TypedDataUtils } from "@metamask/eth-sig-util";
 import { TypedDataEncoder } from "ethers";
-import type { Hex } from "viem";
+import { bytesToHex, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { claimTypedData, claimTypes, hashClaim, hashReason } from "../../protocol/claim.ts";
 import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../protocol/commitment.ts";
 import { registrarDomain } from "../../protocol/domain.ts";
@@ -10,8 +11,16 @@ import {
   fundingAuthorizationTypes,
   hashFundingAuthorization,
 } from "../../protocol/funding-authorization.ts";
+import {
+  hashPermit,
+  permitTypedData,
+  permitTypes,
+  signedPermit,
+  tokenDomain,
+} from "../../protocol/permit.ts";
 import { type Chain, startChain } from "../../sandbox/genesis/start-chain.ts";
-import { authorization, claim, commitment, domain } from "./sample.ts";
+import { viewTypedData } from "../../server/views/typed-data.ts";
+import { authorization, claim, commitment, domain, permit, permitDomain } from "./sample.ts";
 
 let chain: Chain;
 beforeAll(async () => {
@@ -19,24 +28,30 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("the three digests are what they were when they were published", () => {
+test("the four digests are what they were when they were published", () => {
   expect({
     commitment: hashCommitment(domain, commitment),
     funding: hashFundingAuthorization(domain, authorization),
     claim: hashClaim(domain, claim),
+    permit: hashPermit(permitDomain, permit),
   }).toMatchInlineSnapshot(`
     {
       "claim": "0x63c95994c7d0222d5922cf93e7fe4514447e21131a36de2b0f0b0c2b976c9ee8",
       "commitment": "0x7f9b90ab2c316b116b2e760d42bf68d56046fae649b443f9397d4921d29f53e0",
       "funding": "0x8cfbfa624b0985412062784eaebe1fe6658559835eb41a50967260f13a60173d",
+      "permit": "0x155bde041efdc7c40e7de6fd1d0599d8a5ab008790807bd5e7a1225d0accc48d",
     }
   `);
 });
 
 test("ethers computes the same digests from the same types", () => {
-  const digest = (types: { [name: string]: readonly { name: string; type: string }[] }, message: object) =>
+  const digest = (
+    types: { [name: string]: readonly { name: string; type: string }[] },
+    message: object,
+    of: typeof domain | typeof permitDomain = domain,
+  ) =>
     TypedDataEncoder.hash(
-      domain,
+      of,
       Object.fromEntries(Object.entries(types).map(([name, fields]) => [name, [...fields]])),
       { ...message },
     );
@@ -45,6 +60,7 @@ test("ethers computes the same digests from the same types", () => {
     hashFundingAuthorization(domain, authorization),
   );
   expect(digest(claimTypes, claim)).toBe(hashClaim(domain, claim));
+  expect(digest(permitTypes, permit, permitDomain)).toBe(hashPermit(permitDomain, permit));
 });
 
 test("the contract computes the same digests on its own chain", async () => {
@@ -75,6 +91,34 @@ test("the contract's EIP-712 domain is the one that is signed for", async () => 
   expect(chainId).toBe(BigInt(expectedChainId));
 });
 
+test("the token's EIP-712 domain and type of a permit are the ones that are signed for", async () => {
+  const { address } = chain.deployment.token;
+  const token = { address, abi: testUsdcAbi } as const;
+  const { chainId } = chain.deployment;
+  expect(await chain.client.readContract({ ...token, functionName: "DOMAIN_SEPARATOR" })).toBe(
+    TypedDataEncoder.hashDomain(tokenDomain(chainId, address)),
+  );
+  const type = TypedDataEncoder.from({ Permit: [...permitTypes.Permit] }).encodeType("Permit");
+  expect(await chain.client.readContract({ ...token, functionName: "PERMIT_TYPEHASH" })).toBe(
+    keccak256(stringToHex(type)),
+  );
+});
+
+test("a wallet that hashes the permit's typed data as it is shown has the same digest", () => {
+  const { domain: shown, types, message } = viewTypedData(permitTypedData(permitDomain, permit));
+  const data = { domain: shown, types, primaryType: "Permit" as const, message };
+  const digest = TypedDataUtils.eip712Hash(data, SignTypedDataVersion.V4);
+  expect(bytesToHex(digest)).toBe(hashPermit(permitDomain, permit));
+});
+
+test("a permit's signature is taken apart into r, s and v, and no other length is", () => {
+  const signature: Hex = `0x${"a1".repeat(32)}${"b2".repeat(32)}1c`;
+  const expected = { deadline: 7n, v: 28, r: `0x${"a1".repeat(32)}`, s: `0x${"b2".repeat(32)}` };
+  expect(signedPermit(7n, signature)).toEqual(expected);
+  for (const wrong of [signature.slice(0, -2), `${signature}00`, "0x"])
+    expect(() => signedPermit(7n, wrong as Hex)).toThrow("The signature of a permit is 65 bytes");
+});
+
 /** Changes one field of a message: the last hexadecimal digit, or the number by one. */
 function changed<T extends object>(message: T, name: keyof T): T {
   const value: unknown = message[name];
@@ -97,6 +141,7 @@ test.each<[string, () => Hex[]]>([
     () => [authorization, ...variants(authorization)].map((one) => hashFundingAuthorization(domain, one)),
   ],
   ["claim", () => [claim, ...variants(claim)].map((one) => hashClaim(domain, one))],
+  ["permit", () => [permit, ...variants(permit)].map((one) => hashPermit(permitDomain, one))],
 ])("every field of a %s changes its digest", (_name, digests) => {
   const all = digests();
   expect(new Set(all).size).toBe(all.length);
@@ -117,6 +162,11 @@ test("the typed data that wallets are shown names its type and domain", () => {
     primaryType: "FundingAuthorization",
   });
   expect(claimTypedData(domain, claim)).toMatchObject({ primaryType: "Claim", message: claim });
+  expect(permitTypedData(permitDomain, permit)).toMatchObject({
+    primaryType: "Permit",
+    domain: permitDomain,
+    message: permit,
+  });
 });
 
 test("a reason is hashed over its UTF-8 bytes, and one that has none is refused", () => {
