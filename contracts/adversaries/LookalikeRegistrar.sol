@@ -26,6 +26,11 @@ contract LookalikeRegistrar {
         emit IPurchaseRegistrar.PurchasePaid(id, msg.sender, address(this), 2, amount, amount);
     }
 
+    /// @notice The same for a payment under a permit, which it never submits.
+    function payWithPermit(bytes32 id, uint256 amount, uint256, uint8, bytes32, bytes32) external {
+        emit IPurchaseRegistrar.PurchasePaid(id, msg.sender, address(this), 2, amount, amount);
+    }
+
     /// @notice Any log with up to four topics: another indexing, extra data, a missing topic.
     function emitLog(bytes32[] calldata topics, bytes calldata data) external {
         bytes memory copy = data;

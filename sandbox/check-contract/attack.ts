@@ -13,7 +13,8 @@ export type AttackFamily =
   | "chain"
   | "token"
   | "signatures"
-  | "service";
+  | "service"
+  | "permit";
 
 /** One attempt to have something accepted that must not be: real transactions, submitted through the front door. */
 export interface Attack {
@@ -22,6 +23,11 @@ export interface Attack {
   name: string;
   /** Exactly how the API answers. */
   stopped: Outcome;
+  /**
+   * Every attack in which the buyer pays one purchase is tried with `payWithPermit` too. Set where it pays none, or where the
+   * attack is about which of the two functions pays.
+   */
+  pays?: false | "without a permit";
   run(stage: Stage): Promise<StageAnswer>;
 }
 
@@ -44,6 +50,8 @@ export async function findFailure(attack: Attack, stage: Stage): Promise<string 
   const answer = await attack.run(stage);
   const { status, code, failed } = answer;
   const seen = { status, code, failed };
+  if (stage.payments > 0 === (attack.pays === false))
+    return `made ${stage.payments} payments of one purchase, other than its \`pays\` says`;
   if (JSON.stringify(seen) !== JSON.stringify(attack.stopped))
     return `expected ${describe(attack.stopped)}, got ${describe(seen)}${await explained(answer, stage)}`;
   return answer.status >= 400 && answer.wrote ? `was refused with ${describe(seen)} and still wrote` : null;

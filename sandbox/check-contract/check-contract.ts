@@ -1,10 +1,13 @@
 import type { Artifact } from "./artifact.ts";
 import { type Attack, findFailure } from "./attack.ts";
-import { attacks as allAttacks } from "./attacks/all.ts";
+import { attacksWithPermit, attacks as everyAttack } from "./attacks/all.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { rules } from "./rules/all.ts";
+import { findBreach } from "./rules/rule.ts";
 import { Stage } from "./stage.ts";
+
+const allAttacks = [...everyAttack, ...attacksWithPermit];
 
 /** One thing that was tried on a contract. */
 export interface CheckResult {
@@ -87,11 +90,7 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
           return null;
         },
       );
-      for (const rule of rules)
-        await run("rules", rule.name, async () => {
-          await opened.reset();
-          return await rule.run(opened);
-        });
+      for (const rule of rules) await run("rules", rule.name, async () => await findBreach(rule, opened));
       for (const attack of attacks)
         await run(`attacks: ${attack.family}`, attack.name, async () => await findFailure(attack, opened));
     } finally {

@@ -37,10 +37,13 @@ export async function runLifecycle(stage: Stage): Promise<GasUse> {
   const first = await measure("pay", await stage.succeed("buyer", stage.pay(stage.purchase)));
   const batch = stage.payBatch([
     [stage.purchase, 15n * usdc],
-    [stage.second, 40n * usdc],
+    [stage.second, 30n * usdc],
   ]);
   const rest = await measure("payBatch of 2", await stage.succeed("buyer", batch));
   stage.expectAccepted(await stage.reconcile(stage.purchase, [first, rest]));
+  const permitted = stage.payWithPermit(stage.second, 10n * usdc);
+  const last = await measure("payWithPermit", await stage.succeed("buyer", permitted));
+  stage.expectAccepted(await stage.reconcile(stage.second, [last]));
   const { claim, call } = stage.claim(stage.purchase);
   const claimed = await measure("claim", await stage.succeed("beneficiary", call));
   stage.expectAccepted(await stage.fileClaim(claimed, await stage.signClaim(claim)));

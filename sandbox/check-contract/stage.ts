@@ -1,10 +1,11 @@
 import { hexToBytes } from "@noble/hashes/utils.js";
 import type { Hex } from "viem";
 import type { z } from "zod";
-import { type Call, claimCall, payBatchCall, payCall } from "../../protocol/call.ts";
+import { type Call, claimCall, payBatchCall, payCall, payWithPermitCall } from "../../protocol/call.ts";
 import { type Claim, claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
 import { type Decision, signDecision } from "../../protocol/decision.ts";
 import type { Json } from "../../protocol/json.ts";
+import type { SignedPermit } from "../../protocol/permit.ts";
 import { claimSchema } from "../../server/schemas/claim.ts";
 import { decisionSchema } from "../../server/schemas/decision.ts";
 import { purchaseSchema } from "../../server/schemas/purchase.ts";
@@ -32,6 +33,10 @@ export class Stage extends StagedService {
   #mark: Snapshot | undefined;
   #merchant: StagedMerchant | undefined;
   readonly #purchases = new Map<string, StagedPurchase>();
+  /** The function by which the buyer pays one purchase, until the next reset. */
+  payment: "pay" | "payWithPermit" = "pay";
+  /** The calls that pay one purchase, since the last reset. */
+  payments = 0;
 
   private constructor(sandbox: Sandbox, liar: Liar) {
     super(sandbox);
@@ -66,7 +71,10 @@ export class Stage extends StagedService {
   /** Takes everything back to the moment after the preparation. */
   async reset(): Promise<void> {
     this.liar.repent();
+    this.payment = "pay";
+    this.payments = 0;
     await this.#mark?.restore();
+    await this.readPermitNonce();
     this.credentials = new Map(this.#firstCredentials);
   }
 
@@ -99,7 +107,25 @@ export class Stage extends StagedService {
   readonly reason = "The course was cancelled.";
 
   pay(purchase: StagedPurchase, amount = 10n * usdc): Call {
-    return payCall(this.contracts.registrar, purchase.commitment.hash, amount);
+    this.payments += 1;
+    const { hash } = purchase.commitment;
+    return this.payment === "pay"
+      ? payCall(this.contracts.registrar, hash, amount)
+      : this.payWithPermit(purchase, amount);
+  }
+
+  /** Pays under a permit; the buyer's own, for exactly this payment, unless another one is named. */
+  payWithPermit(
+    purchase: StagedPurchase,
+    amount = 10n * usdc,
+    permit: SignedPermit = this.permit(purchase, amount),
+  ): Call {
+    return payWithPermitCall(this.contracts.registrar, purchase.commitment.hash, amount, permit);
+  }
+
+  /** The buyer's permit of an amount, until the purchase's payment deadline. */
+  permit(purchase: StagedPurchase, value: bigint): SignedPermit {
+    return this.signPermit({ value, deadline: BigInt(purchase.deadlines.pay_deadline) });
   }
 
   payBatch(parts: readonly (readonly [StagedPurchase, bigint])[]): Call {

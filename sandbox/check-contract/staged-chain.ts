@@ -1,15 +1,27 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
 import {
   type Address,
+  bytesToHex,
   concatHex,
   encodeAbiParameters,
   type Hex,
+  hexToBytes,
   type LocalAccount,
+  numberToHex,
   type SignedAuthorization,
   type TransactionReceipt,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { approveCall, type Call } from "../../protocol/call.ts";
 import { registrarDomain } from "../../protocol/domain.ts";
+import {
+  hashPermit,
+  type Permit,
+  type SignedPermit,
+  signedPermit,
+  tokenDomain,
+} from "../../protocol/permit.ts";
 import type { Sandbox } from "../create-sandbox.ts";
 import type { WalletName } from "../genesis/roles.ts";
 import { wait } from "../wait.ts";
@@ -35,6 +47,7 @@ export interface Outgoing {
 /** What the actors of a stage do on chain. */
 export class StagedChain {
   readonly sandbox: Sandbox;
+  #permitNonce = 0n;
 
   constructor(sandbox: Sandbox) {
     this.sandbox = sandbox;
@@ -53,10 +66,14 @@ export class StagedChain {
   }
 
   account(name: Actor): LocalAccount {
+    return privateKeyToAccount(this.#privateKey(name));
+  }
+
+  #privateKey(name: Actor): Hex {
     const { programs, wallets } = this.sandbox.chain.accounts;
     const keys = name === "registrar" ? programs["prg_demo"]?.registrar : wallets[name];
     if (keys === undefined) throw new Error(`The sandbox has no account ${name}.`);
-    return privateKeyToAccount(keys.privateKey);
+    return keys.privateKey;
   }
 
   address(name: Actor): Address {
@@ -96,7 +113,42 @@ export class StagedChain {
   async send(name: Actor, transaction: Outgoing): Promise<Hex> {
     const hash = await this.submit(name, transaction);
     await this.receipt(hash);
+    if (name === "buyer") await this.readPermitNonce();
     return hash;
+  }
+
+  /**
+   * Signs a permit to the registrar, at once: with the nonce that the buyer had after the last transaction that was waited for.
+   *
+   * @param permit - what is not named is the buyer's own, to the registrar, with the next nonce.
+   */
+  signPermit(
+    permit: Pick<Permit, "value" | "deadline"> & Partial<Permit>,
+    signer: Actor = "buyer",
+  ): SignedPermit {
+    const { chain, contracts } = this.sandbox.description;
+    const digest = hashPermit(tokenDomain(chain.chain_id, contracts.token), {
+      owner: this.address("buyer"),
+      spender: contracts.registrar,
+      nonce: this.#permitNonce,
+      ...permit,
+    });
+    const signature = secp256k1.sign(hexToBytes(digest), hexToBytes(this.#privateKey(signer)), {
+      prehash: false,
+      format: "recovered",
+    });
+    const v = numberToHex(27 + (signature[0] ?? 0));
+    return signedPermit(permit.deadline, concatHex([bytesToHex(signature.slice(1)), v]));
+  }
+
+  /** Reads how many permits of the buyer the token has taken. */
+  protected async readPermitNonce(): Promise<void> {
+    this.#permitNonce = await this.client.readContract({
+      address: this.contracts.token,
+      abi: testUsdcAbi,
+      functionName: "nonces",
+      args: [this.address("buyer")],
+    });
   }
 
   /**

@@ -1,9 +1,10 @@
 import { domainTypes, type RegistrarDomain } from "../../protocol/domain.ts";
 import { type Json, toJson } from "../../protocol/json.ts";
+import type { TokenDomain } from "../../protocol/permit.ts";
 
 /** Typed data in JSON, complete for `eth_signTypedData_v4`: with the domain's type, integers as decimal strings, types copied. */
 export function viewTypedData(typedData: {
-  domain: RegistrarDomain;
+  domain: RegistrarDomain | TokenDomain;
   types: { readonly [name: string]: readonly { readonly name: string; readonly type: string }[] };
   primaryType: string;
   message: object;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFailure } from "../../sandbox/check-contract/attack.ts";
-import { attacks } from "../../sandbox/check-contract/attacks/all.ts";
+import { attacks, attacksWithPermit } from "../../sandbox/check-contract/attacks/all.ts";
 import { Stage } from "../../sandbox/check-contract/stage.ts";
 
 let stage: Stage;
@@ -9,7 +9,8 @@ beforeAll(async () => {
 });
 afterAll(async () => await stage.close());
 
-describe.each(Object.entries(Object.groupBy(attacks, ({ family }) => family)))("%s", (_family, family) => {
+const tried = [...attacks, ...attacksWithPermit];
+describe.each(Object.entries(Object.groupBy(tried, ({ family }) => family)))("%s", (_family, family) => {
   // vitest would cut a long $name.
   test.each(family.map((attack) => [attack.name, attack] as const))("%s", async (_name, attack) => {
     expect(await findFailure(attack, stage)).toBeNull();

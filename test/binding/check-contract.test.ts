@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import { readArtifact } from "../../sandbox/check-contract/artifact.ts";
-import { attacks } from "../../sandbox/check-contract/attacks/all.ts";
+import { attacks, attacksWithPermit } from "../../sandbox/check-contract/attacks/all.ts";
 import { type ContractReport, checkContract } from "../../sandbox/check-contract/check-contract.ts";
 import { toJunit } from "../../sandbox/check-contract/render-report.ts";
 import { rules } from "../../sandbox/check-contract/rules/all.ts";
@@ -19,7 +19,7 @@ const adversary = join(
   "artifacts/contracts/adversaries/LookalikeRegistrar.sol/LookalikeRegistrar.json",
 );
 /** One family for all contracts; every attack on the sandbox's own registrar is a test of its own. */
-const tried = attacks.filter(({ family }) => family === "calldata");
+const tried = [...attacks, ...attacksWithPermit].filter(({ family }) => family === "calldata");
 let reports: ContractReport[];
 
 beforeAll(async () => {
@@ -61,6 +61,7 @@ test("gas stands beside the sandbox's own", () => {
       "offer",
       "pay",
       "payBatch of 2",
+      "payWithPermit",
       "register",
       "revokeFunding",
     ].toSorted(),
@@ -81,6 +82,10 @@ test("a registrar that does not check the buyer is caught for that", () => {
         "nobody but the buyer pays in a batch",
         "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
       ],
+      [
+        "with a permit: nobody but the buyer pays, though he pays with his own money",
+        "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
+      ],
     ]
   `);
 });
@@ -91,6 +96,10 @@ test("a registrar without a payment deadline is caught for that", () => {
     [
       [
         "a payment one second after its deadline is refused",
+        "the contract accepted it (HASH); it must revert with DeadlinePassed. The service says: It was mined at 1767830419, after the deadline (1767830418).",
+      ],
+      [
+        "with a permit: a payment one second after its deadline is refused",
         "the contract accepted it (HASH); it must revert with DeadlinePassed. The service says: It was mined at 1767830419, after the deadline (1767830418).",
       ],
     ]

@@ -106,7 +106,8 @@ test("the token's EIP-712 domain and type of a permit are the ones that are sign
 
 test("a wallet that hashes the permit's typed data as it is shown has the same digest", () => {
   const { domain: shown, types, message } = viewTypedData(permitTypedData(permitDomain, permit));
-  const data = { domain: shown, types, primaryType: "Permit" as const, message };
+  const { EIP712Domain = [], Permit = [] } = types;
+  const data = { domain: shown, types: { EIP712Domain, Permit }, primaryType: "Permit" as const, message };
   const digest = TypedDataUtils.eip712Hash(data, SignTypedDataVersion.V4);
   expect(bytesToHex(digest)).toBe(hashPermit(permitDomain, permit));
 });

@@ -4,6 +4,7 @@ import { calldataAttacks } from "./calldata.ts";
 import { chainAttacks } from "./chain.ts";
 import { envelopeAttacks } from "./envelope.ts";
 import { logAttacks } from "./logs.ts";
+import { permitAttacks, withPermit } from "./permits.ts";
 import { serviceAttacks } from "./service.ts";
 import { signatureAttacks } from "./signatures.ts";
 import { tokenAttacks } from "./token.ts";
@@ -18,4 +19,10 @@ export const attacks: readonly Attack[] = [
   ...tokenAttacks,
   ...signatureAttacks,
   ...serviceAttacks,
+  ...permitAttacks,
 ];
+
+/** Every attack on a payment once more, on payments under a permit. */
+export const attacksWithPermit: readonly Attack[] = attacks
+  .filter(({ pays }) => pays === undefined)
+  .map(withPermit);

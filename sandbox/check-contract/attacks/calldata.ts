@@ -20,6 +20,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "another amount than the one that was approved",
+    pays: false,
     stopped: mismatch("calldata", "log"),
     async run(stage) {
       const transaction_hash = await stage.succeed("buyer", stage.approve(25n * usdc - 1n));
@@ -29,6 +30,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "another token",
+    pays: false,
     stopped: mismatch("contract", "log"),
     async run(stage) {
       const token = await stage.deploy("HostileToken");
@@ -40,6 +42,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "an approval to a lookalike of the spender",
+    pays: false,
     stopped: mismatch("calldata", "log"),
     async run(stage) {
       const lookalike = await stage.deploy("LookalikeRegistrar");
@@ -80,6 +83,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "a trailing byte that the token does ignore",
+    pays: false,
     stopped: mismatch("calldata"),
     async run(stage) {
       const { to, data } = stage.approve(25n * usdc);
@@ -90,6 +94,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "dirty padding before an address",
+    pays: false,
     stopped: mismatch("status", "calldata", "log"),
     async run(stage) {
       const { to, data } = stage.approve(25n * usdc);
@@ -101,6 +106,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "array offsets that are not the canonical ones",
+    pays: false,
     stopped: mismatch("status", "calldata", "log"),
     async run(stage) {
       const { to, data } = stage.payBatch([[stage.purchase, 10n * usdc]]);
@@ -117,6 +123,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "a value beyond 2^53 that a float would call equal",
+    pays: false,
     stopped: mismatch("calldata", "log"),
     async run(stage) {
       const transaction_hash = await stage.succeed("buyer", stage.approve(2n ** 53n + 1n));
@@ -130,6 +137,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "a direct transfer to the merchant, which bypasses the purchase",
+    pays: false,
     stopped: mismatch("contract", "calldata", "log"),
     async run(stage) {
       const data = encodeFunctionData({
@@ -144,6 +152,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "a batch that also pays a purchase of another program",
+    pays: false,
     stopped: mismatch("purchase", "log"),
     async run(stage) {
       const batch = stage.payBatch([
@@ -156,6 +165,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "a batch that pays one purchase twice: both payments are recorded, each once",
+    pays: false,
     stopped: { status: 200, code: null, failed: [] },
     async run(stage) {
       const batch = stage.payBatch([
@@ -176,6 +186,7 @@ export const calldataAttacks: readonly Attack[] = [
   {
     family: "calldata",
     name: "a commitment that differs in one bit when the purchase is activated",
+    pays: false,
     stopped: refused(422, "commitment_mismatch"),
     async run(stage) {
       const { hash } = stage.draft.commitment;

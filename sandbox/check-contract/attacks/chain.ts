@@ -241,6 +241,7 @@ export const chainAttacks: readonly Attack[] = [
   {
     family: "chain",
     name: "a transaction of another Anvil with the same chain id and addresses",
+    pays: false,
     stopped: refused(409, "transaction_not_found", ...allButFacts),
     async run(stage) {
       await using other = await createSandbox({ seed: "elsewhere" });
@@ -275,6 +276,7 @@ export const chainAttacks: readonly Attack[] = [
   {
     family: "chain",
     name: "a reorg that takes a batch: the receipts of every purchase are taken back in one write",
+    pays: false,
     stopped: harmless,
     async run(stage) {
       const batch = stage.payBatch([
@@ -335,12 +337,14 @@ export const chainAttacks: readonly Attack[] = [
   {
     family: "chain",
     name: "an approval one second after the payment deadline",
+    pays: false,
     stopped: refused(409, "deadline_passed", "timely"),
     run: async (stage) => await approveAt(stage, 1),
   },
   {
     family: "chain",
     name: "an approval in the last second of the payment deadline is in time",
+    pays: false,
     stopped: harmless,
     run: async (stage) => await approveAt(stage, 0),
   },

@@ -134,6 +134,7 @@ export const envelopeAttacks: readonly Attack[] = [
   {
     family: "envelope",
     name: "a transaction older than the purchase",
+    pays: false,
     stopped: mismatch("timely"),
     async run(stage) {
       const hash = await stage.succeed("buyer", stage.approve(25n * usdc));

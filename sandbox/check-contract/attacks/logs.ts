@@ -135,6 +135,7 @@ export const logAttacks: readonly Attack[] = [
   {
     family: "receipt and logs",
     name: "a lookalike that emits the payment's log",
+    pays: false,
     stopped: mismatch("contract", "calldata", "log"),
     async run(stage) {
       const lookalike = await stage.deploy("LookalikeRegistrar");
@@ -162,6 +163,7 @@ export const logAttacks: readonly Attack[] = [
   {
     family: "receipt and logs",
     name: "the payment's topic with other indexing",
+    pays: false,
     stopped: mismatch("contract", "calldata", "log"),
     async run(stage) {
       const { topics, data } = paymentLog(stage, 25n * usdc);
@@ -171,6 +173,7 @@ export const logAttacks: readonly Attack[] = [
   {
     family: "receipt and logs",
     name: "the payment's topics with extra data",
+    pays: false,
     stopped: mismatch("contract", "calldata", "log"),
     async run(stage) {
       const { topics, data } = paymentLog(stage, 25n * usdc);
@@ -195,7 +198,10 @@ export const logAttacks: readonly Attack[] = [
     name: "a node that reorders logs",
     stopped: mismatch("canonical"),
     run: async (stage) =>
-      await lieAbout(stage, (receipt) => ({ ...receipt, logs: receipt.logs.toReversed() })),
+      await lieAbout(stage, ({ logs: [first, ...rest], ...receipt }) => ({
+        ...receipt,
+        logs: first === undefined ? rest : [...rest, first],
+      })),
   },
   {
     family: "receipt and logs",
@@ -309,6 +315,7 @@ export const logAttacks: readonly Attack[] = [
   {
     family: "receipt and logs",
     name: "one transaction with logs of several purchases: each of them is recorded",
+    pays: false,
     stopped: harmless,
     async run(stage) {
       const batch = stage.payBatch([

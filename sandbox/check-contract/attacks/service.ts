@@ -48,6 +48,7 @@ export const serviceAttacks: readonly Attack[] = [
   {
     family: "service",
     name: "a batch that pays a purchase which the service does not call active yet",
+    pays: false,
     stopped: refused(409, "state_conflict"),
     async run(stage) {
       await stage.succeed("merchant", stage.registration(stage.draft));
@@ -72,6 +73,7 @@ export const serviceAttacks: readonly Attack[] = [
   {
     family: "service",
     name: "a registration by somebody else than the merchant",
+    pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
     async run(stage) {
       const hash = await stage.send("stranger", stage.registration(stage.draft));

@@ -38,6 +38,7 @@ export const signatureAttacks: readonly Attack[] = [
   {
     family: "signatures",
     name: "an enrollment that somebody else sent",
+    pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
     async run(stage) {
       const merchant = await stage.createMerchant("other_merchant", 1_000_000n);
@@ -50,6 +51,7 @@ export const signatureAttacks: readonly Attack[] = [
   {
     family: "signatures",
     name: "a personal signature over another merchant's message",
+    pays: false,
     stopped: refused(422, "signer_mismatch"),
     async run(stage) {
       const merchant = await stage.createMerchant("other_merchant", 1_000_000n);

@@ -2,16 +2,23 @@ import { amountRules } from "./amounts.ts";
 import { calldataRules } from "./calldata.ts";
 import { callerRules } from "./callers.ts";
 import { deadlineRules } from "./deadlines.ts";
+import { permitRules } from "./permits.ts";
 import { refundRules } from "./refunds.ts";
-import type { Rule } from "./rule.ts";
+import { type Rule, withPermit } from "./rule.ts";
 import { stateRules } from "./states.ts";
 
-/** What every registrar with this interface must keep. */
-export const rules: readonly Rule[] = [
+const plain: readonly Rule[] = [
   ...callerRules,
   ...deadlineRules,
   ...amountRules,
   ...calldataRules,
   ...stateRules,
   ...refundRules,
+];
+
+/** What every registrar with this interface must keep. */
+export const rules: readonly Rule[] = [
+  ...plain,
+  ...permitRules,
+  ...plain.filter(({ pays }) => pays === undefined).map(withPermit),
 ];

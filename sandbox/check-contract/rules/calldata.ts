@@ -18,6 +18,7 @@ export const calldataRules: readonly Rule[] = [
   },
   {
     name: "a batch with a trailing byte is refused",
+    pays: false,
     run: async (stage) =>
       await refuses(
         stage,
@@ -36,6 +37,7 @@ export const calldataRules: readonly Rule[] = [
   },
   {
     name: "a registration with a trailing byte is refused",
+    pays: false,
     run: async (stage) =>
       await refuses(stage, "merchant", trailing(stage.registration(stage.draft)), "NonCanonicalEncoding"),
   },
@@ -46,6 +48,7 @@ export const calldataRules: readonly Rule[] = [
   },
   {
     name: "a commitment that was changed after it was signed is not registered",
+    pays: false,
     async run(stage) {
       const { to, data } = stage.registration(stage.draft);
       // The amount is the seventh word of the purchase, the last byte of which becomes another one.
@@ -56,6 +59,7 @@ export const calldataRules: readonly Rule[] = [
   },
   {
     name: "the contract hashes claims as EIP-712 has it",
+    pays: false,
     async run(stage) {
       const { claim } = stage.claim(stage.purchase);
       const theirs = await stage.client.readContract({

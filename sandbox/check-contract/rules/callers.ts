@@ -15,6 +15,7 @@ export const callerRules: readonly Rule[] = [
   },
   {
     name: "nobody but the buyer pays in a batch",
+    pays: false,
     async run(stage) {
       await stage.succeed("stranger", stage.approve(25n * usdc));
       const batch = stage.payBatch([[stage.purchase, 10n * usdc]]);
@@ -23,6 +24,7 @@ export const callerRules: readonly Rule[] = [
   },
   {
     name: "nobody but the merchant registers",
+    pays: false,
     run: async (stage) => await refuses(stage, "stranger", stage.registration(stage.draft), "WrongCaller"),
   },
   {
@@ -41,11 +43,13 @@ export const callerRules: readonly Rule[] = [
   },
   {
     name: "nobody but the registrar withdraws an offer",
+    pays: false,
     run: async (stage) =>
       await refuses(stage, "stranger", registrarCall(stage, "withdrawOffer"), "WrongCaller"),
   },
   {
     name: "nobody but the registrar draws from the funding source",
+    pays: false,
     async run(stage) {
       const { token, funding_source: to } = stage.contracts;
       const data = encodeFunctionData({

@@ -34,6 +34,7 @@ export const deadlineRules: readonly Rule[] = [
   },
   {
     name: "a registration one second after the offer deadline is refused",
+    pays: false,
     async run(stage) {
       const registration = stage.registration(stage.draft);
       await at(stage, stage.draft.deadlines.offer_deadline + 1);
@@ -42,6 +43,7 @@ export const deadlineRules: readonly Rule[] = [
   },
   {
     name: "an offer does not expire while it can be paid",
+    pays: false,
     async run(stage) {
       await at(stage, stage.purchase.deadlines.pay_deadline);
       return await refuses(stage, "stranger", registrarCall(stage, "expire"), "DeadlineNotPassed");

@@ -10,8 +10,31 @@ import type { Actor } from "../staged-chain.ts";
 /** One thing that a registrar must do or refuse, tried directly on chain. */
 export interface Rule {
   name: string;
+  /** Every rule in which the buyer pays one purchase holds with `payWithPermit` too; false where it pays none. */
+  pays?: false;
   /** Null when the contract keeps it, otherwise a sentence. */
   run(stage: Stage): Promise<string | null>;
+}
+
+/** Tries a rule; null when the contract keeps it. */
+export async function findBreach(rule: Rule, stage: Stage): Promise<string | null> {
+  await stage.reset();
+  const breach = await rule.run(stage);
+  if (stage.payments > 0 === (rule.pays === false))
+    return `made ${stage.payments} payments of one purchase, other than its \`pays\` says`;
+  return breach;
+}
+
+/** The same rule with payments under a permit. */
+export function withPermit(rule: Rule): Rule {
+  return {
+    ...rule,
+    name: `with a permit: ${rule.name}`,
+    async run(stage) {
+      stage.payment = "payWithPermit";
+      return await rule.run(stage);
+    },
+  };
 }
 
 /** A transaction that is tried. */

@@ -10,6 +10,7 @@ export const stateRules: readonly Rule[] = [
   },
   {
     name: "nothing is claimed before a payment",
+    pays: false,
     run: async (stage) =>
       await refuses(stage, "beneficiary", stage.claim(stage.purchase).call, "NothingPaid"),
   },
@@ -23,6 +24,7 @@ export const stateRules: readonly Rule[] = [
   },
   {
     name: "a purchase is registered once",
+    pays: false,
     async run(stage) {
       const registration = stage.registration(stage.draft);
       await stage.succeed("merchant", registration);
@@ -61,6 +63,7 @@ export const stateRules: readonly Rule[] = [
   },
   {
     name: "a revoked funding covers no new purchase",
+    pays: false,
     async run(stage) {
       await stage.succeed("merchant", revoke(stage));
       return await refuses(stage, "merchant", stage.registration(stage.draft), "NotEnrolled");
