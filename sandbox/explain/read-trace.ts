@@ -65,8 +65,14 @@ export function viewTrace(call: TracedCall, deployment: Deployment): Frame {
 export function describeRevert(output: Hex | undefined): string | null {
   const revert = decodeRevert(output ?? "0x");
   if (revert === null) return null;
-  const args = Object.entries(revert.args).map(([name, value]) => `${name} ${shorten(value)}`);
+  const args = Object.entries(revert.args).map(([name, value]) => `${name} ${describeArgument(name, value)}`);
   return `${revert.name}(${args.join(", ")})`;
+}
+
+/** A `reason` is the revert data of a call inside. */
+function describeArgument(name: string, value: unknown): string {
+  const inner = name === "reason" ? bytes.safeParse(value).data : undefined;
+  return describeRevert(inner) ?? shorten(value);
 }
 
 function shorten(value: unknown): string {

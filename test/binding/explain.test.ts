@@ -42,6 +42,31 @@ test("an honest payment would be accepted, and is told as what it is", async () 
   expect(explanation.trace?.calls.at(-1)?.call).toMatch(/^(transferFrom|balanceOf)\(/);
 });
 
+test("a payment under a permit is told as the payment that it is, with the permit's approval", async () => {
+  const explanation = await explain(await stage.succeed("buyer", stage.payWithPermit(stage.purchase)));
+  const { id } = stage.purchase;
+  const told = { accepted: true, step: "payment", subject: id, cause: `It is accepted as payment of ${id}.` };
+  expect(explanation).toMatchObject(told);
+  expect(explanation.call).toMatchObject({ function: "payWithPermit", expected_function: "payWithPermit" });
+  expect(explanation.logs.map(({ contract, event }) => [contract, event])).toEqual([
+    ["the registrar", "PurchasePaid"],
+    ["the token", "Approval"],
+    ["the token", "Transfer"],
+  ]);
+});
+
+test("a permit that the token refuses is told with the token's own reason", async () => {
+  await stage.succeed("buyer", stage.approve(0n));
+  const permit = stage.permit(stage.purchase, 1n);
+  const explanation = await explain(
+    await stage.send("buyer", stage.payWithPermit(stage.purchase, 10n * usdc, permit)),
+  );
+  expect(explanation).toMatchObject({ accepted: false, step: "payment", subject: stage.purchase.id });
+  expect(explanation.cause).toBe(
+    `It reverted: PermitRefused(token ${stage.contracts.token}, reason Error(message EIP2612: invalid signature)).`,
+  );
+});
+
 test("every kind of step is found by its calldata", async () => {
   const enrolled = (await stage.sandbox.store.get("merchants", stage.merchant.id))?.value.enrollment;
   const { hash } = await stage.paidAndClaimed();

@@ -204,6 +204,52 @@ test("calldata is reported with the first byte that differs, a byte too many inc
   expect(approved).toMatchObject({ actual: { data, first_difference: 0 } });
 });
 
+test("a payment under a permit of another purchase is reported beside the same permit's payment of this one", async () => {
+  const permit = stage.permit(stage.second, 10n * usdc);
+  const sent = stage.payWithPermit(stage.second, 10n * usdc, permit).data;
+  const hash = await stage.succeed("buyer", stage.payWithPermit(stage.second, 10n * usdc, permit));
+  const failed = failedChecks(await refuse(hash));
+  const expected = stage.payWithPermit(stage.purchase, 10n * usdc, permit).data;
+  expect([...failed.keys()]).toEqual(["calldata", "log"]);
+  expect(failed.get("calldata")).toMatchObject({
+    expected,
+    actual: { data: sent, first_difference: firstDifference(expected, sent) },
+  });
+  const fields = { owner: stage.address("buyer"), spender: stage.contracts.registrar, value: "10000000" };
+  expect(failed.get("log")).toMatchObject({
+    expected: [
+      { event: "PurchasePaid", fields: { id: stage.purchase.commitment.hash } },
+      { address: stage.contracts.token, event: "Approval", fields, optional: true },
+      { event: "Transfer" },
+    ],
+    actual: [
+      { event: "PurchasePaid", fields: { id: stage.second.commitment.hash } },
+      { event: "Approval", fields },
+      { event: "Transfer" },
+    ],
+  });
+});
+
+test("a payment under a permit of another amount is reported with that amount, permit and transfer", async () => {
+  const permit = stage.permit(stage.purchase, 10n * usdc);
+  const call = stage.payWithPermit(stage.purchase, 10n * usdc, permit);
+  const transaction_hash = await stage.succeed("buyer", call);
+  const body = { action: "pay", transaction_hash, amount: "10000001" };
+  const failed = failedChecks(await stage.submitToWallet(stage.purchase, body));
+  const expected = stage.payWithPermit(stage.purchase, 10_000_001n, permit).data;
+  expect(failed.get("calldata")).toMatchObject({
+    expected,
+    actual: { data: call.data, first_difference: 67 },
+  });
+  expect(failed.get("log")).toMatchObject({
+    expected: [
+      { fields: { amount: "10000001" } },
+      { fields: { value: "10000001" } },
+      { fields: { value: "10000001" } },
+    ],
+  });
+});
+
 test("an approval of another amount is reported with the byte of the amount that differs", async () => {
   const hash = await stage.succeed("buyer", stage.approve(26n * usdc));
   const answer = await stage.submitToWallet(stage.purchase, {
