@@ -277,10 +277,10 @@ export interface components {
       signature?: components["schemas"]["Signature"];
     };
     SubmitPurchaseWalletAction: {
-      action: "register" | "approve" | "pay" | "claim";
+      action: "register" | "approve" | "pay" | "claim" | "pay_with_permit";
       transaction_hash?: components["schemas"]["Hash"];
       signature?: components["schemas"]["Signature"];
-      /** approve, pay and claim: the amount, which must be the one on chain. Without it the purchase's amount (approve), what the transaction says (pay) or what was submitted before (claim). */
+      /** approve, pay, pay_with_permit and claim: the amount, which must be the one on chain or in the permit. Without it the purchase's amount (approve), what the transaction says (pay), what is outstanding (pay_with_permit) or what was submitted before (claim). */
       amount?: components["schemas"]["PositiveAmount"];
       /** claim: the reason that was signed; without it the one that was submitted before. */
       reason?: string;
@@ -456,8 +456,8 @@ export interface components {
     /** EIP-712 typed data, complete for eth_signTypedData_v4; integers as decimal strings. */
     TypedData: {
       domain: {
-        name: "PurchaseRegistrar";
-        version: "1";
+        name: "PurchaseRegistrar" | "USDC";
+        version: "1" | "2";
         chainId: number;
         verifyingContract: components["schemas"]["Address"];
       };
@@ -740,11 +740,12 @@ export interface components {
         id: string;
       };
       actions: {
-        name: "enroll" | "fund" | "register" | "approve" | "pay" | "claim";
+        name: "enroll" | "fund" | "register" | "approve" | "pay" | "claim" | "pay_with_permit";
         allowed: boolean;
         why_not: string | null;
+        /** What to send; pay_with_permit has it once its signature was submitted. */
         transaction?: components["schemas"]["TransactionRequest"];
-        /** approve, pay and claim: how much the bytes are about; submit it with them. */
+        /** approve, pay, pay_with_permit and claim: how much the bytes are about; submit it with them. */
         amount?: components["schemas"]["Amount"];
         /** claim: the reason that the bytes are about; submit it with them. */
         reason?: string;
@@ -763,7 +764,7 @@ export interface components {
       submissions: components["schemas"]["WalletSubmission"][];
     };
     WalletSubmission: {
-      action: "enroll" | "fund" | "register" | "approve" | "pay" | "claim";
+      action: "enroll" | "fund" | "register" | "approve" | "pay" | "claim" | "pay_with_permit";
       transaction_hash: (components["schemas"]["Hash"] | null);
       signature: (components["schemas"]["Signature"] | null);
       /** How much was approved, paid or claimed. */
@@ -774,6 +775,8 @@ export interface components {
     };
     WalletSubmissionResult: {
       submission: components["schemas"]["WalletSubmission"];
+      /** pay_with_permit: what to send now. */
+      transaction?: components["schemas"]["TransactionRequest"];
       event_id: components["schemas"]["EventId"];
     };
   };

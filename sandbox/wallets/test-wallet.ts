@@ -1,4 +1,5 @@
 import type { Address, Hex, LocalAccount, TransactionReceipt } from "viem";
+import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import {
   approveCall,
   type Call,
@@ -8,6 +9,7 @@ import {
   type ProgramTerms,
   payBatchCall,
   payCall,
+  payWithPermitCall,
   registerCall,
   revokeFundingCall,
   setBoundsCall,
@@ -17,6 +19,7 @@ import {
 import { type Claim, claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
 import { registrarDomain } from "../../protocol/domain.ts";
 import { hashId } from "../../protocol/id.ts";
+import { permitTypedData, type SignedPermit, signedPermit, tokenDomain } from "../../protocol/permit.ts";
 import type { ChainClient } from "../anvil/chain-client.ts";
 import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
@@ -30,6 +33,14 @@ export interface WalletContracts {
   token: Address;
   registrar: Address;
   funding_source: Address;
+}
+
+/** How a purchase is paid. */
+export interface PaymentOptions {
+  /** Base units; what was outstanding when the purchase was read by default. */
+  amount?: bigint;
+  /** Pays under a permit instead of an approval: one that the wallet signs now, or one that it signed before. */
+  permit?: boolean | SignedPermit;
 }
 
 /** A call's arguments by name; integers as decimal strings. */
@@ -117,10 +128,38 @@ export class TestWallet extends Wallet {
   /**
    * Pays an amount of base units of a purchase; what was outstanding when it was read by default.
    *
+   * @param payment - the amount, or how to pay: with `permit`, the wallet signs an EIP-2612 permit and needs no approval.
    * @example await wallets.buyer.pay(purchase, 10_000_000n)
+   * @example await wallets.buyer.pay(purchase, { permit: true })
    */
-  async pay(purchase: Purchase, amount = BigInt(purchase.figures.outstanding)): Promise<SentTransaction> {
-    return await this.sendCall(payCall(this.#contracts.registrar, purchase.commitment.hash, amount));
+  async pay(purchase: Purchase, payment: bigint | PaymentOptions = {}): Promise<SentTransaction> {
+    const options = typeof payment === "bigint" ? { amount: payment } : payment;
+    const { amount = BigInt(purchase.figures.outstanding), permit = false } = options;
+    const { registrar } = this.#contracts;
+    const { hash } = purchase.commitment;
+    if (permit === false) return await this.sendCall(payCall(registrar, hash, amount));
+    const signed = permit === true ? await this.signPermit(purchase, amount) : permit;
+    return await this.sendCall(payWithPermitCall(registrar, hash, amount, signed));
+  }
+
+  /**
+   * Signs an EIP-2612 permit that pays an amount of base units of a purchase until its payment deadline, and sends nothing.
+   *
+   * @example const permit = await wallets.buyer.signPermit(purchase, 10_000_000n)
+   */
+  async signPermit(purchase: Purchase, amount = BigInt(purchase.figures.outstanding)): Promise<SignedPermit> {
+    const { token, registrar: spender } = this.#contracts;
+    const { address: owner } = this;
+    const nonce = await this.client.readContract({
+      address: token,
+      abi: testUsdcAbi,
+      functionName: "nonces",
+      args: [owner],
+    });
+    const domain = tokenDomain(purchase.commitment.typed_data.domain.chainId, token);
+    const deadline = BigInt(purchase.deadlines.pay_deadline);
+    const permit = permitTypedData(domain, { owner, spender, value: amount, nonce, deadline });
+    return signedPermit(deadline, await this.signTypedData(permit));
   }
 
   /** Pays several purchases in one transaction, all or none. */

@@ -39,13 +39,13 @@ export type Enter = (send: () => Promise<Hex>) => Promise<Hex>;
 export class Wallet {
   readonly address: Address;
   readonly #account: LocalAccount;
-  readonly #client: ChainClient;
+  protected readonly client: ChainClient;
   readonly #enter: Enter;
 
   constructor(account: LocalAccount, client: ChainClient, enter: Enter = (send) => send()) {
     this.address = account.address;
     this.#account = account;
-    this.#client = client;
+    this.client = client;
     this.#enter = enter;
   }
 
@@ -65,8 +65,8 @@ export class Wallet {
 
   async #send(transaction: WalletTransaction): Promise<Hex> {
     const [nonce, chainId] = await Promise.all([
-      this.#client.getTransactionCount({ address: this.address, blockTag: "pending" }),
-      this.#client.getChainId(),
+      this.client.getTransactionCount({ address: this.address, blockTag: "pending" }),
+      this.client.getChainId(),
     ]);
     const serializedTransaction = await this.#account.signTransaction({
       type: "eip1559",
@@ -78,7 +78,7 @@ export class Wallet {
       gas,
       ...fees,
     });
-    return await this.#client.sendRawTransaction({ serializedTransaction });
+    return await this.client.sendRawTransaction({ serializedTransaction });
   }
 
   /**
@@ -90,7 +90,7 @@ export class Wallet {
   async receipt(hash: Hex): Promise<TransactionReceipt> {
     for (let looks = 1, unknown = 0; unknown < 2; looks += 1) {
       try {
-        return await this.#client.getTransactionReceipt({ hash });
+        return await this.client.getTransactionReceipt({ hash });
       } catch (error) {
         if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
       }
@@ -104,7 +104,7 @@ export class Wallet {
   }
 
   async #isKnown(hash: Hex): Promise<boolean> {
-    const found = await this.#client.request({ method: "eth_getTransactionByHash", params: [hash] });
+    const found = await this.client.request({ method: "eth_getTransactionByHash", params: [hash] });
     return found !== null;
   }
 

@@ -84,8 +84,13 @@ export interface Chain {
   enrolledAs(query: { program: Hex; wallet: Address }): Promise<Hex | null>;
   /** The time that the next block would have, in Unix seconds. */
   nextTime(): Promise<number>;
-  /** Tries a call on the state of a block, at a time, and changes nothing; null when it succeeds. */
-  simulate(call: ChainCall, at: BlockPoint, time: number): Promise<ChainRevert | null>;
+  /**
+   * Tries calls one after the other on the state of a block, at a time, and changes nothing; null when all of them succeed,
+   * otherwise how the first one reverts that does.
+   */
+  simulate(calls: readonly ChainCall[], at: BlockPoint, time: number): Promise<ChainRevert | null>;
+  /** How many permits of a wallet the token has taken, in the block with this hash. */
+  permitNonce(wallet: Address, blockHash: Hex): Promise<bigint>;
   /** Whether a wallet signed a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
   verifySignature(query: { wallet: Address; digest: Hex; signature: Hex }): Promise<boolean>;
 }

@@ -8,12 +8,10 @@ import {
   type EIP1193RequestFn,
   getAbiItem,
   type Hex,
-  isHex,
   keccak256,
   type Log,
   type PublicClient,
   parseAbi,
-  RpcRequestError,
   type Transaction,
   TransactionNotFoundError,
   type TransactionReceipt,
@@ -216,10 +214,18 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
       return Number((await client.getBlock({ blockTag: "pending" })).timestamp);
     },
 
-    async simulate({ from: account, to, data }, at, time) {
-      const blockOverrides = { time: BigInt(time) };
-      const tried = { account, to, data, blockHash: at.hash, blockOverrides };
-      return await atOneHead(client, async () => await client.call(tried).then(() => null, toRevert), at);
+    async simulate(calls, at, time) {
+      const tried = calls.map(({ from: account, to, data }) => ({ account, to, data }));
+      const blocks = [{ blockOverrides: { time: BigInt(time) }, calls: tried }];
+      const blockNumber = BigInt(at.number);
+      const read = async () => await client.simulateBlocks({ blockNumber, blocks });
+      const [block] = await atOneHead(client, read, at);
+      const reverted = block?.calls.find(({ status }) => status === "failure");
+      return reverted === undefined ? null : toRevert(reverted.data);
+    },
+
+    async permitNonce(wallet, blockHash) {
+      return await client.readContract({ ...token, functionName: "nonces", args: [wallet], blockHash });
     },
 
     async verifySignature({ wallet, digest, signature }) {
@@ -310,15 +316,9 @@ async function headBlock(client: PublicClient): Promise<BlockPoint> {
   return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) };
 }
 
-/** The JSON-RPC error code of a call that reverted. */
-const executionReverted = 3;
-
-/** Reads the revert out of a node's answer; every other failure stays one. */
-function toRevert(error: unknown): ChainRevert {
-  const answer =
-    error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : undefined;
-  if (!(answer instanceof RpcRequestError) || answer.code !== executionReverted) throw error;
-  const revert = decodeRevert(isHex(answer.data) ? answer.data : "0x");
+/** Reads how a call reverted out of its revert data. */
+function toRevert(data: Hex): ChainRevert {
+  const revert = decodeRevert(data);
   return { name: revert?.name ?? null, args: revert?.args ?? {} };
 }
 
@@ -385,6 +385,7 @@ function guarded(chain: Chain): Chain {
     enrolledAs: guard(chain.enrolledAs),
     nextTime: guard(chain.nextTime),
     simulate: guard(chain.simulate),
+    permitNonce: guard(chain.permitNonce),
     verifySignature: guard(chain.verifySignature),
   };
 }

@@ -1,6 +1,9 @@
 import { type Address, type Hex, hashMessage } from "viem";
+import { walletCodeReasons } from "../../protocol/binding/check-binding.ts";
 import { hashClaim } from "../../protocol/claim.ts";
 import { hashId } from "../../protocol/id.ts";
+import { hashPermit } from "../../protocol/permit.ts";
+import { recoverSigner } from "../../protocol/wallet-signature.ts";
 import {
   type Expectation,
   expectClaim,
@@ -20,10 +23,12 @@ import type { Stored } from "../store/store.ts";
 import { enrollmentMessageOf } from "../views/merchant.ts";
 import { assertReconciled, claimOf, pickClaim } from "./claims.ts";
 import { domainOf } from "./commitment-of.ts";
+import { describeRevert } from "./describe-revert.ts";
 import { findMerchant, findPurchase } from "./find.ts";
 import { assertPending } from "./merchant-steps.ts";
 import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
-import { assertRoute, assertStep } from "./purchase-steps.ts";
+import { permitDomainOf, permitOf, permitPayment } from "./permits.ts";
+import { assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
 import { requireSignature } from "./require-signature.ts";
 
 type Given<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;
@@ -67,6 +72,8 @@ export async function checkPurchaseSubmission(
       return await checkApproval({ ...given, body }, stored.value);
     case "pay":
       return await checkPayment({ ...given, body }, stored, onChain);
+    case "pay_with_permit":
+      return await checkPermit({ ...given, body }, stored.value, onChain);
     case "claim":
       return await checkClaim({ ...given, body }, stored.value, onChain, submissions);
   }
@@ -143,6 +150,60 @@ async function checkPayment(
   for (const { stored: other } of payments)
     if (other !== null) await assertStep(other.value, "reconcile", services);
   return { about: transaction_hash, transaction_hash, amount: amount.toString(), signer: null };
+}
+
+/** A permit is accepted when the buyer has signed it and the payment under it would succeed now. */
+async function checkPermit(
+  { services, body }: Of<"pay_with_permit">,
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+): Promise<CheckedSubmission> {
+  await assertStep(purchase, "reconcile", services);
+  const { chain, deployment } = services;
+  const { buyer } = purchase;
+  await assertNoCode(buyer, onChain, services);
+  const { signature } = body;
+  const amount = BigInt(body.amount ?? BigInt(purchase.amount) - onChain.paid);
+  const digest = await permitDigest(purchase, { amount, signature }, onChain, services);
+  await requireSignature({ wallet: buyer, digest, signature }, services);
+  const { to, data } = permitPayment(purchase, { amount, signature }, deployment);
+  const revert = await chain.simulate([{ from: buyer, to, data }], onChain.asOf, await chain.nextTime());
+  if (revert !== null) {
+    const detail = `The payment would revert: ${describeRevert(revert, onChain.approved)}`;
+    if (revert.name === "DeadlinePassed") throw new Problem("deadline_passed", detail);
+    throw await stepConflict(purchase, detail, services);
+  }
+  return { about: digest, signature, amount: amount.toString(), signer: buyer };
+}
+
+/** The digest of the buyer's next permit; of the last one where that is signed, because anybody can submit it to the token first. */
+async function permitDigest(
+  purchase: PurchaseRecord,
+  { amount, signature }: { amount: bigint; signature: Hex },
+  { asOf }: ChainPurchase,
+  { chain, deployment }: Of<"pay_with_permit">["services"],
+): Promise<Hex> {
+  const digestOf = (nonce: bigint) =>
+    hashPermit(permitDomainOf(deployment), permitOf(purchase, { amount, nonce }, deployment));
+  const next = await chain.permitNonce(purchase.buyer, asOf.hash);
+  const last = next === 0n ? null : digestOf(next - 1n);
+  const signedLast = last !== null && (await recoverSigner(last, signature)) === purchase.buyer;
+  return signedLast ? last : digestOf(next);
+}
+
+/** Operation 10 takes no payment of a wallet with code, so that it is not asked for a permit either. */
+async function assertNoCode(
+  wallet: Address,
+  { asOf }: ChainPurchase,
+  { chain }: Of<"pay_with_permit">["services"],
+): Promise<void> {
+  const code = await chain.walletCode(wallet, asOf.hash);
+  if (code === "none") return;
+  const detail = walletCodeReasons[code];
+  const check = { name: "wallet", ok: false, expected: wallet, actual: { address: wallet, reason: detail } };
+  throw new Problem("binding_mismatch", detail, {
+    members: { binding: { accepted: false, checks: [check] } },
+  });
 }
 
 async function checkClaim(

@@ -1,5 +1,7 @@
+import { isHex } from "viem";
 import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
+import { decodeRevert } from "../../relayer/revert.ts";
 import type { ChainRevert } from "../chain/chain.ts";
 
 type Words = (args: { [name: string]: Json }, approved: bigint) => string;
@@ -15,6 +17,8 @@ const words: { readonly [error: string]: Words } = {
   FundingInsufficient: ({ remaining }) => `The merchant's funding covers only ${remaining} base units.`,
   MerchantRefTaken: () => "The merchant is enrolled already.",
   NotEnrolled: () => "The merchant's wallet is not enrolled in the program.",
+  PermitRefused: ({ reason }, approved) =>
+    `The token refuses the permit. ${describeReason(reason, approved)}`,
   NothingPaid: () => "Nothing has been paid.",
   ProgramPaused: () => "The program is paused.",
   PurchaseExists: () => "The purchase is on chain already.",
@@ -28,6 +32,7 @@ const tokenWords: { readonly [text: string]: Words } = {
     approved === 0n
       ? "Nothing is approved to the registrar contract yet."
       : `Only ${approved} base units are approved to the registrar contract.`,
+  "EIP2612: invalid signature": () => "It was used already, or its owner has not signed these terms.",
   "ERC20: transfer amount exceeds balance": () => "The wallet does not hold as many tokens.",
 };
 
@@ -42,6 +47,11 @@ export function describeRevert({ name, args }: ChainRevert, approved: bigint): s
   if (name !== "Error") return words[name]?.(args, approved) ?? nameError(name, args);
   const text = String(Object.values(args)[0]);
   return tokenWords[text]?.(args, approved) ?? `${text}.`;
+}
+
+function describeReason(reason: Json | undefined, approved: bigint): string {
+  const revert = typeof reason === "string" && isHex(reason) ? decodeRevert(reason) : null;
+  return describeRevert({ name: revert?.name ?? null, args: revert?.args ?? {} }, approved);
 }
 
 function nameError(name: string, args: { [name: string]: Json }): string {

@@ -1,8 +1,9 @@
-import { type Address, hashMessage } from "viem";
+import { type Address, type Hex, hashMessage } from "viem";
 import { walletCodeReasons } from "../../protocol/binding/check-binding.ts";
 import { approveCall, type Call, claimCall, enrollCall, payCall, registerCall } from "../../protocol/call.ts";
 import { claimTypedData, hashClaim } from "../../protocol/claim.ts";
 import type { Json } from "../../protocol/json.ts";
+import { hashPermit, permitTypedData } from "../../protocol/permit.ts";
 import type { BlockPoint, ChainFunding, ChainPurchase } from "../chain/chain.ts";
 import type { WalletAction } from "../schemas/wallet.ts";
 import type { Services } from "../services.ts";
@@ -14,8 +15,10 @@ import { claimOf } from "./claims.ts";
 import { authorizationOf, commitmentOf, domainOf } from "./commitment-of.ts";
 import { describeRevert } from "./describe-revert.ts";
 import { whyNotPending } from "./merchant-steps.ts";
+import { noSignature, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { whyNotStep } from "./purchase-steps.ts";
 import { reconciledOf, whyNotStanding } from "./receipts.ts";
+import { submissionsOf } from "./submissions.ts";
 
 /** One action of a wallet: what to sign or send, or why not now. */
 export interface OfferedAction {
@@ -34,6 +37,8 @@ interface Plan {
   name: WalletAction;
   from: Address;
   call: Call;
+  /** What the signature approves, where the call needs a signature that is not made yet. */
+  permitted?: Call;
   sign?: Json;
   amount?: string;
   reason?: string;
@@ -106,6 +111,7 @@ export async function purchaseWalletActions(
 ): Promise<OfferedAction[]> {
   const { deployment } = services;
   const time = await services.chain.nextTime();
+  const head = { at: onChain.asOf, time, approved: onChain.approved };
   const plans: Plan[] = [
     {
       name: "register",
@@ -121,8 +127,9 @@ export async function purchaseWalletActions(
     planApproval(purchase, onChain, { ...wish, time }, services),
     planPayment(purchase, onChain, wish, services),
     planClaim(purchase, onChain, wish, services),
+    await planPermitPayment(purchase, onChain, { ...wish, head }, services),
   ];
-  return await offerAll(plans, { at: onChain.asOf, time, approved: onChain.approved }, services);
+  return await offerAll(plans, head, services);
 }
 
 function planApproval(
@@ -180,6 +187,55 @@ function planPayment(
   };
 }
 
+/** Asks for the permit first; once its signature was submitted and pays, for the transaction. */
+async function planPermitPayment(
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+  wish: Wish & { head: Head },
+  services: Services,
+): Promise<Plan> {
+  const { chain, deployment } = services;
+  const { buyer: from } = purchase;
+  const amount = wish.amount ?? BigInt(purchase.amount) - onChain.paid;
+  const plan = {
+    name: "pay_with_permit",
+    from,
+    amount: amount.toString(),
+    operation: "Operation 10",
+    whyNot: whyNotStep(purchase, "reconcile"),
+  } as const;
+  const submitted = await submittedPermit(purchase, plan.amount, services);
+  if (submitted !== null) {
+    const call = permitPayment(purchase, { amount, signature: submitted }, deployment);
+    const { to, data } = call;
+    if ((await chain.simulate([{ from, to, data }], wish.head.at, wish.head.time)) === null)
+      return { ...plan, call };
+  }
+  const nonce = await chain.permitNonce(from, onChain.asOf.hash);
+  const permit = permitOf(purchase, { amount, nonce }, deployment);
+  const domain = permitDomainOf(deployment);
+  return {
+    ...plan,
+    call: permitPayment(purchase, { amount, signature: noSignature }, deployment),
+    permitted: approveCall(deployment.token.address, deployment.registrar.address, amount),
+    sign: {
+      method: "eth_signTypedData_v4",
+      typed_data: viewTypedData(permitTypedData(domain, permit)),
+      digest: hashPermit(domain, permit),
+    },
+  };
+}
+
+/** The signature of the permit of an amount that was submitted last. */
+async function submittedPermit(
+  { program, id }: PurchaseRecord,
+  amount: string,
+  { store }: Services,
+): Promise<Hex | null> {
+  const submissions = await submissionsOf(store, program, id, "pay_with_permit");
+  return submissions.findLast(({ value }) => value.amount === amount)?.value.signature ?? null;
+}
+
 function planClaim(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
@@ -220,9 +276,14 @@ async function offer(
   { at, time, approved }: Head,
   { chain, deployment }: Services,
 ): Promise<OfferedAction> {
-  const { name, from, call, operation, whyNot, ...shown } = plan;
+  const { name, from, call, permitted, operation, whyNot, ...shown } = plan;
+  const calls = permitted === undefined ? [call] : [permitted, call];
   const [revert, code] = await Promise.all([
-    chain.simulate({ from, to: call.to, data: call.data }, at, time),
+    chain.simulate(
+      calls.map(({ to, data }) => ({ from, to, data })),
+      at,
+      time,
+    ),
     chain.walletCode(from, at.hash),
   ]);
   const refusal = whyNot ?? (code === "none" ? null : walletCodeReasons[code]);
@@ -231,6 +292,8 @@ async function offer(
     refusal && (operation === null ? refusal : `${operation} would refuse it: ${refusal}`),
   ].filter((reason) => reason !== null);
   if (reasons.length > 0) return { name, allowed: false, why_not: reasons.join(" ") };
-  const transaction = viewTransactionRequest(call, from, deployment);
-  return { name, allowed: true, why_not: null, transaction, ...shown };
+  const offered = { name, allowed: true, why_not: null, ...shown };
+  return permitted === undefined
+    ? { ...offered, transaction: viewTransactionRequest(call, from, deployment) }
+    : offered;
 }

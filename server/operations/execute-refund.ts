@@ -116,7 +116,7 @@ async function assertFunded(
   const { chain } = services;
   const { to, data } = collection.call;
   const revert = await chain.simulate(
-    { from: collection.signer, to, data },
+    [{ from: collection.signer, to, data }],
     due.asOf,
     await chain.nextTime(),
   );

@@ -1,9 +1,19 @@
+import type { Json } from "../../protocol/json.ts";
 import {
   type CheckedSubmission,
   checkMerchantSubmission,
   checkPurchaseSubmission,
 } from "../domain/check-submission.ts";
-import { findRecorded, isSameHex, stateOf, submissionKey, submissionsOf } from "../domain/submissions.ts";
+import { findPurchase } from "../domain/find.ts";
+import { permitPayment } from "../domain/permits.ts";
+import {
+  findRecorded,
+  type GivenEvidence,
+  isSameHex,
+  stateOf,
+  submissionKey,
+  submissionsOf,
+} from "../domain/submissions.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { assertNothingFound } from "../errors/problem.ts";
 import { defineOperation, type OperationContext, type Outcome } from "../http/operation.ts";
@@ -21,6 +31,7 @@ import type { Services } from "../services.ts";
 import type { SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { viewSubmission } from "../views/submission.ts";
+import { viewTransactionRequest } from "../views/transaction-request.ts";
 
 const common = {
   number: null,
@@ -94,14 +105,24 @@ async function record<B extends SubmitMerchantAction | SubmitPurchaseAction>(
   assertEvidence(body);
   const submissions = await submissionsOf(services.store, program.id, id, body.action);
   const recorded = findRecorded(submissions, body);
-  if (recorded !== undefined) return repeat(recorded);
+  if (recorded !== undefined) return await repeat(recorded, services);
   const checked = await check(context, submissions);
   const key = submissionKey(program.id, id, body.action, checked.about);
   const before = submissions.find((submission) => submission.key === key);
   const evidence = await addEvidence(before?.value, checked, services);
-  if (before !== undefined && isSameEvidence(before.value, evidence)) return repeat(before.value);
+  if (before !== undefined && isSameEvidence(before.value, evidence))
+    return await repeat(before.value, services);
   const { amount, reason } = checked;
   const { transaction_hash } = evidence;
+  const said = {
+    program: program.id,
+    subject: id,
+    action: body.action,
+    ...(amount === undefined ? {} : { amount }),
+    ...(reason === undefined ? {} : { reason }),
+    ...evidence,
+  };
+  const transaction = await transactionOf(said, services);
   return {
     kind: "write",
     status: 200,
@@ -111,12 +132,7 @@ async function record<B extends SubmitMerchantAction | SubmitPurchaseAction>(
     },
     write: (event_id) => {
       const submission: SubmissionRecord = {
-        program: program.id,
-        subject: id,
-        action: body.action,
-        ...(amount === undefined ? {} : { amount }),
-        ...(reason === undefined ? {} : { reason }),
-        ...evidence,
+        ...said,
         submitted_at: now,
         event_id,
         ...(before === undefined
@@ -129,14 +145,15 @@ async function record<B extends SubmitMerchantAction | SubmitPurchaseAction>(
             ? { kind: "insert", collection: "submissions", key, value: submission }
             : { ...before, kind: "update", collection: "submissions", value: submission },
         ],
-        body: answerOf(submission),
+        body: answerOf(submission, transaction),
       };
     },
   };
 }
 
 function assertEvidence(body: SubmitMerchantAction | SubmitPurchaseAction): void {
-  const given = body.transaction_hash ?? ("signature" in body ? body.signature : undefined);
+  const { transaction_hash, signature }: GivenEvidence = body;
+  const given = transaction_hash ?? signature;
   const detail = "is missing; send a transaction_hash or a signature";
   assertNothingFound(given === undefined ? [{ pointer: "/transaction_hash", code: "missing", detail }] : []);
 }
@@ -165,11 +182,33 @@ function isSameEvidence(left: Evidence, right: Evidence): boolean {
   return left.transaction_hash === right.transaction_hash && isSameHex(left.signature, right.signature);
 }
 
-function repeat(submission: SubmissionRecord): Outcome {
+async function repeat(submission: SubmissionRecord, services: Services): Promise<Outcome> {
   const headers = { "Idempotent-Replayed": "true" };
-  return { kind: "read", status: 200, body: answerOf(submission), headers };
+  const body = answerOf(submission, await transactionOf(submission, services));
+  return { kind: "read", status: 200, body, headers };
 }
 
-function answerOf(submission: SubmissionRecord) {
-  return { submission: viewSubmission(submission), event_id: submission.event_id };
+/** What the wallet sends next: the payment under the permit that it has signed. */
+async function transactionOf(
+  {
+    action,
+    program,
+    subject,
+    amount,
+    signature,
+  }: Pick<SubmissionRecord, "action" | "program" | "subject" | "amount" | "signature">,
+  { store, deployment }: Services,
+): Promise<Json | null> {
+  if (action !== "pay_with_permit" || amount === undefined || signature === null) return null;
+  const { value: purchase } = await findPurchase(store, program, subject);
+  const call = permitPayment(purchase, { amount: BigInt(amount), signature }, deployment);
+  return viewTransactionRequest(call, purchase.buyer, deployment);
+}
+
+function answerOf(submission: SubmissionRecord, transaction: Json | null) {
+  return {
+    submission: viewSubmission(submission),
+    ...(transaction === null ? {} : { transaction }),
+    event_id: submission.event_id,
+  };
 }

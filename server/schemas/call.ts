@@ -22,8 +22,8 @@ const typeMembersSchema = z.array(
 export const typedDataSchema = z
   .object({
     domain: z.object({
-      name: z.literal("PurchaseRegistrar"),
-      version: z.literal("1"),
+      name: z.enum(["PurchaseRegistrar", "USDC"]),
+      version: z.enum(["1", "2"]),
       chainId: z.int().meta({ example: 31337 }),
       verifyingContract: shownAddressSchema,
     }),

@@ -13,7 +13,7 @@ import {
 export const merchantActions = ["enroll", "fund"] as const;
 
 /** What a buyer's, beneficiary's or merchant's wallet can do for a purchase. */
-export const purchaseActions = ["register", "approve", "pay", "claim"] as const;
+export const purchaseActions = ["register", "approve", "pay", "claim", "pay_with_permit"] as const;
 
 /** What a wallet can do. */
 export type WalletAction = (typeof merchantActions)[number] | (typeof purchaseActions)[number];
@@ -37,8 +37,8 @@ const evidence = { transaction_hash: hashSchema.optional(), signature: signature
 
 const amount = positiveAmountSchema.optional().meta({
   description:
-    "approve, pay and claim: the amount, which must be the one on chain. Without it the purchase's amount (approve), what the transaction " +
-    "says (pay) or what was submitted before (claim).",
+    "approve, pay, pay_with_permit and claim: the amount, which must be the one on chain or in the permit. Without it the purchase's amount " +
+    "(approve), what the transaction says (pay), what is outstanding (pay_with_permit) or what was submitted before (claim).",
 });
 
 const reason = z.string().min(1).max(2000).optional().meta({
@@ -69,6 +69,7 @@ export const submitPurchaseActionBody = z
       z.strictObject({ action: z.literal("register"), ...transaction }),
       z.strictObject({ action: z.literal("approve"), ...transaction, amount }),
       z.strictObject({ action: z.literal("pay"), ...transaction, amount }),
+      z.strictObject({ action: z.literal("pay_with_permit"), signature: signatureSchema, amount }),
       z.strictObject({ action: z.literal("claim"), ...evidence, amount, reason }),
     ]),
   );
@@ -100,9 +101,12 @@ export const walletSchema = z
         name: z.enum([...merchantActions, ...purchaseActions]),
         allowed: z.boolean(),
         why_not: z.string().nullable(),
-        transaction: transactionRequestSchema.optional(),
+        transaction: transactionRequestSchema.optional().meta({
+          description: "What to send; pay_with_permit has it once its signature was submitted.",
+        }),
         amount: amountSchema.optional().meta({
-          description: "approve, pay and claim: how much the bytes are about; submit it with them.",
+          description:
+            "approve, pay, pay_with_permit and claim: how much the bytes are about; submit it with them.",
         }),
         reason: z.string().optional().meta({
           description: "claim: the reason that the bytes are about; submit it with them.",
@@ -126,5 +130,11 @@ export const walletSchema = z
 
 /** Answer of a wallet submission. */
 export const walletSubmissionSchema = z
-  .object({ submission: submissionSchema, event_id: idSchema("evt") })
+  .object({
+    submission: submissionSchema,
+    transaction: transactionRequestSchema.optional().meta({
+      description: "pay_with_permit: what to send now.",
+    }),
+    event_id: idSchema("evt"),
+  })
   .meta({ id: "WalletSubmissionResult" });

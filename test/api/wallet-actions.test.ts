@@ -90,7 +90,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
       await operate(purchase, "registration", { transaction_hash });
       return purchase;
     },
-    ["approve"],
+    ["approve", "pay_with_permit"],
   ],
   [
     "is offered on chain by the relayer, but not confirmed",
@@ -102,7 +102,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     },
     ["approve"],
   ],
-  ["is active", active, ["approve"]],
+  ["is active", active, ["approve", "pay_with_permit"]],
   [
     "is active and approved",
     async () => {
@@ -110,7 +110,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
       await stage.sandbox.wallets.buyer.approve(purchase);
       return purchase;
     },
-    ["pay"],
+    ["pay", "pay_with_permit"],
   ],
   [
     "is active and approved, and the next block is too late to pay",
@@ -180,7 +180,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
       await stage.reorg(1);
       return purchase;
     },
-    ["pay"],
+    ["pay", "pay_with_permit"],
   ],
   [
     "is claimed on chain, but not filed",
@@ -230,6 +230,13 @@ const attempts: { readonly [name: string]: (purchase: Purchase) => Promise<boole
       succeeded(sent) && (await operate(purchase, "reconcile", { transaction_hashes: [transaction_hash] }))
     );
   },
+  async pay_with_permit(purchase) {
+    const sent = await stage.sandbox.wallets.buyer.pay(await readPurchase(purchase), { permit: true });
+    const { transaction_hash } = sent;
+    return (
+      succeeded(sent) && (await operate(purchase, "reconcile", { transaction_hashes: [transaction_hash] }))
+    );
+  },
   async claim(purchase) {
     const claim = { amount: 10_000_000n, reason: "Arrived broken." };
     const sent = await stage.sandbox.wallets.beneficiary.claim(purchase, claim);
@@ -246,9 +253,11 @@ describe.each(states)("when a purchase %s", (_, given, can) => {
     const purchase = await given();
     const actions = await actionsOf("purchase", purchase.id);
     expect(actions.filter(({ allowed }) => allowed).map(({ name }) => name)).toEqual(can);
-    for (const { allowed, why_not, transaction } of actions) {
+    for (const { name, allowed, why_not, transaction, sign } of actions) {
       expect(why_not === null).toBe(allowed);
-      expect(transaction !== undefined).toBe(allowed);
+      // What pays under a permit needs the signature of it first.
+      const shown = name === "pay_with_permit" ? sign : transaction;
+      expect(shown !== undefined).toBe(allowed);
     }
   });
 
