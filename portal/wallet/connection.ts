@@ -1,5 +1,5 @@
 import type { OfferedWallet, Provider } from "./injected-wallets.ts";
-import type { Action, Capabilities } from "./wallet-api.ts";
+import { type Action, type Capabilities, ownerOf } from "./wallet-api.ts";
 
 /** A wallet that has let this page see its accounts. */
 export interface Connection {
@@ -53,7 +53,7 @@ export function obstacleTo(
   chain: Capabilities["chain"],
 ): Obstacle | null {
   const { wallet, accounts, chainId, sameChain } = connection;
-  const needed = action.transaction?.from;
+  const needed = ownerOf(action);
   if (needed === undefined) return null;
   if (chainId !== chain.chain_id)
     return {

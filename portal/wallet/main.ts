@@ -7,7 +7,7 @@ import { emptyState, fillInAmounts } from "./page-state.ts";
 import { asHex, type Progress, perform, submitUntilDecided } from "./perform.ts";
 import type { Deeds } from "./view-action.ts";
 import { viewPage } from "./view-page.ts";
-import { type ActionName, RefusedError, readCapabilities, readWallet } from "./wallet-api.ts";
+import { type ActionName, hasAmount, RefusedError, readCapabilities, readWallet } from "./wallet-api.ts";
 
 const main = document.querySelector("main");
 if (main === null) throw new Error("The page has no main element.");
@@ -120,7 +120,7 @@ async function plan(name: ActionName): Promise<void> {
 function wishInBaseUnits(name: ActionName): { amount?: string; reason?: string } {
   const { amount, reason } = state.actions[name].wish;
   const { token } = state.capabilities?.contracts ?? {};
-  if (token === undefined || (name !== "approve" && name !== "pay" && name !== "claim")) return {};
+  if (token === undefined || !hasAmount(name)) return {};
   const parsed = parseAmount(amount ?? "", token);
   return {
     ...("error" in parsed ? {} : { amount: parsed.baseUnits }),

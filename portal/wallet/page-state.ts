@@ -57,6 +57,7 @@ export function emptyState(offered: OfferedWallet[]): PageState {
       register: fresh(),
       approve: fresh(),
       pay: fresh(),
+      pay_with_permit: fresh(),
       claim: fresh(),
     },
   };

@@ -5,6 +5,7 @@ import {
   type Action,
   type Capabilities,
   type Hex,
+  ownerOf,
   type Problem,
   type Submission,
   submit,
@@ -70,7 +71,8 @@ function beginOrResume({ action, amount, reason }: Doing): Attempt {
 async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
   const { action, connection, sandbox, chain, report } = doing;
   const { transaction, sign } = action;
-  if (transaction === undefined) throw new Error("There is nothing to send for this action now.");
+  const owner = ownerOf(action);
+  if (owner === undefined) throw new Error("There is nothing to sign or to send for this action now.");
   const { provider } = connection.wallet;
   // Account and chain may have changed since the page showed them.
   const refuseWrongWallet = async () => {
@@ -80,10 +82,10 @@ async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
   if (sign !== undefined && attempt.signature === undefined) {
     await refuseWrongWallet();
     report({ at: "signing" });
-    attempt.signature = asHex(await provider.request(signatureRequest(sign, transaction.from)));
+    attempt.signature = asHex(await provider.request(signatureRequest(sign, owner)));
     keepAttempt(attempt);
   }
-  if (attempt.transaction_hash === undefined) {
+  if (transaction !== undefined && attempt.transaction_hash === undefined) {
     await refuseWrongWallet();
     report({ at: "sending" });
     attempt.sending = true;
@@ -151,8 +153,10 @@ function submissionOf({ action, amount, reason, signature, transaction_hash }: A
     ...(transaction_hash === undefined ? {} : { transaction_hash }),
   };
   if (action === "enroll" || action === "fund") return { action, ...evidence };
+  // What is sent under a permit is a payment; the permit was submitted before.
+  const done = action === "pay_with_permit" && transaction_hash !== undefined ? "pay" : action;
   return {
-    action,
+    action: done,
     ...evidence,
     ...(amount === undefined ? {} : { amount }),
     ...(reason === undefined ? {} : { reason }),

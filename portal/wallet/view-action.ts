@@ -5,7 +5,7 @@ import type { ActionState, PageState } from "./page-state.ts";
 import { viewCalldata, viewSignature } from "./view-bytes.ts";
 import { viewCall } from "./view-fields.ts";
 import { viewProgress } from "./view-progress.ts";
-import type { Action, Wallet } from "./wallet-api.ts";
+import { type Action, hasAmount, type Wallet } from "./wallet-api.ts";
 import { words } from "./words.ts";
 
 /** What a person can do on the page. */
@@ -23,7 +23,10 @@ export function viewAction(action: Action, state: PageState, deeds: Deeds) {
   const { name } = action;
   const { title, meaning } = words[name];
   const own = state.actions[name];
-  const submitted = state.wallet?.submissions.findLast((submission) => submission.action === name);
+  // A permit is only half of its action; the payment under it is submitted as one.
+  const submitted = state.wallet?.submissions.findLast(
+    ({ action: done }) => done === name && done !== "pay_with_permit",
+  );
   return html`<section class="panel" aria-labelledby=${name} id="action-${name}">
     <div class="row">
       <h2 id=${name}>${title}</h2>
@@ -80,7 +83,7 @@ function viewWish(
   { symbol }: PageState,
   deeds: Deeds,
 ) {
-  if (name !== "approve" && name !== "pay" && name !== "claim") return nothing;
+  if (!hasAmount(name)) return nothing;
   const inputOf = (event: Event) => (event.target instanceof HTMLInputElement ? event.target.value : "");
   return html`<div class="wish">
     <div class="field">
@@ -105,7 +108,7 @@ function viewWish(
 function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: Deeds) {
   const { transaction, sign, name } = action;
   const { capabilities, connection } = state;
-  if (capabilities === null || transaction === undefined || own.mistake !== null) return nothing;
+  if (capabilities === null || own.mistake !== null) return nothing;
   if (name === "claim" && !own.wish.reason)
     return html`<p>Say why; the reason is part of what is signed, which is shown then.</p>`;
   const { contracts, chain } = capabilities;
@@ -115,7 +118,11 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
       ? html`<h3>To send</h3>`
       : html`<h3>First: sign</h3>${viewSignature(sign, contracts)}<h3>Then: send</h3>`
   }
-    ${viewCall(transaction, contracts)} ${viewCalldata(transaction)}
+    ${
+      transaction === undefined
+        ? html`<p>The transaction that pays under this permit contains its signature. It is shown here once the permit is signed.</p>`
+        : html`${viewCall(transaction, contracts)} ${viewCalldata(transaction)}`
+    }
     ${
       obstacle === null
         ? nothing
@@ -128,7 +135,9 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
     }
     <div class="row">
       <button type="button" class="primary" ?disabled=${own.busy || own.planning || connection === null || obstacle !== null}
-        aria-describedby="${name}-with" @click=${() => deeds.perform(name)}>${words[name].button}</button>
+        aria-describedby="${name}-with" @click=${() => deeds.perform(name)}>${
+          transaction === undefined ? "Sign the permit" : words[name].button
+        }</button>
       <span id="${name}-with" class="small quiet">${
         connection === null ? "Choose a wallet above first." : `with ${connection.wallet.name}`
       }</span>

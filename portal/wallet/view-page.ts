@@ -1,6 +1,8 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import type { PageState } from "./page-state.ts";
 import { type Deeds, viewAction } from "./view-action.ts";
+import type { Action } from "./wallet-api.ts";
+import { words } from "./words.ts";
 
 /** Shows the whole page. */
 export function viewPage(state: PageState, deeds: Deeds) {
@@ -16,7 +18,14 @@ export function viewPage(state: PageState, deeds: Deeds) {
       <p class="quiet"><code>${id}</code></p>
     </div>
     ${viewWallets(state, deeds)}
-    ${wallet.actions.map((action) => viewAction(action, state, deeds))}`;
+    ${inOrder(wallet.actions).map((action) => viewAction(action, state, deeds))}`;
+}
+
+const order = Object.keys(words);
+
+/** The actions as a wallet takes them one after the other; the service lists newer ones last. */
+function inOrder(actions: readonly Action[]): Action[] {
+  return actions.toSorted((left, right) => order.indexOf(left.name) - order.indexOf(right.name));
 }
 
 function viewWallets({ offered, connection, connectionFailure }: PageState, deeds: Deeds) {

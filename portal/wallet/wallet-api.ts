@@ -11,6 +11,17 @@ export type Action = Wallet["actions"][number];
 /** What a wallet can do. */
 export type ActionName = Action["name"];
 
+/** Whether an action is about an amount that can be chosen. */
+export function hasAmount(name: ActionName): boolean {
+  return name === "approve" || name === "pay" || name === "pay_with_permit" || name === "claim";
+}
+
+/** The wallet that an action belongs to; undefined where nothing is to be signed or sent. */
+export function ownerOf({ transaction, sign }: Action): string | undefined {
+  if (transaction !== undefined) return transaction.from;
+  return sign?.method === "eth_signTypedData_v4" ? String(sign.typed_data.message["owner"]) : undefined;
+}
+
 /** Bytes in hexadecimal, as hashes and signatures are written. */
 export type Hex = Schemas["Hash"];
 

@@ -30,6 +30,12 @@ export const words: { readonly [A in ActionName]: { title: string; button: strin
     button: "Pay",
     meaning: "The buyer's wallet pays this amount to the merchant. These test tokens move at once.",
   },
+  pay_with_permit: {
+    title: "Pay without an approval",
+    button: "Pay with the permit",
+    meaning:
+      "The buyer's wallet signs a permit (EIP-2612), which lets the registrar contract take exactly this amount, and then pays in one transaction. It needs no approval, and replaces one that is there. No tokens move until it pays.",
+  },
   claim: {
     title: "Claim money back",
     button: "Sign and claim",
@@ -40,7 +46,7 @@ export const words: { readonly [A in ActionName]: { title: string; button: strin
 
 /** What a field of a call or of typed data holds, by its name. */
 const amounts = new Set(["cap", "amount", "value", "requestedAmount"]);
-const times = new Set(["validUntil", "offerDeadline", "payDeadline", "claimDeadline"]);
+const times = new Set(["validUntil", "offerDeadline", "payDeadline", "claimDeadline", "deadline"]);
 
 /** Whether a field is an amount of the token, a moment in Unix seconds, or shown as it is. */
 export function kindOf(name: string): "amount" | "time" | "plain" {

@@ -196,26 +196,25 @@ async function planPermitPayment(
 ): Promise<Plan> {
   const { chain, deployment } = services;
   const { buyer: from } = purchase;
-  const amount = wish.amount ?? BigInt(purchase.amount) - onChain.paid;
-  const plan = {
+  const common = {
     name: "pay_with_permit",
     from,
-    amount: amount.toString(),
     operation: "Operation 10",
     whyNot: whyNotStep(purchase, "reconcile"),
   } as const;
-  const submitted = await submittedPermit(purchase, plan.amount, services);
+  const submitted = await submittedPermit(purchase, wish.amount, services);
   if (submitted !== null) {
-    const call = permitPayment(purchase, { amount, signature: submitted }, deployment);
-    const { to, data } = call;
-    if ((await chain.simulate([{ from, to, data }], wish.head.at, wish.head.time)) === null)
-      return { ...plan, call };
+    const call = permitPayment(purchase, submitted, deployment);
+    const tried = [{ from, to: call.to, data: call.data }];
+    if ((await chain.simulate(tried, wish.head.at, wish.head.time)) === null)
+      return { ...common, call, amount: submitted.amount.toString() };
   }
+  const amount = wish.amount ?? BigInt(purchase.amount) - onChain.paid;
   const nonce = await chain.permitNonce(from, onChain.asOf.hash);
   const permit = permitOf(purchase, { amount, nonce }, deployment);
   const domain = permitDomainOf(deployment);
   return {
-    ...plan,
+    ...common,
     call: permitPayment(purchase, { amount, signature: noSignature }, deployment),
     permitted: approveCall(deployment.token.address, deployment.registrar.address, amount),
     sign: {
@@ -223,17 +222,22 @@ async function planPermitPayment(
       typed_data: viewTypedData(permitTypedData(domain, permit)),
       digest: hashPermit(domain, permit),
     },
+    amount: amount.toString(),
   };
 }
 
-/** The signature of the permit of an amount that was submitted last. */
+/** The permit that was submitted last, of this amount if one is named. */
 async function submittedPermit(
   { program, id }: PurchaseRecord,
-  amount: string,
+  asked: bigint | null,
   { store }: Services,
-): Promise<Hex | null> {
+): Promise<{ amount: bigint; signature: Hex } | null> {
   const submissions = await submissionsOf(store, program, id, "pay_with_permit");
-  return submissions.findLast(({ value }) => value.amount === amount)?.value.signature ?? null;
+  const last = submissions.findLast(
+    ({ value }) => asked === null || value.amount === asked.toString(),
+  )?.value;
+  const { amount, signature } = last ?? {};
+  return amount === undefined || !signature ? null : { amount: BigInt(amount), signature };
 }
 
 function planClaim(

@@ -115,6 +115,60 @@ describe("with an injected wallet", () => {
     expect((await figuresOf(purchase)).outstanding).toBe("0");
   });
 
+  test("a buyer signs a permit and pays under it in one transaction, and sees the words and the exact bytes of each", async () => {
+    const purchase = await stage.activePurchase();
+    const wallet = walletOf("buyer");
+    const page = await openWith(wallet, purchase.wallet_url);
+    const pay = page.locator("#action-pay_with_permit");
+    const amount = pay.getByLabel("Amount in USDC");
+    await amount.fill("10");
+    await amount.blur();
+    await pay.getByText("10.00 USDC").waitFor();
+    const { sign } = await stage.action("purchase", purchase.id, "pay_with_permit", { amount: "10000000" });
+    if (sign?.method !== "eth_signTypedData_v4") throw new Error("A permit must be offered.");
+    await pay.getByText("the registrar contract", { exact: true }).waitFor();
+    await pay.getByText("Exact bytes to sign").click();
+    expect(await pay.locator("h4:has-text('Type') + p").textContent()).toBe(
+      "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)",
+    );
+    expect(await pay.locator("h4:has-text('Digest') + p").textContent()).toBe(sign.digest);
+    await pay.getByText("contains its signature").waitFor();
+    await pay.getByRole("button", { name: "Sign the permit" }).click();
+    await accepted(page, "pay_with_permit");
+
+    // The page may be closed between the two.
+    await page.reload();
+    await page.getByRole("button", { name: "Amber Wallet" }).click();
+    await pay.getByText("payWithPermit", { exact: true }).waitFor();
+    const { transaction } = await stage.action("purchase", purchase.id, "pay_with_permit");
+    await pay.getByText(/^Exact bytes to send/).click();
+    expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
+    await pay.getByRole("button", { name: "Pay with the permit" }).click();
+    await accepted(page, "pay_with_permit");
+
+    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_sendTransaction"]);
+    expect(await figuresOf(purchase)).toMatchObject({ paid: "10000000", approved: "0" });
+    await page.locator("#action-pay").getByText("The service has accepted this").waitFor();
+    await expect.poll(async () => await amount.inputValue()).toBe("15");
+    await pay.getByRole("button", { name: "Sign the permit" }).waitFor();
+  });
+
+  test("a wrong account signs no permit, and who declines it can start again", async () => {
+    const purchase = await stage.activePurchase();
+    const wallet = walletOf("stranger");
+    const page = await openWith(wallet, purchase.wallet_url);
+    const pay = page.locator("#action-pay_with_permit");
+    await pay.getByText(`This step belongs to the account ${purchase.buyer}`).waitFor();
+    expect(await pay.getByRole("button", { name: "Sign the permit" }).isDisabled()).toBe(true);
+    await wallet.select(stage.wallet("buyer"));
+    wallet.declines.add("eth_signTypedData_v4");
+    await pay.getByRole("button", { name: "Sign the permit", disabled: false }).click();
+    await pay.getByText("You declined in the wallet. Nothing was sent").waitFor();
+    await pay.getByRole("button", { name: "Sign the permit" }).click();
+    await pay.getByRole("button", { name: "Pay with the permit" }).waitFor();
+    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_signTypedData_v4"]);
+  });
+
   test("who declines is told that nothing was sent, and can start again", async () => {
     const merchant = await stage.createMerchant();
     const wallet = walletOf("merchant");
