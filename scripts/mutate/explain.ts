@@ -93,6 +93,17 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "sandbox/explain/read-trace.ts",
+    tests: [explain_],
+    mutants: [
+      {
+        rule: "A permit that the token refuses is told with the token's reason.",
+        find: 'name === "reason" ? bytes',
+        replace: 'name === "why" ? bytes',
+      },
+    ],
+  },
+  {
     file: "sandbox/explain/compare-calldata.ts",
     tests: [explain_],
     mutants: [

@@ -103,6 +103,25 @@ export const payments: readonly MutantGroup[] = [
     tests: [attacks],
     mutants: [
       {
+        rule: "A payment under a permit is a payment.",
+        find: ' || decoded?.function === "payWithPermit"',
+        replace: "",
+        only: "a permit that a stranger submits first",
+      },
+      {
+        rule: "A payment under a permit is compared with all of its permit.",
+        find: "v: Number(v)",
+        replace: "v: 27 + (Number(v) % 2)",
+        only: "a permit that a stranger submits first",
+      },
+      {
+        rule: "A payment under a permit of another purchase is compared with the same permit.",
+        find: "call: paymentCall(registrar, own, amount, permit),\n      permit,",
+        replace: "call: payCall(registrar, own, amount),\n      permit,",
+        tests: ["test/binding/reported-sides.test.ts"],
+        only: "under a permit of another purchase",
+      },
+      {
         rule: "A batch that also pays a purchase of another program is refused.",
         find: "found?.value.program === asked.program && ",
         replace: "found !== undefined && ",

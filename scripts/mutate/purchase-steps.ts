@@ -220,6 +220,12 @@ export const purchaseSteps: readonly MutantGroup[] = [
     tests: [attacks],
     mutants: [
       {
+        rule: "Only a payment under a permit may approve something.",
+        find: 'const permitted = call.function === "payWithPermit";',
+        replace: "const permitted = true;",
+        only: "of which the node tells the approval of one",
+      },
+      {
         rule: "A claim is in time up to its deadline.",
         find: "to: purchase.claim_deadline }",
         replace: "to: purchase.pay_deadline }",

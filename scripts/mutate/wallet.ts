@@ -3,6 +3,7 @@ import type { MutantGroup } from "./mutant.ts";
 const offers = "test/api/wallet-actions.test.ts";
 const submissions = "test/api/wallet-submissions.test.ts";
 const page = "test/pages/wallet.test.ts";
+const permits = "test/api/wallet-permits.test.ts";
 
 export const wallet: readonly MutantGroup[] = [
   {
@@ -10,8 +11,14 @@ export const wallet: readonly MutantGroup[] = [
     tests: [submissions],
     mutants: [
       {
+        rule: "A permit that is accepted has its transaction in the answer.",
+        find: '"pay_with_permit" || amount === undefined || signature === null) return null;',
+        replace: '"pay_with_permit" || signature !== null) return null;',
+        tests: [permits],
+      },
+      {
         rule: "A transaction that is submitted again causes no event.",
-        find: "if (recorded !== undefined) return repeat(recorded);",
+        find: "if (recorded !== undefined) return await repeat(recorded, services);",
         replace: "",
       },
       {
@@ -57,6 +64,48 @@ export const wallet: readonly MutantGroup[] = [
     file: "server/domain/check-submission.ts",
     tests: [submissions],
     mutants: [
+      {
+        rule: "A permit is accepted when the buyer has signed it.",
+        find: "await requireSignature({ wallet: buyer, digest, signature }, services);",
+        replace: "",
+        tests: [permits],
+      },
+      {
+        rule: "A permit is accepted when the payment under it would succeed.",
+        find: "if (revert !== null) {",
+        replace: "if (revert?.name === null) {",
+        tests: [permits],
+      },
+      {
+        rule: "A permit that comes after the payment deadline is refused for that.",
+        find: 'if (revert.name === "DeadlinePassed")',
+        replace: 'if (revert.name === "UnknownPurchase")',
+        tests: [permits],
+      },
+      {
+        rule: "A permit of a purchase that takes no payment is refused for that.",
+        find: 'await assertStep(purchase, "reconcile", services);\n  const { chain, deployment } = services;',
+        replace: "const { chain, deployment } = services;",
+        tests: [permits],
+      },
+      {
+        rule: "A permit of a contract is refused, whatever the contract says.",
+        find: "await assertNoCode(buyer, onChain, services);",
+        replace: "",
+        tests: [permits],
+      },
+      {
+        rule: "A permit that somebody has submitted to the token is accepted.",
+        find: "return signedLast ? last : digestOf(next);",
+        replace: "return digestOf(next);",
+        tests: [permits],
+      },
+      {
+        rule: "A permit without an amount is of what is outstanding.",
+        find: "const amount = BigInt(body.amount ?? BigInt(purchase.amount) - onChain.paid);\n  const digest",
+        replace: "const amount = BigInt(body.amount ?? 0n);\n  const digest",
+        tests: [permits],
+      },
       {
         rule: "A claim with the right hash and a wrong signature is refused over the wallet route.",
         find: "if (signature !== undefined) await requireSignature({ wallet, digest: claimHash, signature }, services);",
@@ -155,9 +204,66 @@ export const wallet: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "server/domain/permits.ts",
+    tests: [permits],
+    mutants: [
+      {
+        rule: "A permit is for the registrar contract.",
+        find: "spender: registrar.address",
+        replace: "spender: buyer",
+      },
+      {
+        rule: "A permit is for exactly the payment.",
+        find: "value: amount,",
+        replace: "value: amount + 1n,",
+      },
+      {
+        rule: "A permit ends with the payment deadline.",
+        find: "nonce, deadline: BigInt(pay_deadline)",
+        replace: "nonce, deadline: BigInt(pay_deadline) + 1n",
+      },
+    ],
+  },
+  {
     file: "server/domain/wallet-actions.ts",
     tests: [offers],
     mutants: [
+      {
+        rule: "A permit is offered where the payment under it would succeed.",
+        find: "permitted === undefined ? [call] : [permitted, call]",
+        replace: "permitted === undefined ? [call] : [permitted]",
+        tests: [permits, offers],
+      },
+      {
+        rule: "A permit needs no approval before.",
+        find: "permitted === undefined ? [call] : [permitted, call]",
+        replace: "[call]",
+        tests: [permits],
+      },
+      {
+        rule: "A permit is asked for with the next nonce.",
+        find: "const nonce = await chain.permitNonce(from, onChain.asOf.hash);",
+        replace: "const nonce = 0n;",
+        tests: [permits],
+      },
+      {
+        rule: "A permit that was submitted and pays is not asked for again.",
+        find: "if (submitted !== null) {",
+        replace: "if (submitted?.amount === 0n) {",
+        tests: [permits],
+      },
+      {
+        rule: "A permit that pays no more is asked for again.",
+        find: "if ((await chain.simulate(tried, wish.head.at, wish.head.time)) === null)\n      return",
+        replace: "return",
+        tests: [permits],
+      },
+      {
+        rule: "A permit of another amount than the asked one is not offered to be sent.",
+        find: "asked === null || value.amount === asked.toString()",
+        replace: "asked === null || value.amount !== undefined",
+        tests: [permits],
+      },
       {
         rule: "An approval is offered in the last second of the payment deadline.",
         find: "wish.time > purchase.pay_deadline",
