@@ -123,7 +123,11 @@ test("a registrar that accepts trailing calldata is caught for that, and the ser
 });
 
 test.each([
-  ["takes a payment after the refund", "PaysAfterTheRefund", ["a refunded purchase takes no payment"]],
+  [
+    "takes a payment after the refund",
+    "PaysAfterTheRefund",
+    ["a refunded purchase takes no payment", "with a permit: a refunded purchase takes no payment"],
+  ],
   ["lets a pause block refunds", "PauseBlocksRefunds", ["a paused program's refund is collected"]],
   [
     "ends a purchase's cover with a revocation",

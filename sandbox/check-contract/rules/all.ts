@@ -13,12 +13,12 @@ const plain: readonly Rule[] = [
   ...amountRules,
   ...calldataRules,
   ...stateRules,
-  ...refundRules,
 ];
 
 /** What every registrar with this interface must keep. */
 export const rules: readonly Rule[] = [
   ...plain,
+  ...refundRules,
   ...permitRules,
   ...plain.filter(({ pays }) => pays === undefined).map(withPermit),
 ];

@@ -68,7 +68,12 @@ export class Lifecycle {
     await this.#read(purchase);
     await this.#reconcile(purchase);
     await this.#reconcile(purchase);
-    await buyer.pay(purchase, 15_000_000n);
+    const { sign } = await stage.action("purchase", purchase.id, "pay_with_permit");
+    if (sign?.method !== "eth_signTypedData_v4") throw new Error("A permit must be offered.");
+    const signature = await buyer.signTypedData(sign.typed_data);
+    await this.#submit(purchase, { action: "pay_with_permit", signature });
+    await this.#readWallet(purchase);
+    await stage.act("buyer", "purchase", purchase.id, "pay_with_permit");
     await this.#read(purchase);
   }
 
