@@ -10,13 +10,21 @@ import { type Finding, Problem } from "../errors/problem.ts";
 export function validate<T extends z.ZodType>(schema: T, value: unknown, root: string): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const errors = result.error.issues.flatMap((issue) => findings(issue, root));
+  const errors = reported(result.error.issues).flatMap((issue) => findings(issue, root));
   const [first] = errors;
   throw new Problem(
     "validation_failed",
     first ? `${first.pointer || "The body"}: ${first.detail}` : "Invalid.",
     { errors },
   );
+}
+
+/** Leaves out what is said of a value's length when its type is wrong already: zod measures a text that should be a list. */
+function reported(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
+  const mistyped = new Set(
+    issues.flatMap(({ code, path }) => (code === "invalid_type" ? [path.join("\n")] : [])),
+  );
+  return issues.filter(({ code, path }) => code === "invalid_type" || !mistyped.has(path.join("\n")));
 }
 
 function findings(issue: z.core.$ZodIssue, root: string): Finding[] {

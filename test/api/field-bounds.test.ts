@@ -420,6 +420,13 @@ describe("the form of a field", () => {
     ]);
   });
 
+  test.each(["", "0x".repeat(30)])("a text %j in place of a list is told once", async (text) => {
+    const answer = await send("reconcilePurchase", { transaction_hashes: text });
+    expect(problem(answer).errors).toEqual([
+      { pointer: "/transaction_hashes", code: "invalid_type", detail: expect.stringContaining("array") },
+    ]);
+  });
+
   test("of no write takes a field that the description does not have", async () => {
     for (const write of Object.keys(writes) as Write[]) {
       const answer = await send(write, { "odd/name~": 1 });
