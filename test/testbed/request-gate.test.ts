@@ -423,6 +423,7 @@ describe("the gate itself", () => {
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const running = [gate.runShared("first", async () => await first.promise)];
     const exclusive = gate.runExclusive(async () => "taken");
+    await new Promise(setImmediate);
     running.push(gate.runShared("second", async () => await second.promise));
     await new Promise(setImmediate);
     first.resolve();
