@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { collectRefundCall } from "../../protocol/call.ts";
+import { setMining } from "../../sandbox/clock/mining.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import type { ErrorCode } from "../../server/errors/catalogue.ts";
 import { type Answer, present, problem, type Schema, Stage } from "./stage.ts";
@@ -163,6 +164,8 @@ const states: { readonly [state: string]: State } = {
     given: async () => {
       const { purchase, refund } = await decided("approved");
       stage.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+      // A block with the refund would end this state by itself.
+      await setMining(stage.sandbox.chain.client, "never");
       expect((await refund()).status).toBe(202);
       return purchase;
     },

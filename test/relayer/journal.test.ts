@@ -131,7 +131,10 @@ test("a journal that has grown long is folded, and a kill at any time afterwards
   for (let sequence = 1; sequence <= 200; sequence += 1) {
     await journal.write({ operation: record(sequence, "signed", { nonce: sequence - 1 }) });
     // Commits go on while the journal is folded, and no copy of a folder that changes is one moment of it.
-    await vi.waitUntil(() => !existsSync(join(folder, "store.journal.folding")), { interval: 1 });
+    await vi.waitUntil(() => !existsSync(join(folder, "store.journal.folding")), {
+      interval: 1,
+      timeout: 60_000,
+    });
     longest = Math.max(longest, (await stat(join(folder, "store.journal"))).size);
   }
   const { size } = await stat(join(folder, "store.json"));

@@ -51,6 +51,9 @@ async function finished(child: ChildProcess) {
   return { code, output };
 }
 
+/** What is waited for comes; a busy machine may need longer than the second that vitest gives it. */
+const asLongAsTheTest = { timeout: 60_000 };
+
 describe("a set-up that cannot go on", () => {
   test("says so when the registry cannot be reached", async () => {
     const { checkout, programs, home } = await bareCheckout();
@@ -139,8 +142,9 @@ describe("set-ups in one checkout", () => {
     await writeProgram(programs, "npx", "sleep 60");
     const environment = { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home };
     const { child, result } = setUp(checkout, environment);
-    await vi.waitFor(async () =>
-      expect(await readFile(join(checkout, ".set-up.lock"), "utf8")).toContain(`${child.pid}`),
+    await vi.waitFor(
+      async () => expect(await readFile(join(checkout, ".set-up.lock"), "utf8")).toContain(`${child.pid}`),
+      asLongAsTheTest,
     );
     child.kill("SIGKILL");
     await result;
@@ -154,7 +158,10 @@ describe("set-ups in one checkout", () => {
     const { checkout, programs, home } = await bareCheckout();
     await writeProgram(programs, "npx", 'echo begin > "$HOME/log"; sleep 60');
     const { child, result } = setUp(checkout, { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home });
-    await vi.waitFor(async () => expect(await readFile(join(home, "log"), "utf8")).toBe("begin\n"));
+    await vi.waitFor(
+      async () => expect(await readFile(join(home, "log"), "utf8")).toBe("begin\n"),
+      asLongAsTheTest,
+    );
     child.kill("SIGINT");
     expect((await result).code).toBe(130);
     expect(await readdir(checkout)).not.toContain(".set-up.lock");
@@ -164,11 +171,13 @@ describe("set-ups in one checkout", () => {
     const { checkout, programs, home } = await bareCheckout();
     await writeProgram(programs, "npx", 'trap "" INT; echo $$ > "$HOME/log"; sleep 60');
     const { child, result } = setUp(checkout, { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home });
-    const pid = await vi.waitFor(async () =>
-      z.coerce
-        .number()
-        .min(2)
-        .parse(await readFile(join(home, "log"), "utf8")),
+    const pid = await vi.waitFor(
+      async () =>
+        z.coerce
+          .number()
+          .min(2)
+          .parse(await readFile(join(home, "log"), "utf8")),
+      asLongAsTheTest,
     );
     child.kill("SIGINT");
     expect((await result).code).toBe(130);
