@@ -141,6 +141,8 @@ export const walletCodeReasons: { readonly [C in Exclude<WalletCode, "none">]: s
     "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",
   delegated:
     "The bound wallet runs delegated code (EIP-7702), through which others can act as it; end the delegation and send again.",
+  unknown:
+    "The bound wallet has signed delegations (EIP-7702) since, and the node no longer has the state of this block, so its code then is unknown; send a new transaction.",
 };
 
 function wallet(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {

@@ -57,12 +57,6 @@ export const chainReader: readonly MutantGroup[] = [
         tests: ["test/binding/payment-logs.test.ts"],
       },
       {
-        rule: "A wallet's code is read in the transaction's block, so that a delegation that has ended since counts.",
-        find: "client.getCode({ address: wallet, blockHash })",
-        replace: "client.getCode({ address: wallet })",
-        only: "a buyer that runs delegated code",
-      },
-      {
         rule: "A delegated wallet is told from a contract.",
         find: 'const delegationPrefix = "0xef0100";',
         replace: 'const delegationPrefix = "0xef0101";',
@@ -78,6 +72,39 @@ export const chainReader: readonly MutantGroup[] = [
         find: "claimHash: unlessZero(figures.claimHash)",
         replace: "claimHash: figures.claimHash",
         tests: ["test/binding/attacks.test.ts", "test/end-to-end/lifecycle.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/chain/code-at.ts",
+    tests: ["test/binding/old-blocks.test.ts"],
+    mutants: [
+      {
+        rule: "A wallet's code is read in the transaction's block, so that a delegation that has ended since counts.",
+        find: "client.getCode({ address, blockHash: block.hash })",
+        replace: "client.getCode({ address })",
+        tests: [attacks],
+        only: "a buyer that runs delegated code",
+      },
+      {
+        rule: "A block whose state the node has dropped does not keep a step from being confirmed.",
+        find: "/BlockOutOfRange/.test(answer.details)",
+        replace: "answer.details.length === 0",
+      },
+      {
+        rule: "A delegation of the sender in a later block makes its code of then unknown.",
+        find: "if (sameAddress(await signerOf(authorization), address)) return true;",
+        replace: "",
+      },
+      {
+        rule: "A delegation of somebody else in a later block changes nothing.",
+        find: "if (sameAddress(await signerOf(authorization), address)) return true;",
+        replace: "return authorization.nonce >= 0;",
+      },
+      {
+        rule: "Without a later delegation the code is the one of now.",
+        find: 'return (await delegatesAfter(client, address, block)) ? "unknown" : code;',
+        replace: 'return (await delegatesAfter(client, address, block)) ? "unknown" : undefined;',
       },
     ],
   },

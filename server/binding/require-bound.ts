@@ -64,7 +64,7 @@ export async function judge(
   services: Services,
 ): Promise<BindingReport> {
   const { block } = observed;
-  const walletCode = block === null ? "none" : await services.chain.walletCode(expected.wallet, block.hash);
+  const walletCode = block === null ? "none" : await services.chain.walletCode(expected.wallet, block);
   return checkBinding(observed, { ...expected, walletCode, usedBy: await usedBy(use, services) });
 }
 

@@ -37,6 +37,7 @@ import {
   type ChainRevert,
   ChainUnavailableError,
 } from "./chain.ts";
+import { codeAt } from "./code-at.ts";
 
 /**
  * Reads a chain through a node's JSON-RPC.
@@ -70,10 +71,10 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
       };
       if (receipt === undefined) return observed;
       const to = observed.envelope?.to ?? null;
-      const readIn = async (blockHash: Hex) =>
+      const readIn = async (hash: Hex) =>
         await Promise.all([
-          to === null ? undefined : client.getCode({ address: to, blockHash }),
-          client.getLogs({ blockHash }),
+          to === null ? undefined : codeAt(client, to, { number: receipt.blockNumber, hash }),
+          client.getLogs({ blockHash: hash }),
         ]);
       // Asked with the block: it is the receipt's, unless the chain reorganised or the node lies.
       const early = readIn(receipt.blockHash);
@@ -84,7 +85,7 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
       const [code, logs] = await (blockHash === receipt.blockHash ? early : readIn(blockHash));
       return {
         ...observed,
-        codeHash: code === undefined ? null : hashCode(code),
+        codeHash: code === undefined || code === "unknown" ? null : hashCode(code),
         block: {
           number,
           hash: blockHash,
@@ -116,8 +117,9 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
       return pending && (await awaitAutomine(connect(request))) ? await observeAtOneHead(hash) : seen;
     },
 
-    async walletCode(wallet, blockHash) {
-      const code = await client.getCode({ address: wallet, blockHash });
+    async walletCode(wallet, block) {
+      const code = await codeAt(client, wallet, block);
+      if (code === "unknown") return "unknown";
       if (code === undefined || code === "0x") return "none";
       return code.toLowerCase().startsWith(delegationPrefix) ? "delegated" : "contract";
     },

@@ -242,7 +242,8 @@ async function assertClaimStands(
   { chain }: Of<"claim">["services"],
 ): Promise<void> {
   if (onChain.claimHash === claimHash) return;
-  if (onChain.claimHash === null && (await chain.walletCode(wallet, onChain.asOf.hash)) === "none") return;
+  const at = { ...onChain.asOf, number: BigInt(onChain.asOf.number) };
+  if (onChain.claimHash === null && (await chain.walletCode(wallet, at)) === "none") return;
   const detail =
     onChain.claimHash === null
       ? "The beneficiary has code, and the chain holds no claim of it yet. Submit the signature once it does."
