@@ -94,7 +94,7 @@ export const chainReader: readonly MutantGroup[] = [
       {
         rule: "A delegation of the sender in a later block makes its code of then unknown.",
         find: "if (sameAddress(await signerOf(authorization), address)) return true;",
-        replace: "",
+        replace: "if (authorization.nonce < 0) return true;",
       },
       {
         rule: "A delegation of somebody else in a later block changes nothing.",
