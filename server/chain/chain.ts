@@ -73,7 +73,7 @@ export interface Chain {
   /** Everything about one transaction hash, recomputed where a node's word is not needed. */
   observe(hash: Hex): Promise<ObservedTransaction>;
   /** What stands at a wallet's address after a block. */
-  walletCode(wallet: Address, block: { number: bigint; hash: Hex }): Promise<WalletCode>;
+  walletCode(wallet: Address, block: { number: number | bigint; hash: Hex }): Promise<WalletCode>;
   /** A purchase at the newest block, or at the one that other reads were made at. */
   purchase(query: { id: Hex; buyer: Address }, at?: BlockPoint): Promise<ChainPurchase>;
   /** By which route a purchase came on chain, or null while it is not there. */

@@ -118,7 +118,8 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
     },
 
     async walletCode(wallet, block) {
-      const code = await codeAt(client, wallet, block);
+      const { number, hash } = block;
+      const code = await codeAt(client, wallet, { number: BigInt(number), hash });
       if (code === "unknown") return "unknown";
       if (code === undefined || code === "0x") return "none";
       return code.toLowerCase().startsWith(delegationPrefix) ? "delegated" : "contract";

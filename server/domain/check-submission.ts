@@ -197,7 +197,7 @@ async function assertNoCode(
   { asOf }: ChainPurchase,
   { chain }: Of<"pay_with_permit">["services"],
 ): Promise<void> {
-  const code = await chain.walletCode(wallet, asOf.hash);
+  const code = await chain.walletCode(wallet, asOf);
   if (code === "none") return;
   const detail = walletCodeReasons[code];
   const check = { name: "wallet", ok: false, expected: wallet, actual: { address: wallet, reason: detail } };
@@ -242,8 +242,7 @@ async function assertClaimStands(
   { chain }: Of<"claim">["services"],
 ): Promise<void> {
   if (onChain.claimHash === claimHash) return;
-  const at = { ...onChain.asOf, number: BigInt(onChain.asOf.number) };
-  if (onChain.claimHash === null && (await chain.walletCode(wallet, at)) === "none") return;
+  if (onChain.claimHash === null && (await chain.walletCode(wallet, onChain.asOf)) === "none") return;
   const detail =
     onChain.claimHash === null
       ? "The beneficiary has code, and the chain holds no claim of it yet. Submit the signature once it does."

@@ -288,7 +288,7 @@ async function offer(
       at,
       time,
     ),
-    chain.walletCode(from, { ...at, number: BigInt(at.number) }),
+    chain.walletCode(from, at),
   ]);
   const refusal = whyNot ?? (code === "none" ? null : walletCodeReasons[code]);
   const reasons = [
