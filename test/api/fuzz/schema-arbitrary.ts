@@ -49,9 +49,18 @@ function textArbitrary(node: Node, pool: Pool): fc.Arbitrary<string> {
   if (typeof pattern !== "string")
     return fc.string({ minLength: Number(minLength ?? 0), maxLength: Math.min(Number(maxLength ?? 60), 60) });
   const form = new RegExp(pattern);
-  const made = fc.stringMatching(new RegExp(pattern.replace("{1,4096}", "{1,80}")));
+  const made = matching(pattern.replace("{1,4096}", "{1,80}"));
   const real = pool.filter((value) => form.test(value));
   return real.length === 0 ? made : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...real) }, made);
+}
+
+/** Each pattern's, made once: many fields share one, and fast-check takes milliseconds to make it. */
+const madeOf = new Map<string, fc.Arbitrary<string>>();
+
+function matching(pattern: string): fc.Arbitrary<string> {
+  const made = madeOf.get(pattern) ?? fc.stringMatching(new RegExp(pattern));
+  madeOf.set(pattern, made);
+  return made;
 }
 
 function objectArbitrary(node: Node, components: Node, pool: Pool): fc.Arbitrary<unknown> {
