@@ -1,14 +1,18 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { approveCall } from "../../protocol/call.ts";
 import { createChainClient } from "../../sandbox/anvil/chain-client.ts";
 import type { SandboxDescription } from "../../sandbox/description.ts";
 import { Wallet } from "../../sandbox/wallets/wallet.ts";
+import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "./books.ts";
 import { controlSandbox, isRunning } from "./control.ts";
 import { sendUntilDone, start } from "./crash-series.ts";
-import { Storefront, send } from "./storefront.ts";
+import { type RelayedRequest, Storefront, send } from "./storefront.ts";
 
 /** The merchant lets the funding source draw so much from now on. */
 async function fund({ urls, wallets, contracts }: SandboxDescription, allowance: bigint): Promise<void> {
@@ -19,16 +23,32 @@ async function fund({ urls, wallets, contracts }: SandboxDescription, allowance:
   expect(status).toBe("success");
 }
 
-test.each(["after_intent", "after_signed", "sent", "after_mined", "after_confirmed"] as const)(
-  "a refund that reverted is collected once when the sandbox is killed at %s of its next attempt",
-  { timeout: 60_000 },
-  async (point) => {
-    const folder = await temporaryFolder();
-    const first = await start(folder);
-    const { description } = first;
-    const storefront = await Storefront.open(description);
-    const request = await storefront.prepare("collect_refund");
-    const { credential } = storefront;
+describe("a refund that reverted is collected once when the sandbox is killed", () => {
+  const points = ["after_intent", "after_signed", "sent", "after_mined", "after_confirmed"] as const;
+  let folder: string;
+  let sandbox: StartedSandbox;
+  let credential: string;
+  const requests = new Map<string, RelayedRequest>();
+  const collected: RelayedRequest[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "routing-sandbox-attempts-"));
+    sandbox = await start(folder);
+    const storefront = await Storefront.open(sandbox.description);
+    for (const point of points) requests.set(point, await storefront.prepare("collect_refund"));
+    credential = storefront.credential;
+  }, 60_000);
+
+  afterAll(async () => {
+    await sandbox.end("SIGTERM");
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  // The sandbox that one kill is survived by is the one that the next kill hits.
+  test.each(points)("at %s of its next attempt", { timeout: 60_000 }, async (point) => {
+    const { description } = sandbox;
+    const request = requests.get(point);
+    if (request === undefined) throw new Error(`Nothing is prepared for ${point}.`);
     await controlSandbox(description, "POST", "/faults", { point: "after_signed", action: "hold" });
     expect((await send(description, credential, request)).status).toBe(202);
     // The merchant's block is a new head, with which the relayer sends what was held.
@@ -41,8 +61,8 @@ test.each(["after_intent", "after_signed", "sent", "after_mined", "after_confirm
     await expect(send(description, credential, other)).rejects.toThrow();
     await expect.poll(() => isRunning(description.pid)).toBe(false);
 
-    await using second = await start(folder);
-    const answer = await sendUntilDone(second.description, credential, other);
+    sandbox = await start(folder);
+    const answer = await sendUntilDone(sandbox.description, credential, other);
     expect(operationIn(answer)).toMatchObject({
       attempt: 2,
       hashes: [
@@ -50,12 +70,13 @@ test.each(["after_intent", "after_signed", "sent", "after_mined", "after_confirm
         { attempt: 2, outcome: "succeeded" },
       ],
     });
-    const late = await send(second.description, credential, request);
+    const late = await send(sandbox.description, credential, request);
     expect(late).toMatchObject({ status: 201, replayed: false });
     expect(operationIn(late)).toEqual(operationIn(answer));
-    await expectBooksToBalance(second.description, credential, [request]);
-  },
-);
+    collected.push(request);
+    await expectBooksToBalance(sandbox.description, credential, collected);
+  });
+});
 
 test("an operation that was abandoned before a kill begins its next attempt with the next request after it, and not before", {
   timeout: 60_000,
