@@ -12,6 +12,12 @@ export async function hasLiveAttempt(context: RelayerContext, current: Operation
   return false;
 }
 
+/** Reads what the API shows of an operation from the journal; undefined when there is none. */
+export async function readShown(context: RelayerContext, operationId: string): Promise<Operation | undefined> {
+  const record = await context.journal.read(operationId);
+  return record && (await showOperation(context, record));
+}
+
 /** What the API shows of an operation, its earlier attempts included. */
 export async function showOperation(context: RelayerContext, current: OperationRecord): Promise<Operation> {
   return toPublicOperation(current, await context.journal.superseded(current));

@@ -31,7 +31,9 @@ export async function displaced(
 }
 
 /** Whether an operation's block is still on the chain. */
-export async function stands(context: RelayerContext, operation: OperationRecord): Promise<boolean> {
-  const { block_number, block_hash } = operation;
+export async function stands(
+  context: RelayerContext,
+  { block_number, block_hash }: Pick<OperationRecord, "block_number" | "block_hash">,
+): Promise<boolean> {
   return block_number !== null && (await readBlockHash(context.node, block_number)) === block_hash;
 }

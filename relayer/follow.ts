@@ -1,11 +1,12 @@
 import type { Hex } from "viem";
 import { readIdentity } from "./chain-epoch.ts";
 import type { RelayerContext } from "./context.ts";
+import { readShown } from "./attempts.ts";
 import { displaced, stands } from "./displaced.ts";
 import { driveAlone, type Patience } from "./drive.ts";
 import { RelayerError } from "./errors.ts";
 import { readHeadBlock } from "./node.ts";
-import { attemptKey, type OperationRecord } from "./operation.ts";
+import { attemptKey, type Operation, type OperationRecord } from "./operation.ts";
 
 /** Looks at everything that a new head may have changed, and sends again what the node lacks. */
 export function follow(context: RelayerContext): Promise<void> {
@@ -26,6 +27,28 @@ export function follow(context: RelayerContext): Promise<void> {
 /** Looks without sending anything and without waiting for requests. */
 export function observe(context: RelayerContext): Promise<void> {
   return lookAtHead(context, "sends_nothing", async (held) => (held.length === 0 ? "seen" : "look_again"));
+}
+
+/**
+ * Reads an operation as the chain has it now: when its block has left the chain, or it has none yet, the journal is brought up to the
+ * head first. Nothing is sent.
+ */
+export async function readNow(context: RelayerContext, operationId: string): Promise<Operation | undefined> {
+  const journaled = await readShown(context, operationId);
+  if (journaled === undefined || (isSettled(journaled) && (await standsNow(context, journaled))))
+    return journaled;
+  await observe(context);
+  return await readShown(context, operationId);
+}
+
+/** Whether the block is still there; a node that does not answer says no. */
+async function standsNow(context: RelayerContext, operation: Operation): Promise<boolean> {
+  try {
+    return await stands(context, operation);
+  } catch (error) {
+    if (error instanceof RelayerError) return false;
+    throw error;
+  }
 }
 
 /**
@@ -66,6 +89,7 @@ async function affected(context: RelayerContext, epoch: Hex, fork: number): Prom
   return [...found.values()].sort((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
 }
 
-function isSettled({ status }: OperationRecord): boolean {
+/** Whether only a reorg can change what became of an operation. */
+function isSettled({ status }: Pick<OperationRecord, "status">): boolean {
   return status === "confirmed" || status === "reverted";
 }

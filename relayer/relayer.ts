@@ -1,6 +1,6 @@
 import { abandon } from "./abandon.ts";
 import { accept, acceptAgain } from "./accept.ts";
-import { showOperation } from "./attempts.ts";
+import { readShown, showOperation } from "./attempts.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./budget.ts";
 import { readIdentity } from "./chain-epoch.ts";
 import type { RelayerContext, RelayerPorts } from "./context.ts";
@@ -8,7 +8,7 @@ import { drive, driveAlone } from "./drive.ts";
 import { OperationUnknownError } from "./errors.ts";
 import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./fault.ts";
 import { clearFaults, HeldError, restoreFaults } from "./fault-point.ts";
-import { follow, observe } from "./follow.ts";
+import { follow, observe, readNow } from "./follow.ts";
 import { HeadTrail } from "./head-trail.ts";
 import type { OperationPage } from "./journal.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
@@ -58,6 +58,11 @@ export interface Relayer {
   abandon(operationId: string): Promise<Operation>;
   /** The operation as the journal has it; asks the chain nothing. */
   read(operationId: string): Promise<Operation | undefined>;
+  /**
+   * The operation as the chain has it now: when a reorg took its block, the journal is brought up to the head first, as
+   * `observe` does.
+   */
+  readNow(operationId: string): Promise<Operation | undefined>;
   /** Operations of a program by sequence. */
   list(program: string, page: OperationPage): Promise<Operation[]>;
   budget(program: string): Promise<GasBudget>;
@@ -124,10 +129,8 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     recover: () => track(recover(context)),
     follow: () => track(follow(context)),
     observe: () => track(observe(context)),
-    async read(id) {
-      const record = await context.journal.read(id);
-      return record && (await showOperation(context, record));
-    },
+    read: (id) => readShown(context, id),
+    readNow: (id) => track(readNow(context, id)),
     async list(program, page) {
       const records = await context.journal.list(program, page);
       return Promise.all(records.map((record) => showOperation(context, record)));

@@ -17,6 +17,7 @@ import {
   expectRegistration,
 } from "../../server/binding/expectations.ts";
 import type { Use } from "../../server/binding/require-bound.ts";
+import { asJournaled } from "../../server/domain/current-state.ts";
 import { findParts } from "../../server/domain/find.ts";
 import { readClaimedPayments } from "../../server/domain/payments.ts";
 import type { Services } from "../../server/services.ts";
@@ -149,7 +150,7 @@ async function candidatesOf(
     case "claim":
       return await Promise.all(
         byId(args["id"]).map(async ({ key, value }) => {
-          const { claim } = await findParts(services.store, value);
+          const { claim } = await findParts(asJournaled(services), value);
           const claimHash = claim?.claim_hash ?? asHash(args["claimHash"]);
           const { exists } = await onChain(value, services);
           return { ...use("claim", key), expectation: expectClaim(value, claimHash, exists, services) };
@@ -213,7 +214,7 @@ async function refund(
   purchase: PurchaseRecord,
   services: Services,
 ): Promise<Candidate | null> {
-  const { claim, decision } = await findParts(services.store, purchase);
+  const { claim, decision } = await findParts(asJournaled(services), purchase);
   const registrar = services.deployment.programs.find(({ id }) => id === purchase.program)?.registrar;
   if (claim === null || decision === null || registrar === undefined) return null;
   const at = await onChain(purchase, services);

@@ -30,7 +30,7 @@ export async function readPage<C extends CollectionName>(
   store: Store,
   collection: C,
   filter: Filter<C>,
-  page: { cursor: string | undefined; keep?: (record: Collections[C]) => boolean },
+  page: { cursor: string | undefined; keep?: (record: Collections[C]) => boolean | Promise<boolean> },
 ): Promise<ShownPage<Stored<Collections[C]>>> {
   const { cursor, keep = () => true } = page;
   const data: Stored<Collections[C]>[] = [];
@@ -38,9 +38,10 @@ export async function readPage<C extends CollectionName>(
   for (let scanned = 0; scanned < mostScanned; ) {
     const limit = page.keep === undefined ? pageSize + 1 : 500;
     const records = await store.list(collection, filter, { after, limit, reverse: true });
-    for (const stored of records) {
+    const kept = await Promise.all(records.map(async ({ value }) => await keep(value)));
+    for (const [index, stored] of records.entries()) {
       if (data.length === pageSize) return { data, next_cursor: after ?? null };
-      if (keep(stored.value)) data.push(stored);
+      if (kept[index] === true) data.push(stored);
       after = stored.key;
     }
     scanned += records.length;

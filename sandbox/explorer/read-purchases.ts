@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { toTimestamp } from "../../protocol/time.ts";
+import { asJournaled, currentPurchase } from "../../server/domain/current-state.ts";
 import { purchaseStatuses } from "../../server/schemas/purchase.ts";
 import type { PurchaseRecord } from "../../server/store/records.ts";
 import { pageQuery, readPage } from "./page.ts";
@@ -17,16 +18,20 @@ export async function readPurchases(
   sources: Sources,
 ): Promise<ShownPurchases> {
   const { services, node, people } = sources;
+  const journaled = asJournaled(services);
   const { cursor, status, program, q } = query;
   const searching = status !== undefined || (q !== undefined && q !== "");
-  const keep = (purchase: PurchaseRecord) =>
-    (status === undefined || purchase.status === status) && mentions(purchase, q);
+  const keep = async (purchase: PurchaseRecord) =>
+    mentions(purchase, q) &&
+    (status === undefined || (await currentPurchase(purchase, journaled)).status === status);
   const filter = program === undefined ? {} : { program };
   const page = await readPage(services.store, "purchases", filter, {
     cursor,
     ...(searching ? { keep } : {}),
   });
-  const records = page.data.map(({ value }) => value);
+  const records = await Promise.all(
+    page.data.map(async ({ value }) => await currentPurchase(value, journaled)),
+  );
   return await readAtHead(node, async (head) => {
     const figures = await readFigures(records, head, node, services.deployment);
     const data = records.flatMap((record, index) => {

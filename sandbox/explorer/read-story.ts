@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { operationId } from "../../relayer/operation.ts";
+import { asJournaled, currentPurchase } from "../../server/domain/current-state.ts";
 import { findParts } from "../../server/domain/find.ts";
 import type { PurchaseRecord } from "../../server/store/records.ts";
 import type { Stored } from "../../server/store/store.ts";
@@ -20,9 +21,9 @@ export async function readStory(id: string, sources: Sources): Promise<ShownStor
   const { store, deployment } = services;
   const found = await store.get("purchases", id);
   if (found === undefined) return null;
-  const purchase = found.value;
+  const purchase = await currentPurchase(found.value, asJournaled(sources.services));
   const [parts, operations, merchant] = await Promise.all([
-    findParts(store, purchase),
+    findParts(asJournaled(sources.services), purchase),
     readOperationsOf(found, sources),
     store.get("merchants", purchase.merchant_id),
   ]);

@@ -152,6 +152,7 @@ export class SharedStore implements AsyncDisposable {
       ...relayer,
       follow: whileLeading(async () => await relayer.follow()),
       observe: whileLeading(async () => await relayer.observe()),
+      readNow: async (id) => await (this.seat.leads() ? relayer.readNow(id) : relayer.read(id)),
     };
   }
 

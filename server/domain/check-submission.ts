@@ -23,6 +23,7 @@ import type { Stored } from "../store/store.ts";
 import { enrollmentMessageOf } from "../views/merchant.ts";
 import { assertReconciled, claimOf, pickClaim } from "./claims.ts";
 import { domainOf } from "./commitment-of.ts";
+import { currentPurchase } from "./current-state.ts";
 import { describeRevert } from "./describe-revert.ts";
 import { findMerchant, findPurchase } from "./find.ts";
 import { assertPending } from "./merchant-steps.ts";
@@ -62,20 +63,20 @@ export async function checkPurchaseSubmission(
   submissions: readonly Stored<SubmissionRecord>[],
 ): Promise<CheckedSubmission> {
   const { services, program, id, body } = given;
-  const stored = await findPurchase(services.store, program.id, id);
-  const { commitment_hash, buyer } = stored.value;
+  const { stored, purchase } = await findPurchase(services, program.id, id);
+  const { commitment_hash, buyer } = purchase;
   const onChain = await services.chain.purchase({ id: commitment_hash, buyer });
   switch (body.action) {
     case "register":
-      return await checkRegistration({ ...given, body }, stored.value, onChain);
+      return await checkRegistration({ ...given, body }, purchase, onChain);
     case "approve":
-      return await checkApproval({ ...given, body }, stored.value);
+      return await checkApproval({ ...given, body }, purchase);
     case "pay":
       return await checkPayment({ ...given, body }, stored, onChain);
     case "pay_with_permit":
-      return await checkPermit({ ...given, body }, stored.value, onChain);
+      return await checkPermit({ ...given, body }, purchase, onChain);
     case "claim":
-      return await checkClaim({ ...given, body }, stored.value, onChain, submissions);
+      return await checkClaim({ ...given, body }, purchase, onChain, submissions);
   }
 }
 
@@ -132,7 +133,7 @@ async function checkPayment(
   onChain: ChainPurchase,
 ): Promise<CheckedSubmission> {
   const purchase = stored.value;
-  await assertStep(purchase, "reconcile", services);
+  await assertStep(await currentPurchase(purchase, services), "reconcile", services);
   const { transaction_hash } = body;
   const observed = await services.chain.observe(transaction_hash);
   const said = await readClaimedPayments(observed, stored, onChain, services);
@@ -148,7 +149,7 @@ async function checkPayment(
   const use = { key: transaction_hash, step: "payment", subject: transaction_hash };
   await assertBound(observed, expected, use, services);
   for (const { stored: other } of payments)
-    if (other !== null) await assertStep(other.value, "reconcile", services);
+    if (other !== null) await assertStep(await currentPurchase(other.value, services), "reconcile", services);
   return { about: transaction_hash, transaction_hash, amount: amount.toString(), signer: null };
 }
 

@@ -7,6 +7,7 @@ import type {
   RefundRecord,
 } from "../store/records.ts";
 import type { Store, Stored } from "../store/store.ts";
+import { currentPurchase, currentRefund, type RelayedServices } from "./current-state.ts";
 
 /** Finds a merchant of a program; a foreign one is as absent as none. */
 export async function findMerchant(
@@ -20,16 +21,24 @@ export async function findMerchant(
   return found;
 }
 
+/** A purchase of a program. */
+export interface FoundPurchase {
+  /** The record as it was read: what a write begins from. */
+  stored: Stored<PurchaseRecord>;
+  /** The purchase as it is now, which differs from its record when a reorg has undone a relayed transaction. */
+  purchase: PurchaseRecord;
+}
+
 /** Finds a purchase of a program; a foreign one is as absent as none. */
 export async function findPurchase(
-  store: Store,
+  services: RelayedServices,
   program: string,
   id: string,
-): Promise<Stored<PurchaseRecord>> {
-  const found = await store.get("purchases", id);
-  if (found?.value.program !== program)
+): Promise<FoundPurchase> {
+  const stored = await services.store.get("purchases", id);
+  if (stored?.value.program !== program)
     throw new Problem("not_found", `There is no purchase ${id} in ${program}.`);
-  return found;
+  return { stored, purchase: await currentPurchase(stored.value, services) };
 }
 
 /** What belongs to a purchase, where it has come that far. */
@@ -39,12 +48,17 @@ export interface PurchaseParts {
   refund: RefundRecord | null;
 }
 
-/** Reads the claim, the decision and the refund of a purchase. */
-export async function findParts(store: Store, purchase: PurchaseRecord): Promise<PurchaseParts> {
+/** Reads the claim, the decision and the refund of a purchase, the refund as it is now. */
+export async function findParts(services: RelayedServices, purchase: PurchaseRecord): Promise<PurchaseParts> {
+  const { store } = services;
   const [claim, decision, refund] = await Promise.all([
     purchase.claim_id === null ? undefined : store.get("claims", purchase.claim_id),
     purchase.decision_id === null ? undefined : store.get("decisions", purchase.decision_id),
     purchase.refund_id === null ? undefined : store.get("refunds", purchase.refund_id),
   ]);
-  return { claim: claim?.value ?? null, decision: decision?.value ?? null, refund: refund?.value ?? null };
+  return {
+    claim: claim?.value ?? null,
+    decision: decision?.value ?? null,
+    refund: refund === undefined ? null : await currentRefund(refund.value, services),
+  };
 }

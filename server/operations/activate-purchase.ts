@@ -7,6 +7,7 @@ import { requireBound } from "../binding/require-bound.ts";
 import type { ChainRevert } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { commitmentOf } from "../domain/commitment-of.ts";
+import { activate, currentPurchase } from "../domain/current-state.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
 import { findOperation, isUnderWay, relayBound } from "../domain/relay.ts";
@@ -16,8 +17,6 @@ import { activatePurchaseBody, activationSchema } from "../schemas/purchase.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import { viewPurchase } from "../views/purchase.ts";
-
-const noParts = { claim: null, decision: null, refund: null };
 
 /** Operation 8: the bounded registrar offers this exact purchase. */
 export const activatePurchase = defineOperation({
@@ -57,8 +56,7 @@ export const activatePurchase = defineOperation({
   events: ["purchase.activated"],
   async handle({ services, program, id, body, resumes, beginEffect }) {
     const { store, chain } = services;
-    const stored = await findPurchase(store, program.id, id);
-    const purchase = stored.value;
+    const { stored, purchase } = await findPurchase(services, program.id, id);
     if (resumes !== null && purchase.route === "registrar_offer")
       return await answerOffered(purchase, services);
     await assertStep(purchase, "activate", services);
@@ -80,7 +78,12 @@ export const activatePurchase = defineOperation({
       },
     });
     const operation = toJson(relayed.operation);
+    const isRecorded = relayed.confirmed && (await store.get("used_transactions", relayed.hash)) !== undefined;
+    // The transaction that was recorded once has come back after a reorg.
+    if (isRecorded && stored.value.route === "registrar_offer")
+      return await answerOffered(await currentPurchase(stored.value, services), services);
     const onChain = await chain.purchase(query);
+    const parts = await findParts(services, purchase);
     if (!relayed.confirmed)
       return {
         kind: "write",
@@ -88,18 +91,19 @@ export const activatePurchase = defineOperation({
         final: false,
         write: () => ({
           changes: [],
-          body: { purchase: viewPurchase(purchase, noParts, onChain, services), operation, event_id: null },
+          body: { purchase: viewPurchase(purchase, parts, onChain, services), operation, event_id: null },
         }),
       };
+    const active = activate(stored.value, "registrar_offer");
+    const shown = await currentPurchase(active, services);
     return {
       kind: "write",
       status: 200,
       event: { type: "purchase.activated", data: { purchase_id: id, transaction_hash: relayed.hash } },
       write: (event_id) => {
-        const active: PurchaseRecord = { ...purchase, status: "active", route: "registrar_offer", event_id };
         return {
           changes: [
-            { ...stored, kind: "update", collection: "purchases", value: active },
+            { ...stored, kind: "update", collection: "purchases", value: { ...active, event_id } },
             {
               kind: "insert",
               collection: "used_transactions",
@@ -107,7 +111,7 @@ export const activatePurchase = defineOperation({
               value: { step: "offer", subject: id },
             },
           ],
-          body: { purchase: viewPurchase(active, noParts, onChain, services), operation, event_id },
+          body: { purchase: viewPurchase({ ...shown, event_id }, parts, onChain, services), operation, event_id },
         };
       },
     };
@@ -139,11 +143,11 @@ async function answerOffered(purchase: PurchaseRecord, services: Services): Prom
   const effect = { program, kind: "offer", businessKey: commitment_hash } as const;
   const [operation, parts, onChain, events] = await Promise.all([
     findOperation(effect, services),
-    findParts(store, purchase),
+    findParts(services, purchase),
     chain.purchase({ id: commitment_hash, buyer }),
     store.list("events", { program, subject: id }),
   ]);
-  const activated = events.find(({ value }) => value.type === "purchase.activated");
+  const activated = events.findLast(({ value }) => value.type === "purchase.activated");
   if (operation === undefined || activated === undefined)
     throw new Error(`The offer of ${id} must have left an operation and an event.`);
   const event_id = activated.key;

@@ -1,11 +1,11 @@
 import { expectRegistration } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
-import { findPurchase } from "../domain/find.ts";
+import { activate, currentPurchase } from "../domain/current-state.ts";
+import { findParts, findPurchase } from "../domain/find.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
 import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
 import { defineOperation } from "../http/operation.ts";
 import { confirmRegistrationBody, purchaseSchema } from "../schemas/purchase.ts";
-import type { PurchaseRecord } from "../store/records.ts";
 import { viewPurchase } from "../views/purchase.ts";
 
 /** Operation 9: the merchant's own registration. */
@@ -38,8 +38,7 @@ export const confirmRegistration = defineOperation({
   events: ["purchase.registered"],
   async handle({ services, program, id, body }) {
     const { store, chain } = services;
-    const stored = await findPurchase(store, program.id, id);
-    const purchase = stored.value;
+    const { stored, purchase } = await findPurchase(services, program.id, id);
     await assertStep(purchase, "registration", services);
     await assertRoute(purchase, "merchant_direct", services);
     const submission = (await submissionsOf(store, program.id, id, "register")).at(-1)?.value;
@@ -48,15 +47,17 @@ export const confirmRegistration = defineOperation({
     const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
     const use = { key: hash, step: "registration", subject: id };
     await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);
+    const active = activate(stored.value, "merchant_direct");
+    const shown = await currentPurchase(active, services);
+    const parts = await findParts(services, active);
     return {
       kind: "write",
       status: 200,
       event: { type: "purchase.registered", data: { purchase_id: id, transaction_hash: hash } },
       write: (event_id) => {
-        const active: PurchaseRecord = { ...purchase, status: "active", route: "merchant_direct", event_id };
         return {
           changes: [
-            { ...stored, kind: "update", collection: "purchases", value: active },
+            { ...stored, kind: "update", collection: "purchases", value: { ...active, event_id } },
             {
               kind: "insert",
               collection: "used_transactions",
@@ -64,7 +65,7 @@ export const confirmRegistration = defineOperation({
               value: { step: use.step, subject: id },
             },
           ],
-          body: viewPurchase(active, { claim: null, decision: null, refund: null }, onChain, services),
+          body: viewPurchase({ ...shown, event_id }, parts, onChain, services),
         };
       },
     };

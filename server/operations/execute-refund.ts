@@ -6,6 +6,7 @@ import { expectRefund } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import type { BlockPoint } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
+import { currentRefund } from "../domain/current-state.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
 import { refusalOfFunding, saysFunding } from "../domain/funding.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
@@ -54,9 +55,8 @@ export const executeRefund = defineOperation({
   events: ["refund.due", "refund.collected"],
   async handle({ services, program, id, body, now, resumes, beginEffect }) {
     const { store, chain, settings } = services;
-    const stored = await findPurchase(store, program.id, id);
-    const purchase = stored.value;
-    const { claim, decision, refund } = await findParts(store, purchase);
+    const { stored, purchase } = await findPurchase(services, program.id, id);
+    const { claim, decision, refund } = await findParts(services, purchase);
     if (resumes !== null && purchase.status === "refunded" && refund !== null)
       return await answerCollected(refund, purchase, services);
     await assertStep(purchase, "refunds", services);
@@ -84,6 +84,8 @@ export const executeRefund = defineOperation({
           : await refusalOfFunding(revert, { purchase, decision }, services, members),
     });
     const due = { stored, decision, refund, now };
+    const recorded = await recordedCollection(relayed, stored.value, services);
+    if (recorded !== null) return await answerCollected(recorded, stored.value, services);
     return relayed.confirmed ? await collect(due, relayed, services) : await postpone(due, relayed, services);
   },
 });
@@ -212,6 +214,19 @@ async function collect(
       };
     },
   };
+}
+
+/** The refund, when the transaction that collected it was recorded once and has come back after a reorg. */
+async function recordedCollection(
+  relayed: Relayed,
+  { status, refund_id }: PurchaseRecord,
+  services: Services,
+): Promise<RefundRecord | null> {
+  if (!relayed.confirmed || status !== "refunded" || refund_id === null) return null;
+  const { store } = services;
+  if ((await store.get("used_transactions", relayed.hash)) === undefined) return null;
+  const refund = await store.get("refunds", refund_id);
+  return refund === undefined ? null : await currentRefund(refund.value, services);
 }
 
 /** Answers a key under which the collection began, once another key has finished it. */

@@ -47,8 +47,7 @@ export const fileClaim = defineOperation({
   events: ["purchase.claimed"],
   async handle({ services, program, id, body, now }) {
     const { store, chain, settings, deployment } = services;
-    const stored = await findPurchase(store, program.id, id);
-    const purchase = stored.value;
+    const { stored, purchase } = await findPurchase(services, program.id, id);
     await assertStep(purchase, "claims", services);
     const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
     await assertPaymentsStand(purchase, onChain, services);

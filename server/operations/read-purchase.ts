@@ -19,9 +19,9 @@ export const readPurchase = defineOperation({
   errors: ["not_found", "rpc_unavailable", "chain_mismatch"],
   events: [],
   async handle({ services, program, id }) {
-    const purchase = (await findPurchase(services.store, program.id, id)).value;
+    const { purchase } = await findPurchase(services, program.id, id);
     const [parts, onChain] = await Promise.all([
-      findParts(services.store, purchase),
+      findParts(services, purchase),
       services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer }),
     ]);
     return { kind: "read", status: 200, body: viewPurchase(purchase, parts, onChain, services) };

@@ -29,7 +29,7 @@ async function purchaseActions({
   id,
   query,
 }: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
-  const purchase = (await findPurchase(services.store, program.id, id)).value;
+  const { purchase } = await findPurchase(services, program.id, id);
   const onChain = await services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
   const wish = {
     amount: query.amount === undefined ? null : BigInt(query.amount),

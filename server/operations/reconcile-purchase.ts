@@ -7,6 +7,7 @@ import { toTimestamp } from "../../protocol/time.ts";
 import { expectPayments } from "../binding/expectations.ts";
 import { assertBound } from "../binding/require-bound.ts";
 import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../chain/chain.ts";
+import { currentPurchase } from "../domain/current-state.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
 import { paymentLogs, readClaimedPayments } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
@@ -67,9 +68,9 @@ export const reconcilePurchase = defineOperation({
   ],
   events: ["purchase.reconciled"],
   async handle({ services, program, id, body, now }) {
-    const { store, chain } = services;
-    const asked = await findPurchase(store, program.id, id);
-    await assertStep(asked.value, "reconcile", services);
+    const { chain } = services;
+    const { stored: asked, purchase } = await findPurchase(services, program.id, id);
+    await assertStep(purchase, "reconcile", services);
     // What is named is looked at first, so that the figures below are of a block that has all of it.
     const named = await observeAll(body.transaction_hashes ?? [], services);
     const onChain = await chain.purchase({ id: asked.value.commitment_hash, buyer: asked.value.buyer });
@@ -82,7 +83,7 @@ export const reconcilePurchase = defineOperation({
     const changed = [...ledgers.values()].filter(
       ({ applied, reverted }) => applied.length + reverted.length > 0,
     );
-    const parts = await findParts(store, asked.value);
+    const parts = await findParts(services, purchase);
     const gather = (pick: (ledger: Ledger) => PaymentReceipt[]) => [...ledgers.values()].flatMap(pick);
     const summary = {
       applied: toJson(gather(({ applied }) => applied)),
@@ -96,7 +97,7 @@ export const reconcilePurchase = defineOperation({
         status: 200,
         write: () => ({
           changes: [],
-          body: { purchase: viewPurchase(asked.value, parts, onChain, services), ...summary, event_id: null },
+          body: { purchase: viewPurchase(purchase, parts, onChain, services), ...summary, event_id: null },
         }),
       };
     return {
@@ -113,10 +114,10 @@ export const reconcilePurchase = defineOperation({
       write: (event_id) => {
         const changes = [...changed.map((ledger) => updateOf(ledger, event_id)), ...usesOf(changed)];
         const receipts = ledgers.get(id)?.receipts ?? asked.value.receipts;
-        const purchase = { ...asked.value, receipts, event_id };
+        const reconciled = { ...purchase, receipts, event_id };
         return {
           changes,
-          body: { purchase: viewPurchase(purchase, parts, onChain, services), ...summary, event_id },
+          body: { purchase: viewPurchase(reconciled, parts, onChain, services), ...summary, event_id },
         };
       },
     };
@@ -157,7 +158,7 @@ async function post(
     const log = logs[index];
     if (stored === null || log === undefined)
       throw new Error("A payment that was accepted has a purchase and a log.");
-    await assertStep(stored.value, "reconcile", services);
+    await assertStep(await currentPurchase(stored.value, services), "reconcile", services);
     const ledger = ledgers.get(stored.key) ?? (await openOtherLedger(stored, onChain.asOf, services));
     ledgers.set(stored.key, ledger);
     assertRead(log, ledger);

@@ -49,13 +49,12 @@ export const recordDecision = defineOperation({
   events: ["purchase.decided"],
   async handle({ services, program, id, body, now }) {
     const { store, settings, deployment, keyRing } = services;
-    const stored = await findPurchase(store, program.id, id);
-    const purchase = stored.value;
+    const { stored, purchase } = await findPurchase(services, program.id, id);
     const used = await store.get("used_transactions", `approval/${body.approval}`);
     if (used !== undefined)
       throw new Problem("approval_replayed", `This approval already stands in ${used.value.subject}.`);
     await assertStep(purchase, "decisions", services);
-    const { claim } = await findParts(store, purchase);
+    const { claim } = await findParts(services, purchase);
     if (claim === null || claim.id !== body.claim_id)
       throw new Problem("not_found", `There is no claim ${body.claim_id} of ${id}.`);
     const reviewer = await keyRing.reviewer(program.id);

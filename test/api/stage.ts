@@ -1,5 +1,5 @@
 import { request as send } from "node:http";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { hashJson } from "../../protocol/canonical-json.ts";
@@ -327,12 +327,32 @@ export class Stage implements AsyncDisposable {
     return { transaction_hash: transactionHash, requested_amount: amount, reason, signature };
   }
 
-  /** The newest blocks leave the chain, and empty ones take their place. */
-  async reorg(depth: number): Promise<void> {
+  /**
+   * The newest blocks leave the chain, and as many others take their place.
+   *
+   * @param mined - signed transactions, each with the number of the new block that has it, from 0; none by default.
+   */
+  async reorg(depth: number, mined: [raw: Hex, block: number][] = []): Promise<void> {
     const { client } = this.sandbox.chain;
-    await client.request<{ Method: "anvil_reorg"; Parameters: [number, []]; ReturnType: null }>({
+    await client.request<{ Method: "anvil_reorg"; Parameters: [number, typeof mined]; ReturnType: null }>({
       method: "anvil_reorg",
-      params: [depth, []],
+      params: [depth, mined],
+    });
+  }
+
+  /** Signs a transaction of a wallet, to be mined by a reorg. */
+  async sign(wallet: string, transaction: { to: Address; data: Hex }, nonce?: number): Promise<Hex> {
+    const { private_key } = this.sandbox.description.wallets[wallet] ?? {};
+    if (private_key === undefined) throw new Error(`There is no wallet ${wallet}.`);
+    const account = privateKeyToAccount(private_key);
+    const { client } = this.sandbox.chain;
+    return await account.signTransaction({
+      ...transaction,
+      chainId: this.sandbox.description.chain.chain_id,
+      nonce: nonce ?? (await client.getTransactionCount({ address: account.address })),
+      gas: 1_000_000n,
+      maxFeePerGas: 2_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
     });
   }
 

@@ -1,0 +1,60 @@
+import { operationId } from "../../relayer/relayer.ts";
+import type { Services } from "../services.ts";
+import type { PurchaseRecord, RefundRecord } from "../store/records.ts";
+
+/** What is asked for the state of relay operations. */
+export interface RelayedServices extends Pick<Services, "store" | "deployment"> {
+  relayer: Pick<Services["relayer"], "readNow">;
+}
+
+/** Returns services that tell of relay operations what the journal has, for whoever reads outside of the request gate. */
+export function asJournaled({ store, deployment, relayer }: Services): RelayedServices {
+  return { store, deployment, relayer: { readNow: async (id) => await relayer.read(id) } };
+}
+
+/**
+ * Returns a purchase as its relay operations have it now. Its record says what was confirmed once; a reorg can undo that. A purchase whose
+ * offer is not confirmed is created again, one whose collection is not confirmed is due again, until the operation is.
+ */
+export async function currentPurchase(
+  record: PurchaseRecord,
+  services: RelayedServices,
+): Promise<PurchaseRecord> {
+  if (record.route === "registrar_offer" && !(await isOffered(record, services)))
+    return { ...record, status: "created", route: null };
+  if (record.status === "refunded" && !(await isCollected(record, services)))
+    return { ...record, status: "refund_due" };
+  return record;
+}
+
+/** Returns the record of a purchase that has come on chain by a route: one that was further before a reorg is so again. */
+export function activate(record: PurchaseRecord, route: NonNullable<PurchaseRecord["route"]>): PurchaseRecord {
+  return { ...record, status: record.status === "created" ? "active" : record.status, route };
+}
+
+/** Returns a refund as its relay operation has it now: due while that is not confirmed, with the transaction that took effect once it is. */
+export async function currentRefund(
+  record: RefundRecord,
+  services: Pick<RelayedServices, "relayer">,
+): Promise<RefundRecord> {
+  if (record.status === "due") return record;
+  const operation = await services.relayer.readNow(record.operation_id);
+  if (operation === undefined) return record;
+  if (operation.status !== "confirmed") return { ...record, status: "due", transaction_hash: null, collected_at: null };
+  return { ...record, transaction_hash: operation.hash };
+}
+
+async function isOffered(
+  { program, commitment_hash }: PurchaseRecord,
+  { relayer, deployment }: RelayedServices,
+): Promise<boolean> {
+  const effect = { program, kind: "offer", businessKey: commitment_hash } as const;
+  const operation = await relayer.readNow(operationId(deployment.epoch, effect));
+  return operation === undefined || operation.status === "confirmed";
+}
+
+async function isCollected({ refund_id }: PurchaseRecord, services: RelayedServices): Promise<boolean> {
+  const refund = refund_id === null ? undefined : await services.store.get("refunds", refund_id);
+  if (refund === undefined) return false;
+  return (await currentRefund(refund.value, services)).status === "collected";
+}
