@@ -13,7 +13,10 @@ export async function hasLiveAttempt(context: RelayerContext, current: Operation
 }
 
 /** Reads what the API shows of an operation from the journal; undefined when there is none. */
-export async function readShown(context: RelayerContext, operationId: string): Promise<Operation | undefined> {
+export async function readShown(
+  context: RelayerContext,
+  operationId: string,
+): Promise<Operation | undefined> {
   const record = await context.journal.read(operationId);
   return record && (await showOperation(context, record));
 }

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
+import { readShown } from "./attempts.ts";
 import { readIdentity } from "./chain-epoch.ts";
 import type { RelayerContext } from "./context.ts";
-import { readShown } from "./attempts.ts";
 import { displaced, stands } from "./displaced.ts";
 import { driveAlone, type Patience } from "./drive.ts";
 import { RelayerError } from "./errors.ts";

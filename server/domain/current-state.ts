@@ -28,7 +28,10 @@ export async function currentPurchase(
 }
 
 /** Returns the record of a purchase that has come on chain by a route: one that was further before a reorg is so again. */
-export function activate(record: PurchaseRecord, route: NonNullable<PurchaseRecord["route"]>): PurchaseRecord {
+export function activate(
+  record: PurchaseRecord,
+  route: NonNullable<PurchaseRecord["route"]>,
+): PurchaseRecord {
   return { ...record, status: record.status === "created" ? "active" : record.status, route };
 }
 
@@ -40,7 +43,8 @@ export async function currentRefund(
   if (record.status === "due") return record;
   const operation = await services.relayer.readNow(record.operation_id);
   if (operation === undefined) return record;
-  if (operation.status !== "confirmed") return { ...record, status: "due", transaction_hash: null, collected_at: null };
+  if (operation.status !== "confirmed")
+    return { ...record, status: "due", transaction_hash: null, collected_at: null };
   return { ...record, transaction_hash: operation.hash };
 }
 

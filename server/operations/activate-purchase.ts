@@ -78,7 +78,8 @@ export const activatePurchase = defineOperation({
       },
     });
     const operation = toJson(relayed.operation);
-    const isRecorded = relayed.confirmed && (await store.get("used_transactions", relayed.hash)) !== undefined;
+    const isRecorded =
+      relayed.confirmed && (await store.get("used_transactions", relayed.hash)) !== undefined;
     // The transaction that was recorded once has come back after a reorg.
     if (isRecorded && stored.value.route === "registrar_offer")
       return await answerOffered(await currentPurchase(stored.value, services), services);
@@ -111,7 +112,11 @@ export const activatePurchase = defineOperation({
               value: { step: "offer", subject: id },
             },
           ],
-          body: { purchase: viewPurchase({ ...shown, event_id }, parts, onChain, services), operation, event_id },
+          body: {
+            purchase: viewPurchase({ ...shown, event_id }, parts, onChain, services),
+            operation,
+            event_id,
+          },
         };
       },
     };

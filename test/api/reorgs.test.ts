@@ -202,3 +202,126 @@ describe.each(["offer", "collect_refund"] as const)("after a reorg in which the 
     expect(story).toMatchObject({ purchase: { status } });
   });
 });
+
+describe.each(["offer", "collect_refund"] as const)(
+  "after a reorg in which the first attempt of the %s takes effect",
+  (kind) => {
+    test("its transaction is told, not the one of the attempt after it, and nothing is left to repeat", async () => {
+      const effect = await prepare[kind]();
+      const { client } = stage.sandbox.chain;
+      const reverted = await stage.behind(
+        async () => [await stage.wallet(effect.wallet).submit(effect.prevent)],
+        async () => await effect.ask("first-key"),
+      );
+      expect(problem(reverted)).toMatchObject({ operation: { status: "reverted", attempt: 1 } });
+      const first = (await operation())?.hash;
+      if (!first) throw new Error("The first attempt has a transaction.");
+      const raw = await client.request<{
+        Method: "eth_getRawTransactionByHash";
+        Parameters: [string];
+        ReturnType: Hex;
+      }>({ method: "eth_getRawTransactionByHash", params: [first] });
+      await allowAgain(effect);
+      const done = await effect.ask("second-key");
+      expect(done.status, done.text).toBe(effect.success);
+
+      const { address } = stage.wallet(effect.wallet);
+      const nonce = (await client.getTransactionCount({ address })) - 2;
+      await stage.reorg(3, [
+        [await stage.sign(effect.wallet, effect.allow, nonce), 0],
+        [raw, 1],
+      ]);
+      await expect.poll(operation).toMatchObject({ attempt: 1, status: "confirmed", hash: first });
+      expect(await logsOf(effect)).toEqual([first]);
+      const purchase = await read(effect);
+      expect(purchase).toMatchObject(undone[kind].done);
+      if (kind === "collect_refund")
+        expect(purchase.refund).toMatchObject({ status: "collected", transaction_hash: first });
+      const again = await effect.ask();
+      expect(again.status).toBe(409);
+      expect(problem(again)).toMatchObject({
+        code: "state_conflict",
+        current_state: undone[kind].done.status,
+      });
+    });
+  },
+);
+
+test("an offer that a reorg undid is told by the wallet route, which lets the merchant register the purchase instead", async () => {
+  const effect = await prepare.offer();
+  await undo(effect, "first-key");
+  await allowAgain(effect);
+  expect(await stage.action("purchase", effect.purchase, "register")).toMatchObject({
+    allowed: true,
+    why_not: null,
+  });
+  expect(await stage.action("purchase", effect.purchase, "pay")).toMatchObject({
+    allowed: false,
+    why_not: expect.stringContaining("A purchase that is created does not allow reconcile."),
+  });
+  const transaction_hash = await stage.act("merchant", "purchase", effect.purchase, "register");
+  const offered = await effect.ask();
+  expect(offered.status).toBe(409);
+  expect(problem(offered)).toMatchObject({
+    code: "state_conflict",
+    detail: "The merchant has registered this purchase. Confirm that with operation 9 (registration).",
+    current_state: "created",
+    allowed: ["registration"],
+  });
+  const registered = await stage.post(stage.path(`/purchases/${effect.purchase}/registration`), {
+    transaction_hash,
+  });
+  expect(registered.status, registered.text).toBe(200);
+  expect(await read(effect)).toMatchObject({ status: "active", route: "merchant_direct" });
+});
+
+test("a claimed purchase whose offer a reorg undid is claimed again once the offer is repeated", async () => {
+  const effect = await prepare.offer();
+  expect((await effect.ask("first-key")).status).toBe(200);
+  const purchase = await read(effect);
+  await stage.pay(purchase);
+  await stage.reconcile(purchase);
+  const claim = await stage.claim(purchase);
+  // The blocks of the offer, the approval, the payment and the claim.
+  await stage.reorg(4, [[await stage.sign(effect.wallet, effect.prevent), 0]]);
+  await expect.poll(async () => (await operation())?.status).toBe("reverted");
+  expect(await read(effect)).toMatchObject({ status: "created", route: null, claim: { id: claim.id } });
+  await allowAgain(effect);
+  const done = await effect.ask();
+  expect(done.status, done.text).toBe(200);
+  expect(JSON.parse(done.text)).toMatchObject({
+    purchase: { status: "claimed", route: "registrar_offer", claim: { id: claim.id } },
+    operation: { attempt: 2, status: "confirmed" },
+  });
+  expect(await stage.reconcile(purchase)).toMatchObject({
+    applied: [],
+    reverted: [{ amount: "25000000" }],
+    purchase: { status: "claimed" },
+  });
+});
+
+test("a refund whose transaction comes back after a reorg while it is asked for is told as it was, with one event", async () => {
+  const effect = await prepare.collect_refund();
+  const done = await effect.ask("first-key");
+  expect(done.status, done.text).toBe(201);
+  const { refund } = JSON.parse(done.text);
+  await stage.sandbox.chain.client.setAutomine(false);
+  await stage.reorg(1);
+  expect(await read(effect)).toMatchObject({
+    status: "refund_due",
+    refund: { status: "due", transaction_hash: null, collected_at: null },
+  });
+  const asked = effect.ask("second-key");
+  // The request has found the refund due, and waits for its transaction.
+  await expect
+    .poll(async () => (await stage.sandbox.store.get("idempotency", `${stage.program}\nsecond-key`))?.value)
+    .toMatchObject({ state: "in_progress" });
+  await stage.sandbox.chain.client.mine({ blocks: 1 });
+  await stage.sandbox.chain.client.setAutomine(true);
+  const again = await asked;
+  expect(again.status, again.text).toBe(201);
+  expect(JSON.parse(again.text)).toMatchObject({ refund, event_id: refund.event_id });
+  expect(await eventsOf(effect)).toHaveLength(1);
+  expect(await logsOf(effect)).toEqual([refund.transaction_hash]);
+  expect(await read(effect)).toMatchObject({ status: "refunded", refund });
+});

@@ -12,7 +12,7 @@ const statuses = ["created", "active", "claimed", "approved", "denied", "refund_
 /** All purchases, the newest first, with a filter. */
 export const purchases = defineView<ShownPurchases>({
   title: () => "Purchases",
-  topics: ["purchases", "blocks"],
+  topics: ["purchases", "operations", "blocks"],
   load: ({ query }) => read("/purchases", Object.fromEntries(query)),
   draw: ({ data, next_cursor, as_of }, { route: { query }, measure }) => html`
     <h1 tabindex="-1">Purchases</h1>
