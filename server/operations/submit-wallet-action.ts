@@ -197,10 +197,11 @@ async function transactionOf(
     amount,
     signature,
   }: Pick<SubmissionRecord, "action" | "program" | "subject" | "amount" | "signature">,
-  { store, deployment }: Services,
+  services: Services,
 ): Promise<Json | null> {
+  const { deployment } = services;
   if (action !== "pay_with_permit" || amount === undefined || signature === null) return null;
-  const { value: purchase } = await findPurchase(store, program, subject);
+  const { purchase } = await findPurchase(services, program, subject);
   const call = permitPayment(purchase, { amount: BigInt(amount), signature }, deployment);
   return viewTransactionRequest(call, purchase.buyer, deployment);
 }
