@@ -97,7 +97,7 @@ export class OperationNotAbandonableError extends RelayerError {
   readonly code = "operation_not_abandonable";
 }
 
-/** A fault that can have no effect where it is placed. */
+/** A fault that can have no effect where it is placed, or that the node refuses when it is to act. */
 export class FaultInvalidError extends RelayerError {
   readonly code = "fault_invalid";
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { RelayerContext } from "./context.ts";
-import { RpcUnavailableError } from "./errors.ts";
+import { FaultInvalidError, RpcRefusedError, RpcUnavailableError } from "./errors.ts";
 import { isAutomining } from "./mining.ts";
 import { ask, countMinable, type Node } from "./node.ts";
 
@@ -12,6 +12,8 @@ const looks = 1_000;
  *
  * Anvil makes blocks while it reorganises. The chain then lacks a block, and has receipts whose effects are not in its state.
  * So no block may be under way and none may begin: automine is off, and there is nothing that it could have begun with.
+ *
+ * @throws FaultInvalidError when the node refuses, as it does for more blocks than it can take.
  */
 export async function reorganise({ node, wait }: RelayerContext, depth: number): Promise<void> {
   if (!(await isAutomining(node))) return reorg(node, depth);
@@ -34,5 +36,11 @@ async function reorgIfStill(node: Node, depth: number): Promise<boolean> {
 }
 
 async function reorg(node: Node, depth: number): Promise<void> {
-  await ask(node, "anvil_reorg", [depth, []], z.unknown());
+  try {
+    await ask(node, "anvil_reorg", [depth, []], z.unknown());
+  } catch (error) {
+    // The operation is where it was: it is the fault that was refused.
+    if (error instanceof RpcRefusedError) throw new FaultInvalidError(error.message, { cause: error });
+    throw error;
+  }
 }

@@ -19,6 +19,7 @@ import { apiPages } from "../server/pages/api-pages.ts";
 import { openDirectoryStore } from "../server/store/directory.ts";
 import { openEphemeralStore } from "../server/store/journaled-store.ts";
 import type { Store } from "../server/store/store.ts";
+import { requireReorgDepth } from "./anvil/reorg-depth.ts";
 import { type ApiClient, createApiClient } from "./client/api-client.ts";
 import { lazyAccess } from "./client/lazy-access.ts";
 import type { SandboxClock } from "./clock/clock.ts";
@@ -254,6 +255,8 @@ async function openSandbox(
   const front = new RpcFront(chain.anvil.url, gate, {
     settle: async () => await awaitAutomine(connectNode(chain.request)),
     mine: async (blocks) => await mineBlocks(chain.client, blocks),
+    requireReorgDepth: async (depth) =>
+      await requireReorgDepth(connectNode(chain.request), chain.anvil.loadedBlock, depth),
   });
   opened.defer(() => front.close());
   listeners.rpc.serve({

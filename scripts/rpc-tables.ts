@@ -27,6 +27,10 @@ const tables: { readonly [name: string]: string } = {
       ],
       ["gas of `debug_traceCall`", count(mostTracedGas)],
       ["block gas limit, and so the gas of a transaction", count(mostGas)],
+      [
+        "blocks that one `anvil_reorg` takes",
+        "those made since Anvil loaded the chain, and whose state it keeps",
+      ],
       ["blocks of one `evm_mine`, `anvil_mine` or `hardhat_mine`", count(mostBlocks)],
       ["blocks of one `evm_mine_detailed` or `anvil_mine_detailed`", count(mostShownBlocks)],
       ["time of all calls of one request that run code", `${runMs / 1_000} s`],

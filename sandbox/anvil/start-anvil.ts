@@ -65,6 +65,8 @@ export interface AnvilProcess extends AsyncDisposable {
   readonly pid: number;
   /** Whether the chain is one that an earlier run saved. */
   readonly resumed: boolean;
+  /** The newest block of what it loaded: of blocks before it, it has no contract code to go back to. */
+  readonly loadedBlock: number;
   /** Resolves when Anvil has ended, for whatever reason; never rejects. */
   readonly exited: Promise<AnvilExit>;
   /** Lets Anvil run on if something has stopped it (SIGSTOP): nothing that asks it could end. */
@@ -198,31 +200,20 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
       `Anvil (process ${pid}) ended with code ${code} and did not save the chain in ${stateFile}:\n${last}`,
     );
   };
-  const started: AnvilProcess = {
-    url,
-    port,
-    pid,
-    resumed,
-    exited,
-    run,
-    stop() {
-      stopping ??= stop();
-      return stopping;
-    },
-    async [Symbol.asyncDispose]() {
-      await started.stop();
-    },
+  const stopOnce = () => {
+    stopping ??= stop();
+    return stopping;
   };
-
   try {
-    await unlessAborted(end, verifyOurs(url, chainId, printed));
+    const loadedBlock = await unlessAborted(end, verifyOurs(url, chainId, printed));
     // From here on the chain is handed out.
     if (stateFile !== undefined) await writeFile(usedFileOf(stateFile), "", { mode: 0o600 });
+    const rest = { exited, run, stop: stopOnce, [Symbol.asyncDispose]: stopOnce };
+    return { url, port, pid, resumed, loadedBlock, ...rest };
   } catch (error) {
-    await started.stop();
+    await stopOnce();
     throw error;
   }
-  return started;
 }
 
 function historyArguments(kept: boolean): readonly string[] {
@@ -231,12 +222,16 @@ function historyArguments(kept: boolean): readonly string[] {
   return ["--max-persisted-states", "0"];
 }
 
-// Whoever answers must be the process that was started: Anvil prints the name of each call that reaches it.
+/**
+ * Makes sure that whoever answers is the process that was started: Anvil prints the name of each call that reaches it.
+ *
+ * @returns the newest block, which is the one that was loaded.
+ */
 async function verifyOurs(
   url: string,
   chainId: number,
   printed: (pattern: RegExp) => Promise<RegExpExecArray>,
-) {
+): Promise<number> {
   const socket = nodeSocket(url);
   const client = createChainClient(url, socket.transport);
   try {
@@ -259,6 +254,7 @@ async function verifyOurs(
       );
     }
     await client.setLoggingEnabled(false);
+    return Number(await client.getBlockNumber());
   } finally {
     socket.close();
   }

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { AnvilError } from "../anvil/anvil-error.ts";
 import { type ChainClient, createChainClient } from "../anvil/chain-client.ts";
 import { nodeSocket } from "../anvil/node-socket.ts";
+import { limitReorgs } from "../anvil/reorg-depth.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
 import { settleStateFile } from "../anvil/state-file.ts";
 import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
@@ -156,7 +157,7 @@ async function start(
   signal?.addEventListener("abort", () => socket.close());
   if (signal?.aborted === true) socket.close();
   try {
-    const client = createChainClient(anvil.url, socket.transport);
+    const client = createChainClient(anvil.url, limitReorgs(socket.transport, anvil.loadedBlock));
     const request: EIP1193RequestFn = client.request;
     const clock = await createClock(client, mode);
     const record = await prepare(client, clock);

@@ -1,5 +1,6 @@
 import { Mutex } from "async-mutex";
 import type { Gate } from "../../server/http/gate.ts";
+import { ReorgDepthError } from "../anvil/reorg-depth.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { mostGas } from "./bound-call.ts";
 import { type Plan, planCall } from "./plan-call.ts";
@@ -31,19 +32,25 @@ export class RequestAnswerer {
   readonly #gate: Gate;
   readonly #settle: () => Promise<unknown>;
   readonly #mine: (blocks: number) => Promise<void>;
+  readonly #requireReorgDepth: (depth: number) => Promise<void>;
   /** Anvil makes no block while it runs a call, so that calls run one at a time. */
   readonly #running = new Mutex();
 
-  /** @param chain - waits for the block that is being made, and mines so many of them. */
+  /** @param chain - waits for the block that is being made, mines so many of them, and throws when a reorg would take too many. */
   constructor(
     anvil: AnvilHttp,
     gate: Gate,
-    chain: { settle: () => Promise<unknown>; mine: (blocks: number) => Promise<void> },
+    chain: {
+      settle: () => Promise<unknown>;
+      mine: (blocks: number) => Promise<void>;
+      requireReorgDepth: (depth: number) => Promise<void>;
+    },
   ) {
     this.#anvil = anvil;
     this.#gate = gate;
     this.#settle = chain.settle;
     this.#mine = chain.mine;
+    this.#requireReorgDepth = chain.requireReorgDepth;
   }
 
   /**
@@ -86,6 +93,8 @@ export class RequestAnswerer {
           await this.#settle();
           return await this.#ask(group);
         });
+      case "reorg":
+        return await enter(async () => await this.#reorg(first, plan.depth));
       case "mine":
         await enter(async () => await this.#mine(plan.blocks)).catch((cause: unknown) => {
           throw new ChainSilentError(
@@ -104,6 +113,17 @@ export class RequestAnswerer {
           });
         return await enter(async () => await subscribe(subscriptions, id, method, plan.params));
     }
+  }
+
+  async #reorg(call: PlannedCall, depth: number): Promise<Response> {
+    await this.#settle();
+    try {
+      await this.#requireReorgDepth(depth);
+    } catch (error) {
+      if (!(error instanceof ReorgDepthError)) throw error;
+      return failure(call.id, { code: error.code, message: error.message });
+    }
+    return await this.#ask([call]);
   }
 
   async #ask(group: readonly PlannedCall[]): Promise<Response> {

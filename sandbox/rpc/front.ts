@@ -33,7 +33,7 @@ export class RpcFront {
 
   /**
    * @param url - where Anvil itself answers.
-   * @param chain - waits for the block that is being made, and mines so many of them.
+   * @param chain - waits for the block that is being made, mines so many of them, and throws when a reorg would take too many.
    */
   constructor(url: string, gate: Gate, chain: ConstructorParameters<typeof RequestAnswerer>[2]) {
     this.#chain = url.replace(/^http/, "ws");

@@ -199,7 +199,8 @@ export const passedMethods: readonly PassedMethods[] = [
   },
   {
     methods: ["anvil_reorg"],
-    effect: "a reorganization, which service and relayer follow; a block that is being made is waited for",
+    effect:
+      "a reorganization, which service and relayer follow, within [limits](#limits); a block that is being made is waited for",
   },
   {
     methods: [

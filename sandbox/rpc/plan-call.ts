@@ -19,6 +19,8 @@ export type Plan =
   | { kind: "run"; params: readonly unknown[] }
   /** When no block is being made. */
   | { kind: "settled"; params: readonly unknown[] }
+  /** When no block is being made, and if the chain can go back so many blocks. */
+  | { kind: "reorg"; depth: number; params: readonly unknown[] }
   /** So many blocks, in portions. */
   | { kind: "mine"; blocks: number; answer: "0x0" | null }
   /** Over the caller's own WebSocket to Anvil. */
@@ -56,9 +58,9 @@ export function planCall(call: RpcCall): Plan {
     };
   try {
     if (mines.has(method)) return planMining(call);
+    if (method === "anvil_reorg") return planReorg(params);
     const bounded = bounders.get(method)?.(params) ?? params;
     if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
-    if (method === "anvil_reorg") return { kind: "settled", params: bounded };
     return { kind: runs.has(method) ? "run" : "ask", params: bounded };
   } catch (error) {
     if (error instanceof ParamsError)
@@ -100,6 +102,17 @@ function planMining({ method, params }: RpcCall): Plan {
     };
   if (isShown) return { kind: "settled", params: [{ timestamp: null, blocks: Number(blocks) }] };
   return { kind: "mine", blocks: Number(blocks), answer: method === "evm_mine" ? "0x0" : null };
+}
+
+/** How a reorg is asked for: the number of blocks, and transactions for the new ones. */
+const reorgParams = z.tuple([quantity], z.unknown());
+
+function planReorg(params: readonly unknown[]): Plan {
+  const asked = reorgParams.safeParse(params);
+  if (!asked.success)
+    throw new ParamsError("The first of params must be the number of blocks to take, as in [2, []].");
+  const [depth, ...rest] = asked.data;
+  return { kind: "reorg", depth: Number(depth), params: [Number(depth), ...rest] };
 }
 
 function refuse(method: string, why: string, instead: string): Plan {

@@ -8,6 +8,7 @@ import { operations } from "../../server/operations/table.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
 import { createChainClient } from "../anvil/chain-client.ts";
 import { nodeSocket } from "../anvil/node-socket.ts";
+import { limitReorgs } from "../anvil/reorg-depth.ts";
 import { ClosingStack } from "../closing-stack.ts";
 import { connectService } from "../connect-service.ts";
 import { followHeads } from "../follow-heads.ts";
@@ -63,11 +64,11 @@ async function openJoined(
   const shared = opened.use(await deadline.within(database, opening, close));
   const { store } = shared;
   const sandbox = await deadline.within(database, shared.read());
-  const { mode, settings, deployment, accounts, anvilUrl } = sandbox;
+  const { mode, settings, deployment, accounts, anvilUrl, loadedBlock } = sandbox;
   const socket = nodeSocket(anvilUrl);
   opened.defer(() => socket.close());
   deadline.signal.addEventListener("abort", () => socket.close());
-  const client = createChainClient(anvilUrl, socket.transport);
+  const client = createChainClient(anvilUrl, limitReorgs(socket.transport, loadedBlock));
   const request: EIP1193RequestFn = client.request;
   await using bound = new ClosingStack();
   const listener = await listen({

@@ -39,6 +39,8 @@ const sharedSandbox = z.object({
   receiver: z.object({ url, address: z.string(), family: z.int() }),
   /** Where Anvil itself answers, which only the sandbox's own processes are told. */
   anvilUrl: z.string(),
+  /** The newest block that Anvil loaded when it started. */
+  loadedBlock: z.int(),
   urls: z.object({ api: z.string(), docs: z.string(), rpc: z.string(), control: z.string() }),
   deployment,
   accounts,
@@ -108,6 +110,7 @@ export class SharedStore implements AsyncDisposable {
       settings,
       receiver,
       anvilUrl: chain.anvil.url,
+      loadedBlock: chain.anvil.loadedBlock,
       urls,
       deployment,
       accounts,

@@ -120,7 +120,8 @@ function throwRefusal(error: unknown): never {
     });
   if (!(error instanceof RelayerError)) throw error;
   if (error.code === "chain_mismatch") throw new ChainMismatchError(error.message, { cause: error });
-  if (error.code === "rpc_unavailable" || error.code === "rpc_refused")
+  // A fault that the chain refuses leaves the operation where it is: the next request goes on with it.
+  if (error.code === "rpc_unavailable" || error.code === "rpc_refused" || error.code === "fault_invalid")
     throw new ChainUnavailableError(error.message, { cause: error });
   throw error;
 }
