@@ -98,10 +98,10 @@ async function relay(
   // A revert with words of its own is called Error, as Solidity does.
   const words = revert?.name === "Error" ? revert.args["message"] : revert?.name;
   const reason = words ?? error?.message ?? operation.status_reason ?? status;
-  throw (
+  const problem =
     refusal ??
-    new Problem("transaction_reverted", `The relayed ${operation.kind} failed: ${reason}.`, { members })
-  );
+    new Problem("transaction_reverted", `The relayed ${operation.kind} failed: ${reason}.`, { members });
+  throw status === "reverted" ? problem.afterEffect() : problem;
 }
 
 /** Whether its transaction took place can only be told by a person who looks; the key stays bound to it. */

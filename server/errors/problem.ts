@@ -17,6 +17,8 @@ export class Problem extends Error {
   readonly members: { [name: string]: Json };
   readonly errors: readonly Finding[];
   readonly headers: { [name: string]: string };
+  /** Whether the request had an effect all the same, as a transaction that was mined and reverted: its key stays with it. */
+  readonly hadEffect: boolean;
 
   constructor(
     code: ErrorCode,
@@ -25,6 +27,7 @@ export class Problem extends Error {
       members?: { [name: string]: Json };
       errors?: readonly Finding[];
       headers?: { [name: string]: string };
+      hadEffect?: boolean;
       cause?: unknown;
     } = {},
   ) {
@@ -34,6 +37,13 @@ export class Problem extends Error {
     this.members = more.members ?? {};
     this.errors = more.errors ?? [];
     this.headers = more.headers ?? {};
+    this.hadEffect = more.hadEffect ?? false;
+  }
+
+  /** The same refusal, of a request that had an effect. */
+  afterEffect(): Problem {
+    const { code, message, members, errors, headers } = this;
+    return new Problem(code, message, { members, errors, headers, hadEffect: true });
   }
 }
 

@@ -138,7 +138,7 @@ export class OperationRunner {
       return await this.#handleAndCommit(operation, { ...context, resumes: held.subject, beginEffect }, held);
     } catch (error) {
       const { revision } = held;
-      if (revision > 0 && freesKey(error))
+      if (revision > 0 && freesKey(error, held))
         await store.commit([], () => [{ kind: "delete", collection: "idempotency", key, revision }]);
       throw error;
     }
@@ -192,9 +192,13 @@ function keep({ key, revision }: HeldKey, value: IdempotencyRecord): Change {
   return revision === 0 ? { kind: "insert", ...record } : { kind: "update", revision, ...record };
 }
 
-/** A refusal without effect frees the key; what may have had an effect keeps it, so that a repeat resumes it. */
-function freesKey(error: unknown): boolean {
-  return error instanceof Problem && error.status < 500 && error.code !== "outcome_unknown";
+/**
+ * A refusal without effect frees the key. What may have had an effect, in this request or an earlier one, keeps it, so that a repeat resumes
+ * it and gets the success also when another key brings it.
+ */
+function freesKey(error: unknown, { subject }: HeldKey): boolean {
+  if (!(error instanceof Problem) || error.status >= 500) return false;
+  return subject === null && !error.hadEffect && error.code !== "outcome_unknown";
 }
 
 /** What a write waits its turn for: writes on one object would only undo each other's reads. Creations need no turn. */

@@ -164,6 +164,67 @@ test("a refund that reverted while nobody asked is collected by the next request
   expect(await collected()).toHaveLength(1);
 });
 
+/** How the key under which a collection began learns that its transaction reverted. */
+const learned = {
+  "with the revert, after a 202": async (approved: Approved) => {
+    stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+    expect((await refund(approved, "first-key")).status).toBe(202);
+    const reverted = await revert(approved, "allowance", "first-key");
+    expect([reverted.status, problem(reverted).code]).toEqual([422, "transaction_reverted"]);
+  },
+  "with the revert, at once": async (approved: Approved) => {
+    const reverted = await revert(approved, "allowance", "first-key");
+    expect([reverted.status, problem(reverted).code]).toEqual([422, "transaction_reverted"]);
+  },
+  "with what is missing, after a 202": async (approved: Approved) => {
+    stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+    expect((await refund(approved, "first-key")).status).toBe(202);
+    await fund(0n);
+    await expect.poll(async () => (await transactions())[0]?.status).toBe("reverted");
+    const short = await refund(approved, "first-key");
+    expect([short.status, problem(short).code]).toEqual([409, "funding_source_insufficient"]);
+  },
+} as const;
+
+test.each([
+  "with the revert, after a 202",
+  "with the revert, at once",
+  "with what is missing, after a 202",
+] as const)(
+  "a key under which a refund began, and that was refused %s, gets the success of another key",
+  async (how) => {
+    const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+    await learned[how](approved);
+    const other = await stage.post(
+      stage.path(`/purchases/${approved.purchase.id}/reconcile`),
+      {},
+      { "Idempotency-Key": "first-key" },
+    );
+    expect([other.status, problem(other).code]).toEqual([422, "idempotency_key_reused"]);
+    await fund(cap);
+    const done = await refund(approved, "other-key");
+    expect(done.status, done.text).toBe(201);
+    const late = await refund(approved, "first-key");
+    expect(late.status, late.text).toBe(201);
+    expect(late.headers["idempotent-replayed"]).toBeUndefined();
+    expect(late.text).toBe(done.text);
+    expect((await refund(approved, "first-key")).headers["idempotent-replayed"]).toBe("true");
+    expect(await collected()).toHaveLength(1);
+  },
+);
+
+test("a refund that is refused before a transaction was mined frees its key", async () => {
+  const approved = await stage.approvedPurchase(await stage.enrolledMerchant());
+  const short = await refund(approved, "first-key");
+  expect([short.status, problem(short).code]).toEqual([409, "funding_source_insufficient"]);
+  const other = await stage.post(
+    stage.path(`/purchases/${approved.purchase.id}/reconcile`),
+    {},
+    { "Idempotency-Key": "first-key" },
+  );
+  expect(other.status, other.text).toBe(200);
+});
+
 test("twenty requests at once for a refund that reverted begin one further attempt", async () => {
   const approved = await stage.approvedPurchase(await stage.fundedMerchant());
   await revert(approved, "allowance");

@@ -118,6 +118,27 @@ test("an offer that another key finished is answered with what has become of the
   });
 });
 
+test("a key under which an offer began gets the success of another key, also when it was refused after the revert", async () => {
+  const { deployer } = stage.sandbox.wallets;
+  const effect = await prepare.offer();
+  stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  expect((await effect.ask("first-key")).status).toBe(202);
+  // The pause's block is a new head, with which the relayer sends what was held.
+  await deployer.setPaused(stage.program, true);
+  await expect
+    .poll(async () => (await stage.sandbox.store.list("operations", {})).at(-1)?.value.status)
+    .toBe("reverted");
+  const refused = await effect.ask("first-key");
+  expect([refused.status, problem(refused).code]).toEqual([409, "registrar_bound_exceeded"]);
+  await deployer.setPaused(stage.program, false);
+  const done = await effect.ask("second-key");
+  expect(done.status, done.text).toBe(200);
+  const late = await effect.ask("first-key");
+  expect(late.status, late.text).toBe(200);
+  expect(operationIn(late.text)).toEqual(operationIn(done.text));
+  expect(await eventsOf(effect)).toHaveLength(1);
+});
+
 test("a key under which an offer began conflicts when the merchant has registered the purchase instead", async () => {
   const effect = await prepare.offer();
   stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
