@@ -304,6 +304,28 @@ export interface components {
       binding?: components["schemas"]["BindingReport"];
       /** Of a refused transaction: where the control API explains it, field by field. */
       explain?: string;
+      /** What the object is now. */
+      current_state?: string;
+      /** The steps that its state takes now. */
+      allowed?: string[];
+      reconciled?: components["schemas"]["Amount"];
+      /** Payments that a reorg removed. */
+      reverted?: components["schemas"]["JsonObject"][];
+      transaction_hash?: components["schemas"]["Hash"];
+      confirmations?: number;
+      operation?: components["schemas"]["Operation"];
+      revert?: (components["schemas"]["JsonObject"] | null);
+      bounds?: components["schemas"]["JsonObject"];
+      funding?: components["schemas"]["JsonObject"];
+      required_wei?: components["schemas"]["Wei"];
+      available_wei?: components["schemas"]["Wei"];
+      required_scope?: string;
+      held_scopes?: string[];
+      expected_signer?: components["schemas"]["Address"];
+      actual_signer?: (components["schemas"]["Address"] | null);
+      signed_statement?: components["schemas"]["JsonObject"];
+      event_id?: string;
+      attempts?: number;
       [name: string]: unknown;
     };
     BindingReport: {
@@ -315,6 +337,68 @@ export interface components {
         actual: components["schemas"]["Json"];
       }[];
     };
+    /** One operation of the relayer. */
+    Operation: {
+      operation_id: components["schemas"]["OperationId"];
+      program: components["schemas"]["ProgramId"];
+      kind: "offer" | "collect_refund";
+      subject: {
+        type: "purchase" | "refund";
+        id: string;
+      };
+      sequence: number;
+      /** Counts from 1. The next attempt begins when the transaction before reverted, or its nonce was taken and it was abandoned. */
+      attempt: number;
+      status: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention";
+      status_reason: (("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused" | "reorged" | "foreign_nonce" | "nonce_taken" | "abandoned") | null);
+      nonce: number | null;
+      from: components["schemas"]["Address"];
+      to: components["schemas"]["Address"];
+      calldata: components["schemas"]["Bytes"];
+      decoded: {
+        function: string;
+        args: components["schemas"]["JsonObject"];
+      };
+      hash: (components["schemas"]["Hash"] | null);
+      hashes: {
+        hash: components["schemas"]["Hash"];
+        attempt: number;
+        nonce: number;
+        purpose: "original" | "bump" | "cancel";
+        outcome: ("signed" | "broadcast" | "succeeded" | "reverted" | "replaced");
+      }[];
+      /** Gas units, as a decimal string. */
+      gas_limit: string;
+      /** Gas units, as a decimal string. */
+      gas_used: string | null;
+      max_fee_per_gas: components["schemas"]["Wei"];
+      cost_wei: (components["schemas"]["Wei"] | null);
+      reserved_wei: components["schemas"]["Wei"];
+      block_number: number | null;
+      block_hash: (components["schemas"]["Hash"] | null);
+      confirmations: number;
+      reorg_count: number;
+      error: ({
+        code: ("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused");
+        message: string;
+        rpc_code: number | null;
+        revert: ({
+          name: string;
+          args: components["schemas"]["JsonObject"];
+          data: components["schemas"]["Bytes"];
+        } | null);
+      } | null);
+      created_at: components["schemas"]["Timestamp"];
+      signed_at: (components["schemas"]["Timestamp"] | null);
+      broadcast_at: (components["schemas"]["Timestamp"] | null);
+      mined_at: (components["schemas"]["Timestamp"] | null);
+      confirmed_at: (components["schemas"]["Timestamp"] | null);
+    };
+    OperationId: string;
+    /** Bytes as hexadecimal with 0x. */
+    Bytes: `0x${string}`;
+    /** Wei, as a decimal string. */
+    Wei: string;
     Capabilities: {
       service: "routing-sandbox";
       version: "1.4.0";
@@ -486,8 +570,6 @@ export interface components {
       /** The arguments by name; integers as decimal strings. */
       args: components["schemas"]["JsonObject"];
     };
-    /** Bytes as hexadecimal with 0x. */
-    Bytes: `0x${string}`;
     Purchase: {
       id: components["schemas"]["PurchaseId"];
       program: components["schemas"]["ProgramId"];
@@ -594,71 +676,11 @@ export interface components {
       collected_at: (components["schemas"]["Timestamp"] | null);
       event_id: components["schemas"]["EventId"];
     };
-    OperationId: string;
     Activation: {
       purchase: components["schemas"]["Purchase"];
       operation: components["schemas"]["Operation"];
       event_id: (components["schemas"]["EventId"] | null);
     };
-    /** One operation of the relayer. */
-    Operation: {
-      operation_id: components["schemas"]["OperationId"];
-      program: components["schemas"]["ProgramId"];
-      kind: "offer" | "collect_refund";
-      subject: {
-        type: "purchase" | "refund";
-        id: string;
-      };
-      sequence: number;
-      /** Counts from 1. The next attempt begins when the transaction before reverted, or its nonce was taken and it was abandoned. */
-      attempt: number;
-      status: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention";
-      status_reason: (("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused" | "reorged" | "foreign_nonce" | "nonce_taken" | "abandoned") | null);
-      nonce: number | null;
-      from: components["schemas"]["Address"];
-      to: components["schemas"]["Address"];
-      calldata: components["schemas"]["Bytes"];
-      decoded: {
-        function: string;
-        args: components["schemas"]["JsonObject"];
-      };
-      hash: (components["schemas"]["Hash"] | null);
-      hashes: {
-        hash: components["schemas"]["Hash"];
-        attempt: number;
-        nonce: number;
-        purpose: "original" | "bump" | "cancel";
-        outcome: ("signed" | "broadcast" | "succeeded" | "reverted" | "replaced");
-      }[];
-      /** Gas units, as a decimal string. */
-      gas_limit: string;
-      /** Gas units, as a decimal string. */
-      gas_used: string | null;
-      max_fee_per_gas: components["schemas"]["Wei"];
-      cost_wei: (components["schemas"]["Wei"] | null);
-      reserved_wei: components["schemas"]["Wei"];
-      block_number: number | null;
-      block_hash: (components["schemas"]["Hash"] | null);
-      confirmations: number;
-      reorg_count: number;
-      error: ({
-        code: ("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused");
-        message: string;
-        rpc_code: number | null;
-        revert: ({
-          name: string;
-          args: components["schemas"]["JsonObject"];
-          data: components["schemas"]["Bytes"];
-        } | null);
-      } | null);
-      created_at: components["schemas"]["Timestamp"];
-      signed_at: (components["schemas"]["Timestamp"] | null);
-      broadcast_at: (components["schemas"]["Timestamp"] | null);
-      mined_at: (components["schemas"]["Timestamp"] | null);
-      confirmed_at: (components["schemas"]["Timestamp"] | null);
-    };
-    /** Wei, as a decimal string. */
-    Wei: string;
     Reconciliation: {
       purchase: components["schemas"]["Purchase"];
       applied: components["schemas"]["PaymentReceipt"][];

@@ -193,8 +193,8 @@ export const errorCatalogue = {
   registrar_bound_exceeded: entry(
     409,
     "The registrar's bounds do not allow this offer",
-    "The purchase is above the largest amount, the budget of open offers is used up, or the bounds have ended.",
-    "Use the direct merchant route, or let the program's admin raise the bounds, or wait until open offers are paid.",
+    "The purchase is above the largest amount, the budget of open offers is used up, the bounds have ended, or the program is paused.",
+    "Use the direct merchant route unless the program is paused, or let the program's admin change the bounds, or wait until open offers are paid.",
     true,
   ),
   gas_budget_exceeded: entry(

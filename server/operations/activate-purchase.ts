@@ -182,10 +182,15 @@ async function assertOfferable(purchase: PurchaseRecord, { chain }: Services): P
     );
   const amount = BigInt(purchase.amount);
   const available = state.openBudget - state.openOffers;
-  const within =
-    amount <= state.maxPurchase && amount <= available && timestamp <= state.validUntil && !state.paused;
-  if (!within)
-    throw new Problem("registrar_bound_exceeded", "The registrar's bounds do not allow this offer.", {
+  const causes = [
+    state.paused && "the program is paused, which the direct route does not avoid",
+    amount > state.maxPurchase && `the largest purchase is ${state.maxPurchase}`,
+    amount > available && `${available} of the budget for open offers is left`,
+    timestamp > state.validUntil && `the bounds ended at ${state.validUntil}`,
+  ].filter((cause) => cause !== false);
+  if (causes.length > 0) {
+    const detail = `The registrar's bounds do not allow this offer of ${amount}: ${causes.join(", and ")}.`;
+    throw new Problem("registrar_bound_exceeded", detail, {
       members: {
         bounds: {
           amount: purchase.amount,
@@ -197,6 +202,7 @@ async function assertOfferable(purchase: PurchaseRecord, { chain }: Services): P
         },
       },
     });
+  }
 }
 
 /** What the contract says when the registrar's bounds have changed, or are used up, since they were looked at. */

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { errorCodes } from "../errors/catalogue.ts";
-import { jsonSchema, openEnum } from "./primitives.ts";
+import { operationSchema } from "./operation.ts";
+import {
+  amountSchema,
+  hashSchema,
+  jsonObjectSchema,
+  jsonSchema,
+  openEnum,
+  shownAddressSchema,
+  weiSchema,
+} from "./primitives.ts";
 
 /** The outcome of a binding check, every check with both sides. */
 const bindingReportSchema = z
@@ -12,6 +21,29 @@ const bindingReportSchema = z
     ),
   })
   .meta({ id: "BindingReport" });
+
+/** What single codes add; docs/errors.md and the page of a code say which. */
+const problemMembers = {
+  current_state: z.string().optional().meta({ description: "What the object is now." }),
+  allowed: z.array(z.string()).optional().meta({ description: "The steps that its state takes now." }),
+  reconciled: amountSchema.optional(),
+  reverted: z.array(jsonObjectSchema).optional().meta({ description: "Payments that a reorg removed." }),
+  transaction_hash: hashSchema.optional(),
+  confirmations: z.int().optional(),
+  operation: operationSchema.optional(),
+  revert: jsonObjectSchema.nullable().optional(),
+  bounds: jsonObjectSchema.optional(),
+  funding: jsonObjectSchema.optional(),
+  required_wei: weiSchema.optional(),
+  available_wei: weiSchema.optional(),
+  required_scope: z.string().optional(),
+  held_scopes: z.array(z.string()).optional(),
+  expected_signer: shownAddressSchema.optional(),
+  actual_signer: shownAddressSchema.nullable().optional(),
+  signed_statement: jsonObjectSchema.optional(),
+  event_id: z.string().optional(),
+  attempts: z.int().optional(),
+};
 
 /** An error answer (RFC 9457). */
 export const problemSchema = z
@@ -31,5 +63,6 @@ export const problemSchema = z
       .optional()
       .meta({ description: "Of a refused transaction: where the control API explains it, field by field." }),
   })
+  .extend(problemMembers)
   .loose()
   .meta({ id: "Problem" });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { payCall } from "../../protocol/call.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../../server/errors/catalogue.ts";
+import { problemSchema } from "../../server/schemas/problem.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";
 import { exchange } from "../exchange.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -48,6 +49,8 @@ afterAll(async () => {
 async function expectProblem(answer: Answer, code: ErrorCode, docs = stage.sandbox.description.urls.docs) {
   const { status, title, retryable } = errorCatalogue[code];
   const body = problem(answer);
+  const undescribed = Object.keys(body).filter((name) => !(name in problemSchema.shape));
+  expect(undescribed, "members that the description does not have").toEqual([]);
   expect(body).toMatchObject({ type: `${docs}/errors/${code}`, title, status, code, retryable });
   expect(answer.status).toBe(status);
   expect(body.request_id).toBe(answer.headers["x-request-id"]);
