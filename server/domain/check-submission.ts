@@ -29,7 +29,7 @@ import { findMerchant, findPurchase } from "./find.ts";
 import { assertPending } from "./merchant-steps.ts";
 import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
 import { permitDomainOf, permitOf, permitPayment } from "./permits.ts";
-import { assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
+import { assertPaidBeside, assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
 import { requireSignature } from "./require-signature.ts";
 
 type Given<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;
@@ -149,7 +149,8 @@ async function checkPayment(
   const use = { key: transaction_hash, step: "payment", subject: transaction_hash };
   await assertBound(observed, expected, use, services);
   for (const { stored: other } of payments)
-    if (other !== null) await assertStep(await currentPurchase(other.value, services), "reconcile", services);
+    if (other !== null)
+      await assertPaidBeside(await currentPurchase(other.value, services), purchase, services);
   return { about: transaction_hash, transaction_hash, amount: amount.toString(), signer: null };
 }
 

@@ -43,6 +43,24 @@ export async function assertStep(
 }
 
 /**
+ * Asks whether a purchase that a batch pays beside the asked one can be reconciled with it.
+ *
+ * @throws Problem state_conflict that names that purchase, with what it takes now.
+ */
+export async function assertPaidBeside(
+  other: PurchaseRecord,
+  asked: PurchaseRecord,
+  services: Services,
+): Promise<void> {
+  if (other.id === asked.id || whyNotStep(other, "reconcile") === null) return;
+  const detail =
+    `The batch also pays ${other.id}, which is ${other.status}, and a batch is recorded as a whole. ` +
+    `Take that purchase's next step first: it is under "allowed".`;
+  const { members } = await stepConflict(other, detail, services);
+  throw new Problem("state_conflict", detail, { members: { ...members, purchase: other.id } });
+}
+
+/**
  * Asks whether a purchase that the chain holds came there by the route that a step confirms.
  *
  * @throws Problem state_conflict that names the other route's operation.

@@ -10,7 +10,7 @@ import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../c
 import { currentPurchase } from "../domain/current-state.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
 import { paymentLogs, readClaimedPayments } from "../domain/payments.ts";
-import { assertStep } from "../domain/purchase-steps.ts";
+import { assertPaidBeside, assertStep } from "../domain/purchase-steps.ts";
 import { isOnChain, removedPayments } from "../domain/receipts.ts";
 import { defineOperation } from "../http/operation.ts";
 import { reconciliationData } from "../outbox/reconciliation-data.ts";
@@ -158,7 +158,7 @@ async function post(
     const log = logs[index];
     if (stored === null || log === undefined)
       throw new Error("A payment that was accepted has a purchase and a log.");
-    await assertStep(await currentPurchase(stored.value, services), "reconcile", services);
+    await assertPaidBeside(await currentPurchase(stored.value, services), asked.value, services);
     const ledger = ledgers.get(stored.key) ?? (await openOtherLedger(stored, onChain.asOf, services));
     ledgers.set(stored.key, ledger);
     assertRead(log, ledger);

@@ -27,6 +27,7 @@ const problemMembers = {
   current_state: z.string().optional().meta({ description: "What the object is now." }),
   allowed: z.array(z.string()).optional().meta({ description: "The steps that its state takes now." }),
   reconciled: amountSchema.optional(),
+  purchase: z.string().optional().meta({ description: "Whose state it is, when it is not the asked one's." }),
   reverted: z.array(jsonObjectSchema).optional().meta({ description: "Payments that a reorg removed." }),
   transaction_hash: hashSchema.optional(),
   confirmations: z.int().optional(),
