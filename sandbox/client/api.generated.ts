@@ -309,6 +309,8 @@ export interface components {
       /** The steps that its state takes now. */
       allowed?: string[];
       reconciled?: components["schemas"]["Amount"];
+      /** Whose state it is, when it is not the asked one's. */
+      purchase?: string;
       /** Payments that a reorg removed. */
       reverted?: components["schemas"]["JsonObject"][];
       transaction_hash?: components["schemas"]["Hash"];
