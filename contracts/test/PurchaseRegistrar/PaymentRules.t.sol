@@ -141,6 +141,12 @@ abstract contract PaymentRules is Fixture {
         rejects(id, 1, abi.encodeWithSelector(IPurchaseRegistrar.ProgramPaused.selector, PROGRAM));
     }
 
+    function test_aPauseStopsPaymentsOfADirectPurchaseToo() public {
+        bytes32 id = register(commitment());
+        pause();
+        rejects(id, 1, abi.encodeWithSelector(IPurchaseRegistrar.ProgramPaused.selector, PROGRAM));
+    }
+
     function test_theLastSecondOfThePayDeadlineCounts() public {
         bytes32 id = offer();
         vm.warp(PAY_DEADLINE);

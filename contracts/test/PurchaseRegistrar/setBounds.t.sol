@@ -29,6 +29,13 @@ contract SetBoundsTest is Fixture {
         eq(openOffers(), AMOUNT, "open offers");
     }
 
+    function test_newBoundsDoNotEndAPause() public {
+        pause();
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, signer, bounds());
+        eq(registrar.programState(PROGRAM).paused, true, "paused");
+    }
+
     function test_onlyTheAdminSetsBounds() public {
         onlyFor(admin, abi.encodeCall(registrar.setBounds, (PROGRAM, operator, signer, bounds())));
     }
