@@ -100,6 +100,7 @@ export function connectService(process: {
     keys: keys.service,
     keyRing,
     ...outlet,
+    closing: process.closing,
     gate,
     requests,
     wait,

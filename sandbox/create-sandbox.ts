@@ -308,6 +308,7 @@ async function openSandbox(
   const parts = opened.move();
   let closed: Promise<void> | undefined;
   const close = () => {
+    closing.abort();
     closed ??= parts[Symbol.asyncDispose]();
     return closed;
   };

@@ -122,6 +122,8 @@ export interface Services {
   deliver: Deliver;
   /** Lets so many milliseconds of sandbox time pass, rounded up to whole seconds where the clock knows nothing smaller. */
   pause: (milliseconds: number, outside: GateTurn["outside"]) => Promise<void>;
+  /** Aborted when the process begins to close: no attempt and no pause is begun any more. */
+  closing: AbortSignal;
   /** Everything that reads or writes for a request runs inside. */
   gate: Gate;
   /** Numbers the requests, from 1. */

@@ -291,7 +291,7 @@ export interface components {
       type: string;
       title: string;
       status: number;
-      code: ("request_malformed" | "idempotency_key_missing" | "idempotency_key_invalid" | "body_malformed" | "credential_malformed" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "host_not_allowed" | "page_not_allowed" | "scope_missing" | "program_mismatch" | "reviewer_not_designated" | "receiver_not_pinned" | "not_found" | "outbox_empty" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "funding_source_insufficient" | "delivery_exhausted" | "approval_replayed" | "outcome_unknown" | "body_too_large" | "content_type_unsupported" | "content_encoding_unsupported" | "expectation_unsupported" | "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "signer_mismatch" | "commitment_mismatch" | "binding_mismatch" | "transaction_reverted" | "timestamp_out_of_tolerance" | "event_mismatch" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_encoding_unsupported" | "rpc_unavailable" | "chain_mismatch" | "storage_unavailable");
+      code: ("request_malformed" | "idempotency_key_missing" | "idempotency_key_invalid" | "body_malformed" | "credential_malformed" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "host_not_allowed" | "page_not_allowed" | "scope_missing" | "program_mismatch" | "reviewer_not_designated" | "receiver_not_pinned" | "not_found" | "outbox_empty" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "funding_source_insufficient" | "delivery_exhausted" | "approval_replayed" | "outcome_unknown" | "body_too_large" | "content_type_unsupported" | "content_encoding_unsupported" | "expectation_unsupported" | "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "signer_mismatch" | "commitment_mismatch" | "binding_mismatch" | "transaction_reverted" | "timestamp_out_of_tolerance" | "event_mismatch" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_encoding_unsupported" | "service_closing" | "rpc_unavailable" | "chain_mismatch" | "storage_unavailable");
       detail: string;
       instance: string;
       request_id: string;
@@ -925,6 +925,10 @@ export interface components {
           status: 409;
           code: ("idempotency_in_flight" | "delivery_exhausted" | "outcome_unknown");
         }) } };
+    "ServiceUnavailable.deliverNotification": { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 503;
+          code: ("service_closing" | "rpc_unavailable" | "chain_mismatch" | "storage_unavailable");
+        }) } };
     BodyMalformed: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 400;
           code: ("body_malformed");
@@ -1329,7 +1333,7 @@ export interface paths {
         422: components["responses"]["UnprocessableEntity.createMerchant"];
         429: components["responses"]["RateLimited"];
         500: components["responses"]["InternalError"];
-        503: components["responses"]["ServiceUnavailable.issueAccess"];
+        503: components["responses"]["ServiceUnavailable.deliverNotification"];
       };
     };
     delete?: never;

@@ -16,7 +16,9 @@ export function letTimePass(
   return async (milliseconds, outside) => {
     if (clock.mode === "live")
       await outside(async (undone) => {
-        await wait(milliseconds, undefined, { signal: AbortSignal.any([signal, undone]) });
+        const stop = AbortSignal.any([signal, undone]);
+        // A wait is only ever rejected because it was ended.
+        await wait(milliseconds, undefined, { signal: stop }).catch(() => {});
       });
     else if (milliseconds > 0) await clock.travel(Math.ceil(milliseconds / 1_000));
   };

@@ -52,7 +52,11 @@ async function exchange(
     // The time is up also when the other side brings Node to forget about a request that is aborted.
     return await Promise.race([post(receiver, headers, body, end), ended]);
   } catch (error) {
-    const reason = timeout.aborted ? `no whole answer within ${timeoutMs} ms` : reasonOf(error);
+    const reason = timeout.aborted
+      ? `no whole answer within ${timeoutMs} ms`
+      : signal.aborted
+        ? "the sandbox was closed before an answer came"
+        : reasonOf(error);
     return { status_code: null, error: reason, response_body: null, retry_after: null };
   } finally {
     end.removeEventListener("abort", onEnd);
@@ -134,8 +138,6 @@ function reasonOf(error: unknown): string {
     case "ECONNRESET":
     case "EPIPE":
       return "connection dropped";
-    case "ABORT_ERR":
-      return "the sandbox was closed";
     default:
       return code === "" ? "the delivery failed" : `the delivery failed (${code})`;
   }

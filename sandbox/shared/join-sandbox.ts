@@ -128,6 +128,9 @@ async function openJoined(
   return {
     apiUrl: listener.url,
     ended,
-    [Symbol.asyncDispose]: async () => await parts[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await parts[Symbol.asyncDispose]();
+    },
   };
 }

@@ -335,6 +335,13 @@ export const errorCatalogue = {
     "Transfer-Encoding names another coding than chunked.",
     "Send the body with a Content-Length, or with `Transfer-Encoding: chunked` alone.",
   ),
+  service_closing: entry(
+    503,
+    "The service is closing",
+    "The process is ending. Delivery attempts that were made are recorded, and no further one is made.",
+    "Start the service again, then send the identical request again.",
+    true,
+  ),
   rpc_unavailable: entry(
     503,
     "The chain does not answer",

@@ -1,5 +1,6 @@
 import { deriveId } from "../../protocol/id.ts";
 import { signWebhook } from "../../protocol/webhook.ts";
+import { Problem } from "../errors/problem.ts";
 import type { GateTurn } from "../http/gate.ts";
 import { limits } from "../limits.ts";
 import type { DeliveryOutcome, Services } from "../services.ts";
@@ -14,7 +15,7 @@ import { issueReceipt } from "./issue-receipt.ts";
  *
  * @param outside - waits for the receiver and for the next attempt.
  * @returns the notification, delivered or exhausted.
- * @throws UndoneError
+ * @throws UndoneError, Problem service_closing
  */
 export async function deliverEvent(
   event: EventRecord,
@@ -22,12 +23,24 @@ export async function deliverEvent(
   outside: GateTurn["outside"],
 ): Promise<NotificationRecord> {
   let notification = await openNotification(event, services);
-  while (notification.status === "pending")
+  while (notification.status === "pending") {
+    assertOpen(services);
     notification =
       notification.attempts.length < limits.delivery_attempts
         ? await attemptNext(notification, event, services, outside)
         : await settle(notification, event, services);
+  }
   return notification;
+}
+
+/** @throws Problem service_closing: the attempts that are left are made after the next start. */
+function assertOpen({ closing }: Services): void {
+  if (!closing.aborted) return;
+  throw new Problem(
+    "service_closing",
+    "The service is closing, and the attempts that are left remain. Send the identical request again once it has started again.",
+    { headers: { "Retry-After": "1" } },
+  );
 }
 
 async function openNotification(event: EventRecord, services: Services): Promise<NotificationRecord> {
@@ -51,6 +64,7 @@ async function attemptNext(
     const retryAfterSeconds = last.outcome?.retry_after_seconds ?? null;
     const wait = pauseAfter(last.number, { seed: settings.seed, eventId: event.id, retryAfterSeconds });
     await pause(wait, outside);
+    assertOpen(services);
   }
   const at = await clock.now();
   const started: AttemptRecord = { number: attempts.length + 1, at, outcome: null };

@@ -8,6 +8,7 @@ import { type ErrorCode, errorCatalogue, errorCodes } from "../../server/errors/
 import { problemSchema } from "../../server/schemas/problem.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";
 import { exchange } from "../exchange.ts";
+import { openReceiver } from "../notifications/stage.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type Answer, present, problem, type Schema, Stage } from "./stage.ts";
 
@@ -368,6 +369,19 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     const damaged = JSON.parse(JSON.stringify(image).replaceAll('"salt":', '"pepper":'));
     await stage.sandbox.store.import(damaged);
     return await stage.get(stage.path(`/purchases/${id}`));
+  },
+  service_closing: async () => {
+    await using receiver = await openReceiver();
+    receiver.answer = () => {};
+    await using closing = await Stage.open({ seed: "closing", receiverUrl: receiver.url });
+    const { docs } = closing.sandbox.description.urls;
+    const { event_id } = await closing.createMerchant();
+    const asked = closing.post(closing.path("/notifications"), { event_id });
+    await expect.poll(() => receiver.received.length).toBe(1);
+    const [answer] = await Promise.all([asked, closing.sandbox.close()]);
+    expect(answer.headers["retry-after"]).toBe("1");
+    // The host of its documentation is closed by now; another sandbox's has the same page.
+    return { ...answer, text: answer.text.replaceAll(docs, stage.sandbox.description.urls.docs) };
   },
   rpc_unavailable: async () => {
     await using alone = await Stage.open({ seed: "alone" });
