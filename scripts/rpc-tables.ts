@@ -2,6 +2,7 @@ import { runMs } from "../sandbox/rpc/answer-request.ts";
 import { answerMs, largestAnswer } from "../sandbox/rpc/anvil-http.ts";
 import { mostBlocks, mostGas, mostShownBlocks, mostTracedGas } from "../sandbox/rpc/bound-call.ts";
 import { largestBody } from "../sandbox/rpc/front.ts";
+import { mostTracedBytes } from "../sandbox/rpc/measure-trace.ts";
 import { passedMethods, refusedMethods } from "../sandbox/rpc/methods.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
@@ -26,6 +27,7 @@ const tables: { readonly [name: string]: string } = {
         count(mostGas),
       ],
       ["gas of `debug_traceCall`", count(mostTracedGas)],
+      ["input of all inner calls of one `debug_traceCall`", `${mostTracedBytes / 2 ** 20} MiB`],
       ["block gas limit, and so the gas of a transaction", count(mostGas)],
       [
         "blocks that one `anvil_reorg` takes",

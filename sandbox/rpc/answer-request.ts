@@ -3,6 +3,7 @@ import type { Gate } from "../../server/http/gate.ts";
 import { ReorgDepthError } from "../anvil/reorg-depth.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { mostGas } from "./bound-call.ts";
+import { judgeMeasurement } from "./measure-trace.ts";
 import { type Plan, planCall } from "./plan-call.ts";
 import type { InvalidCall, RpcCall, RpcError, RpcId, RpcRequest } from "./read-request.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -19,6 +20,8 @@ const notSupported = -32_004;
 
 /** What a call is answered with: the bytes of one JSON-RPC response. */
 type Response = Buffer;
+
+type TracePlan = Extract<Plan, { kind: "trace" }>;
 
 interface PlannedCall {
   id: RpcId;
@@ -87,7 +90,9 @@ export class RequestAnswerer {
       case "ask":
         return await enter(async () => await this.#ask(group));
       case "run":
-        return await this.#run(first, until);
+        return await this.#run(first, until, async () => await this.#ask([first]));
+      case "trace":
+        return await this.#run(first, until, async () => await this.#trace(first, plan));
       case "settled":
         return await enter(async () => {
           await this.#settle();
@@ -115,6 +120,14 @@ export class RequestAnswerer {
     }
   }
 
+  async #trace(call: PlannedCall, { measuring, params }: TracePlan): Promise<Response> {
+    const measurement = await this.#ask([{ ...call, plan: { kind: "run", params: measuring } }]);
+    const refusal = judgeMeasurement(measurement);
+    if (refusal === undefined) return measurement;
+    if (refusal !== null) return failure(call.id, refusal);
+    return await this.#ask([{ ...call, plan: { kind: "run", params } }]);
+  }
+
   async #reorg(call: PlannedCall, depth: number): Promise<Response> {
     await this.#settle();
     try {
@@ -139,14 +152,13 @@ export class RequestAnswerer {
   }
 
   /** Runs a call when no other one runs, unless its request has used up its time by then. */
-  async #run(call: PlannedCall, until: number): Promise<Response> {
+  async #run(call: PlannedCall, until: number, ask: () => Promise<Response>): Promise<Response> {
     const late = Promise.withResolvers<Response>();
     const expire = () => late.resolve(failure(call.id, timeLimit));
     const timer = setTimeout(expire, Math.max(until - performance.now(), 0));
     const ran = this.#running.runExclusive(async () => {
       if (performance.now() >= until) return failure(call.id, timeLimit);
       // Anvil goes on with a call whose caller is gone: whoever comes next waits for its answer.
-      const ask = async () => await this.#ask([call]);
       const answer = await this.#gate.runShared(nameCall(call.method), ask);
       return explainGas(answer);
     });

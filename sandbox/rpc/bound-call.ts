@@ -1,17 +1,20 @@
-import { toHex } from "viem";
+import { maxUint64, toHex } from "viem";
 import { z } from "zod";
 
 /** What a call may use that runs without a transaction, and a block; in gas. An endless loop takes some tenths of a second for it. */
 export const mostGas = 60_000_000n;
 
-/** What a traced call may use, in gas: Anvil keeps each call in it, with its data. */
-export const mostTracedGas = 3_000_000n;
+/** What a traced call may use, in gas: it is measured first, step by step, which takes up to a few seconds for so much. */
+export const mostTracedGas = 300_000n;
 
 /** How many blocks one call mines at most. */
 export const mostBlocks = 9_999;
 
 /** How many blocks a call mines at most whose answer shows them. */
 export const mostShownBlocks = 100;
+
+/** How many blocks the history of fees shows at most, as other nodes do. */
+export const mostFeeBlocks = 1_024n;
 
 /** The params of a call do not fit its limits, or cannot be read well enough to know. */
 export class ParamsError extends Error {}
@@ -22,22 +25,19 @@ export const quantity = z
   .transform((value) => BigInt(value === "0x" || value === "0X" ? 0 : value));
 
 /** Anvil takes a struct as an array of its fields too, where no limit would find them: objects only. */
-const transaction = z.looseObject({ gas: z.unknown().optional() });
+const transaction = z.looseObject({ gas: z.unknown().optional(), type: z.unknown().optional() });
+const unsigned = z.looseObject({ maxFeePerBlobGas: z.unknown().optional() });
 const blockOverrides = z.looseObject({ gasLimit: z.unknown().optional() }).nullish();
 const tracing = z.looseObject({ tracer: z.string().nullish(), blockOverrides }).nullish();
 const simulation = z.looseObject({
   blockStateCalls: z.array(z.looseObject({ blockOverrides, calls: z.array(transaction).nullish() })),
 });
 
-/** Tracers that are part of Anvil. It would run any other as a JavaScript program, for which gas is no limit. */
-const tracers = new Set([
-  "callTracer",
-  "prestateTracer",
-  "4byteTracer",
-  "noopTracer",
-  "flatCallTracer",
-  "muxTracer",
-]);
+/** Tracers that Anvil has. It would run any other as a JavaScript program, for which gas is no limit, or answer nothing. */
+const tracers = new Set(["callTracer", "prestateTracer", "noopTracer"]);
+
+/** The last of Ethereum's types of transaction: EIP-7702. */
+const lastType = 4n;
 
 const transactionReason = "The first of params must be a transaction object";
 const simulationReason = "The first of params must be an object with blockStateCalls";
@@ -61,6 +61,16 @@ export const bounders: ReadonlyMap<string, (params: Params) => Params> = new Map
   ["debug_traceBlockByHash", boundReplay],
   ["debug_traceBlockByNumber", boundReplay],
   ["trace_replayBlockTransactions", boundBlockReplay],
+  ["eth_feeHistory", boundFeeHistory],
+  ["eth_sendTransaction", boundUnsigned],
+  ["eth_sendTransactionSync", boundUnsigned],
+  ["eth_sendUnsignedTransaction", boundUnsigned],
+  ["eth_signTransaction", boundUnsigned],
+  ["eth_fillTransaction", boundUnsigned],
+  ["anvil_setCode", boundCode],
+  ["hardhat_setCode", boundCode],
+  ["anvil_setNextBlockBaseFeePerGas", boundBaseFee],
+  ["hardhat_setNextBlockBaseFeePerGas", boundBaseFee],
   ["evm_setBlockGasLimit", boundBlockGas],
   ["anvil_setBlockGasLimit", boundBlockGas],
 ]);
@@ -91,7 +101,10 @@ function boundSimulation(params: Params): Params {
   const blocks = blockStateCalls.map((block) => ({
     ...block,
     blockOverrides: boundOverrides(block.blockOverrides),
-    calls: (block.calls ?? []).map((call) => ({ ...call, gas: lower(call.gas ?? toHex(share), share) })),
+    calls: (block.calls ?? []).map((call) => {
+      requireType(call.type);
+      return { ...call, gas: lower(call.gas ?? toHex(share), share) };
+    }),
   }));
   return params.with(0, { ...rest, blockStateCalls: blocks });
 }
@@ -106,7 +119,7 @@ function readTracing(options: unknown) {
   const tracer = chosen?.tracer ?? null;
   if (tracer !== null && !tracers.has(tracer))
     throw new ParamsError(
-      `A tracer in JavaScript could run without an end. Use one of ${[...tracers].join(", ")}.`,
+      `Anvil has no tracer of this name, and one in JavaScript could run without an end. Use one of ${[...tracers].join(", ")}.`,
     );
   return chosen;
 }
@@ -123,6 +136,53 @@ function boundBlockGas(params: Params): Params {
       `The block gas limit ${gas} is above ${mostGas}, so that one transaction could keep the chain busy. Set a lower one.`,
     );
   return [toHex(gas)];
+}
+
+/** Anvil ends when it simulates a type that it has for other networks. */
+function requireType(type: unknown): void {
+  if (type === undefined || type === null) return;
+  const asked = read(quantity, type, "The type of a transaction must be a number, as in 0x2");
+  if (asked > lastType)
+    throw new ParamsError(`Ethereum has no transaction of type ${asked}. Use one of 0 to ${lastType}.`);
+}
+
+function boundUnsigned(params: Params): Params {
+  requireNoBlobs(params[0]);
+  return params;
+}
+
+/** Anvil ends when it builds a transaction that has a fee for blobs and no blobs. */
+export function requireNoBlobs(value: unknown): void {
+  const { maxFeePerBlobGas } = read(unsigned, value, transactionReason);
+  if (maxFeePerBlobGas !== undefined && maxFeePerBlobGas !== null)
+    throw new ParamsError(
+      "A transaction with maxFeePerBlobGas is taken only when it is signed. Leave it out, or send the signed one with eth_sendRawTransaction.",
+    );
+}
+
+/** Anvil ends on code that begins as a delegation (EIP-7702) and is none. */
+function boundCode(params: Params): Params {
+  const [, code] = params;
+  if (typeof code === "string" && /^(?:0x)?ef01/i.test(code) && !/^0xef0100[0-9a-f]{40}$/i.test(code))
+    throw new ParamsError(
+      "Code that begins with 0xef01 must be a delegation: 0xef0100 and an address. Set other code.",
+    );
+  return params;
+}
+
+function boundFeeHistory(params: Params): Params {
+  const [count, ...rest] = params;
+  const asked = read(quantity, count, "The first of params must be a number of blocks, as in 0xa");
+  return [toHex(asked < mostFeeBlocks ? asked : mostFeeBlocks), ...rest];
+}
+
+function boundBaseFee(params: Params): Params {
+  const [fee] = read(z.tuple([quantity]), params, "params must be one base fee in wei");
+  if (fee > maxUint64)
+    throw new ParamsError(
+      `The base fee ${fee} is above ${maxUint64} wei, the most that Anvil can keep. Set a lower one.`,
+    );
+  return [toHex(fee)];
 }
 
 function boundOverrides(value: unknown): object | null {

@@ -229,8 +229,6 @@ export const passedMethods: readonly PassedMethods[] = [
       "anvil_getGenesisTime",
       "anvil_getBlobByHash",
       "anvil_getBlobsByTransactionHash",
-      "anvil_dumpState",
-      "hardhat_dumpState",
       "anvil_nodeInfo",
       "anvil_metadata",
       "hardhat_metadata",
@@ -265,6 +263,11 @@ export const refusedMethods: readonly RefusedMethods[] = [
     why: "contracts, epoch and every record would belong to another chain",
     instead:
       "Begin anew with npm start -- --fresh, or go on from a whole sandbox: routing-sandbox snapshot load.",
+  },
+  {
+    methods: ["anvil_dumpState", "hardhat_dumpState"],
+    why: "it would keep the chain from everybody for seconds, and the chain alone is of no use",
+    instead: "Save the whole sandbox: routing-sandbox snapshot save, or sandbox.save().",
   },
   {
     methods: ["anvil_setChainId"],

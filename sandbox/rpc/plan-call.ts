@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { bounders, mostBlocks, mostShownBlocks, ParamsError, quantity } from "./bound-call.ts";
+import {
+  bounders,
+  mostBlocks,
+  mostShownBlocks,
+  ParamsError,
+  quantity,
+  requireNoBlobs,
+} from "./bound-call.ts";
+import { measuringParams } from "./measure-trace.ts";
 import {
   executionMethods,
   findRefused,
@@ -17,6 +25,8 @@ export type Plan =
   | { kind: "ask"; params: readonly unknown[] }
   /** It runs code without a transaction, which keeps Anvil busy: one such call at a time. */
   | { kind: "run"; params: readonly unknown[] }
+  /** It runs code, too, if measuring it first shows that its trace fits into memory. */
+  | { kind: "trace"; measuring: readonly unknown[]; params: readonly unknown[] }
   /** When no block is being made. */
   | { kind: "settled"; params: readonly unknown[] }
   /** When no block is being made, and if the chain can go back so many blocks. */
@@ -61,6 +71,8 @@ export function planCall(call: RpcCall): Plan {
     if (method === "anvil_reorg") return planReorg(params);
     const bounded = bounders.get(method)?.(params) ?? params;
     if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
+    if (method === "debug_traceCall")
+      return { kind: "trace", measuring: measuringParams(bounded), params: bounded };
     return { kind: runs.has(method) ? "run" : "ask", params: bounded };
   } catch (error) {
     if (error instanceof ParamsError)
@@ -72,47 +84,65 @@ export function planCall(call: RpcCall): Plan {
 /** viem sends an interval of zero when none is asked for. */
 const noTime = z.union([quantity.refine((value) => value === 0n), z.null()]).optional();
 const numberOfBlocks = quantity.nullish();
-const blocksAndInterval = z.tuple([numberOfBlocks, noTime]);
-const mineOptions = z.tuple([
-  z.union([
-    noTime.transform(() => undefined),
-    z.strictObject({ timestamp: noTime, blocks: numberOfBlocks }).transform(({ blocks }) => blocks),
-  ]),
-]);
+const mineOptions = z.looseObject({ timestamp: z.unknown().optional(), blocks: z.unknown().optional() });
 
 function planMining({ method, params }: RpcCall): Plan {
   const countsFirst = method === "anvil_mine" || method === "hardhat_mine";
-  const asked = (countsFirst ? blocksAndInterval : mineOptions).safeParse(params);
-  if (!asked.success)
+  const { time, count } = countsFirst ? readCount(params) : readOptions(params);
+  if (!noTime.safeParse(time).success)
     return refuse(
       method,
       `it would also set the time (params are ${countsFirst ? '["0x2"]' : '[{"blocks": 2}]'} or none)`,
       timeInstead,
     );
-  const blocks = asked.data[0] ?? 1n;
   const isShown = method.endsWith("_detailed");
   const most = isShown ? mostShownBlocks : mostBlocks;
+  const asked = numberOfBlocks.safeParse(count);
+  if (!asked.success)
+    throw new ParamsError(`The number of blocks must be a whole number of at most ${most}, as in "0x2".`);
+  const blocks = asked.data ?? 1n;
   if (blocks > most)
-    return {
-      kind: "error",
-      error: {
-        code: invalidParams,
-        message: `${method} mines at most ${most} blocks, not ${blocks}. Mine them with several calls.`,
-      },
-    };
+    throw new ParamsError(
+      `${method} mines at most ${most} blocks, not ${blocks}. Mine them with several calls.`,
+    );
   if (isShown) return { kind: "settled", params: [{ timestamp: null, blocks: Number(blocks) }] };
   return { kind: "mine", blocks: Number(blocks), answer: method === "evm_mine" ? "0x0" : null };
 }
 
-/** How a reorg is asked for: the number of blocks, and transactions for the new ones. */
-const reorgParams = z.tuple([quantity], z.unknown());
+/** What is asked for: seconds or a moment, and a number of blocks. */
+interface AskedBlocks {
+  time: unknown;
+  count: unknown;
+}
+
+function readCount([count, time, ...more]: readonly unknown[]): AskedBlocks {
+  if (more.length > 0) throw new ParamsError('params are a number of blocks, as in ["0x2"].');
+  return { time, count };
+}
+
+/** A number alone is a time. */
+function readOptions([options, ...more]: readonly unknown[]): AskedBlocks {
+  if (typeof options !== "object" || options === null) return { time: options, count: undefined };
+  const asked = mineOptions.safeParse(options);
+  const { timestamp, blocks, ...others } = asked.data ?? {};
+  if (!asked.success || more.length > 0 || Object.keys(others).length > 0)
+    throw new ParamsError('params are options, as in [{"blocks": 2}].');
+  return { time: timestamp, count: blocks };
+}
+
+/** Transactions for the new blocks of a reorg: signed bytes or an object, and the number of its block. */
+const placedTransactions = z.array(z.tuple([z.union([z.string(), z.looseObject({})]), z.unknown()]));
+const reorgParams = z.union([z.tuple([quantity]), z.tuple([quantity, placedTransactions])]);
 
 function planReorg(params: readonly unknown[]): Plan {
   const asked = reorgParams.safeParse(params);
   if (!asked.success)
-    throw new ParamsError("The first of params must be the number of blocks to take, as in [2, []].");
-  const [depth, ...rest] = asked.data;
-  return { kind: "reorg", depth: Number(depth), params: [Number(depth), ...rest] };
+    throw new ParamsError(
+      "params must be the number of blocks to take and the transactions of the new ones, as in [2, []].",
+    );
+  const [depth, placed = []] = asked.data;
+  for (const [transaction] of placed) if (typeof transaction !== "string") requireNoBlobs(transaction);
+  return { kind: "reorg", depth: Number(depth), params: [Number(depth), placed] };
 }
 
 function refuse(method: string, why: string, instead: string): Plan {

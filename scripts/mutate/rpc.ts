@@ -75,8 +75,8 @@ export const rpc: readonly MutantGroup[] = [
       },
       {
         rule: "A call that mines without a number mines one block.",
-        find: "asked.data[0] ?? 1n",
-        replace: "asked.data[0] ?? 2n",
+        find: "asked.data ?? 1n",
+        replace: "asked.data ?? 2n",
         tests: [rpc_, methods],
       },
       {

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -129,7 +130,7 @@ describe("an endless loop ends at the gas that a call may use, whoever asks for 
   test("debug_traceCall, which gets less", async () => {
     const params = [{ to: looping, gas: hugeGas }, "latest", { tracer: "callTracer" }];
     const [answer] = await Promise.all([call("debug_traceCall", params), expectAlive()]);
-    expect(answer.result).toMatchObject({ gasUsed: "0x2dc6c0", error: "out of gas" });
+    expect(answer.result).toMatchObject({ gasUsed: "0x493e0", error: "out of gas" });
   });
 
   test.each(["eth_sendTransaction", "eth_signTransaction", "eth_fillTransaction"])(
@@ -202,11 +203,23 @@ describe("what no gas limits is refused", () => {
     [
       "debug_traceCall",
       [{ to: looping }, "latest", { tracer: "{step(){for(;;);},fault(){},result(){}}" }],
-      "A tracer in JavaScript",
+      "Anvil has no tracer of this name, and one in JavaScript",
     ],
-    ["debug_traceTransaction", [`0x${"00".repeat(32)}`, { tracer: "for(;;);" }], "A tracer in JavaScript"],
-    ["debug_traceBlockByNumber", ["latest", { tracer: "for(;;);" }], "A tracer in JavaScript"],
-    ["debug_traceBlockByHash", [`0x${"00".repeat(32)}`, { tracer: "for(;;);" }], "A tracer in JavaScript"],
+    [
+      "debug_traceTransaction",
+      [`0x${"00".repeat(32)}`, { tracer: "for(;;);" }],
+      "Anvil has no tracer of this name, and one in JavaScript",
+    ],
+    [
+      "debug_traceBlockByNumber",
+      ["latest", { tracer: "for(;;);" }],
+      "Anvil has no tracer of this name, and one in JavaScript",
+    ],
+    [
+      "debug_traceBlockByHash",
+      [`0x${"00".repeat(32)}`, { tracer: "for(;;);" }],
+      "Anvil has no tracer of this name, and one in JavaScript",
+    ],
     ["debug_traceCall", [{ to: looping }, "latest"], "A trace of every step"],
     ["debug_traceCall", [{ to: looping }, "latest", { enableMemory: true }], "A trace of every step"],
     ["trace_replayBlockTransactions", ["latest", ["trace", "vmTrace"]], "The kinds of trace"],
@@ -251,6 +264,143 @@ describe("what no gas limits is refused", () => {
       message: expect.stringContaining(reason),
     });
     await expectAlive();
+  });
+});
+
+test.runIf(process.platform === "linux")(
+  "a trace whose inner calls would copy more input than it may is refused, and Anvil takes no memory for it",
+  async () => {
+    // Expands its memory to 216 KiB and calls an empty account with all of it, until its gas is used up.
+    const code = "0x600062035fe0525b60006000620360006000600061dead5af150600756";
+    const { pid } = sandbox.chain.anvil;
+    const peak = async () =>
+      Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;
+    const before = await peak();
+    const options = { tracer: "callTracer", stateOverrides: { [empty]: { code } } };
+    const answer = await call("debug_traceCall", [{ to: empty, gas: hugeGas }, "latest", options]);
+    expect(answer.error).toEqual({
+      code: -32_602,
+      message:
+        "The inner calls of a trace may have 4194304 bytes of input together, not 268296192. Trace a call that passes less on.",
+    });
+    expect((await peak()) - before).toBeLessThan(100);
+    await expectAlive();
+  },
+);
+
+test("a call of the sandbox's own contracts is traced within the gas of a trace", async () => {
+  const { merchant } = sandbox.wallets;
+  const { token } = sandbox.description.contracts;
+  const data = `0x095ea7b3${merchant.address.slice(2).padStart(64, "0")}${"1".padStart(64, "0")}`;
+  const params = [{ from: merchant.address, to: token, data }, "latest", { tracer: "callTracer" }];
+  const { result } = await call("debug_traceCall", params);
+  expect(result).toMatchObject({ type: "CALL", output: `0x${"1".padStart(64, "0")}` });
+  expect(result).not.toHaveProperty("error");
+});
+
+describe("a value that would end Anvil is refused, and the chain goes on", () => {
+  const tooMuch = [`0x1${"0".repeat(16)}`, "18446744073709551616", `0X${"f".repeat(64)}`];
+  const account = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+  const blobs = { from: account, to: empty, maxFeePerBlobGas: "0x1" };
+
+  test.each(["anvil_setNextBlockBaseFeePerGas", "hardhat_setNextBlockBaseFeePerGas"])(
+    "%s above 64 bits",
+    async (method) => {
+      for (const fee of tooMuch)
+        expect((await call(method, [fee])).error).toEqual({
+          code: -32_602,
+          message: `The base fee ${BigInt(fee.toLowerCase())} is above 18446744073709551615 wei, the most that Anvil can keep. Set a lower one.`,
+        });
+      expect((await call(method, [2 ** 64])).error).toEqual({
+        code: -32_602,
+        message: "params must be one base fee in wei.",
+      });
+      expect((await call(method, [`0x${"f".repeat(16)}`])).result).toBeNull();
+      await expectAlive();
+    },
+  );
+
+  test.each([
+    "eth_sendTransaction",
+    "eth_sendTransactionSync",
+    "eth_sendUnsignedTransaction",
+    "eth_signTransaction",
+    "eth_fillTransaction",
+    "anvil_reorg",
+  ])("%s of a transaction with a fee for blobs", async (method) => {
+    const params = method === "anvil_reorg" ? [1, [[blobs, 0]]] : [blobs];
+    expect((await call(method, params)).error).toEqual({
+      code: -32_602,
+      message:
+        "A transaction with maxFeePerBlobGas is taken only when it is signed. Leave it out, or send the signed one with eth_sendRawTransaction.",
+    });
+    await expectAlive();
+  });
+
+  test.each(["0x76", 118, "118"])("eth_simulateV1 of a transaction of type %j", async (type) => {
+    const params = [{ blockStateCalls: [{ calls: [{ from: account, to: empty, type }] }] }, "latest"];
+    expect((await call("eth_simulateV1", params)).error).toEqual({
+      code: -32_602,
+      message: "Ethereum has no transaction of type 118. Use one of 0 to 4.",
+    });
+    await expectAlive();
+  });
+
+  test.each(["anvil_setCode", "hardhat_setCode"])("%s of half a delegation", async (method) => {
+    const delegation = `0xef0100${"11".repeat(20)}`;
+    for (const code of ["0xef01", "0xEF0100", "0xef0101", delegation.slice(0, -2), `${delegation}11`])
+      expect((await call(method, [empty, code])).error).toEqual({
+        code: -32_602,
+        message:
+          "Code that begins with 0xef01 must be a delegation: 0xef0100 and an address. Set other code.",
+      });
+    expect((await call(method, [empty, delegation])).result).toBeNull();
+    await expectAlive();
+  });
+
+  test("eth_feeHistory of more blocks than 64 bits can count shows 1,024 at most", async () => {
+    for (const count of tooMuch)
+      expect((await call("eth_feeHistory", [count, "latest", []])).result).toHaveProperty(
+        "oldestBlock",
+        "0x0",
+      );
+    await expectAlive();
+  });
+});
+
+describe("a tracer that Anvil does not have is refused with those that it has", () => {
+  test.each(["debug_traceCall", "debug_traceTransaction"])("%s", async (method) => {
+    for (const tracer of ["flatCallTracer", "muxTracer", "4byteTracer"]) {
+      const subject = method === "debug_traceCall" ? [{ to: empty }, "latest"] : [`0x${"00".repeat(32)}`];
+      expect((await call(method, [...subject, { tracer }])).error).toEqual({
+        code: -32_602,
+        message:
+          "Anvil has no tracer of this name, and one in JavaScript could run without an end. Use one of callTracer, prestateTracer, noopTracer.",
+      });
+    }
+    for (const tracer of ["callTracer", "prestateTracer", "noopTracer"])
+      expect(await call("debug_traceCall", [{ to: empty }, "latest", { tracer }])).toHaveProperty("result");
+  });
+});
+
+describe("a number of blocks that cannot be read is refused for what it is", () => {
+  test.each([
+    ["anvil_mine", "[0.1]", 9_999],
+    ["hardhat_mine", "[1e400]", 9_999],
+    ["anvil_mine", "[9007199254740993]", 9_999],
+    ["evm_mine", '[{"blocks":0.1}]', 9_999],
+    ["evm_mine_detailed", '[{"blocks":1e400}]', 100],
+  ])("%s %s", async (method, params, limit) => {
+    const headers = { "Content-Type": "application/json" };
+    const body = `{"jsonrpc":"2.0","id":7,"method":"${method}","params":${params}}`;
+    expect(JSON.parse((await ask(rpc, { method: "POST", headers, body })).text)).toEqual({
+      jsonrpc: "2.0",
+      id: 7,
+      error: {
+        code: -32_602,
+        message: `The number of blocks must be a whole number of at most ${limit}, as in "0x2".`,
+      },
+    });
   });
 });
 

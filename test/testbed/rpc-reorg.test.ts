@@ -195,7 +195,7 @@ test("a reorg to a block whose state a kept chain has dropped is refused with th
   await expectWhole(sandbox);
 });
 
-test.each([[[]], [[-1, []]], [["two", []]], [[0.5, []]], [[null, []]]])(
+test.each([[[]], [[-1, []]], [["two", []]], [[0.5, []]], [[null, []]], [[1, null]], [[1, [[[], 0]]]]])(
   "a reorg whose depth cannot be read is refused: %j",
   async (params) => {
     await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
@@ -206,7 +206,8 @@ test.each([[[]], [[-1, []]], [["two", []]], [[0.5, []]], [[null, []]]])(
       id: 1,
       error: {
         code: -32_602,
-        message: "The first of params must be the number of blocks to take, as in [2, []].",
+        message:
+          "params must be the number of blocks to take and the transactions of the new ones, as in [2, []].",
       },
     });
   },
