@@ -33,8 +33,15 @@ async function awardTwice(stage: Stage): Promise<[Awarded, Awarded]> {
   return [await approve("first"), await approve("second")];
 }
 
-/** What a refund that lost the race leaves behind: its purchase as it was, its key free, its reservation given back. */
-async function expectNothingHalfDone(stage: Stage, { merchant, purchase }: Awarded): Promise<void> {
+/**
+ * What a refund that lost the race leaves behind: its purchase as it was, its reservation given back, and its key for its repeats,
+ * because its transaction was mined.
+ */
+async function expectNothingHalfDone(
+  stage: Stage,
+  { merchant, purchase }: Awarded,
+  key: string,
+): Promise<void> {
   const { store, relayer } = stage.sandbox;
   const { collected } = await stage.client.readContract({
     address: stage.contracts.registrar,
@@ -47,8 +54,8 @@ async function expectNothingHalfDone(stage: Stage, { merchant, purchase }: Award
   const { reserved_wei } = await relayer.budget(purchase.program);
   expectSame(
     "What is left",
-    [collected.toString(), kept?.status, kept?.refund_id, open.length, reserved_wei],
-    [award.toString(), "approved", null, 0, "0"],
+    [collected.toString(), kept?.status, kept?.refund_id, open.map((held) => held.key), reserved_wei],
+    [award.toString(), "approved", null, [`${purchase.program}\n${key}`], "0"],
   );
 }
 
@@ -139,8 +146,9 @@ export const tokenAttacks: readonly Attack[] = [
       const index = answers.findIndex(({ status }) => status !== 201);
       const loser = both[index];
       if (loser === undefined) throw new Error("One of the refunds was refused.");
-      await expectNothingHalfDone(stage, loser);
-      return await stage.refund(loser.decisionId, loser.purchase, `racing-refund-${index}`);
+      const key = `racing-refund-${index}`;
+      await expectNothingHalfDone(stage, loser, key);
+      return await stage.refund(loser.decisionId, loser.purchase, key);
     },
   },
   {
