@@ -135,7 +135,11 @@ async function allowAgain({ wallet, allow }: Effect): Promise<void> {
 const undone = {
   offer: {
     state: { status: "created", route: null },
-    refused: { code: "registrar_bound_exceeded", detail: "The registrar's bounds do not allow this offer." },
+    refused: {
+      code: "registrar_bound_exceeded",
+      detail:
+        "The registrar's bounds do not allow this offer of 25000000: the program is paused, which the direct route does not avoid.",
+    },
     done: { status: "active", route: "registrar_offer" },
   },
   collect_refund: {
