@@ -1,5 +1,5 @@
-import { WebSocketRequestError } from "viem";
 import { AnvilError } from "./anvil/anvil-error.ts";
+import { AnvilSilentError } from "./anvil/anvil-silent-error.ts";
 import { SandboxError } from "./sandbox-error.ts";
 
 /** Ends a start that takes too long: whatever it waits for, and whatever it has opened. */
@@ -77,7 +77,7 @@ export class StartDeadline {
 
 function silentAnvil(error: unknown): AnvilError | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof WebSocketRequestError)
+    if (cause instanceof AnvilSilentError)
       return new AnvilError(
         "start_failed",
         `Anvil did not answer during the start: ${cause.details} Start again; if that fails too, run routing-sandbox doctor.`,

@@ -1,6 +1,7 @@
-import { type CustomTransport, custom, RpcRequestError, WebSocketRequestError } from "viem";
+import { type CustomTransport, custom, RpcRequestError } from "viem";
 import { WebSocket } from "ws";
 import { z } from "zod";
+import { AnvilSilentError } from "./anvil-silent-error.ts";
 
 /** How long a node may take to answer, in milliseconds. */
 const patienceMs = 10_000;
@@ -50,7 +51,7 @@ export function nodeSocket(url: string): NodeSocket {
   const flush = () => {
     if (closed)
       for (const question of asked.splice(0))
-        fail(question, new Error("The connections to it were closed."), address);
+        question.reject(new AnvilSilentError("The connections to Anvil were closed."));
     for (const line of lines)
       if (asked.length > 0 && line.idle) void line.exchange(asked.splice(0, batchSize)).finally(flush);
   };
@@ -70,10 +71,6 @@ export function nodeSocket(url: string): NodeSocket {
   };
 }
 
-function fail({ method, params, reject }: Question, cause: Error, url: string): void {
-  reject(new WebSocketRequestError({ body: { method, params }, cause, details: cause.message, url }));
-}
-
 /** One WebSocket, which is opened with the first question and again when the node has closed it. */
 class Line {
   readonly #address: string;
@@ -88,7 +85,7 @@ class Line {
 
   close(): void {
     // A node that hangs would not say its part of the goodbye.
-    this.#underWay?.reject(new Error(`The connection to ${this.#address} was closed.`));
+    this.#underWay?.reject(new AnvilSilentError("The connection to Anvil was closed."));
     this.#socket?.close();
   }
 
@@ -103,12 +100,12 @@ class Line {
         const answer = byId.get(id);
         if (answer === undefined) throw new Error("The node left out an answer.");
         if (answer.error === undefined) resolve(answer.result);
-        else
-          reject(new RpcRequestError({ body: { method, params }, error: answer.error, url: this.#address }));
+        else reject(new RpcRequestError({ body: { method, params }, error: answer.error, url: "the chain" }));
       }
     } catch (error) {
-      const cause = error instanceof Error ? error : new Error(String(error));
-      for (const question of questions) fail(question, cause, this.#address);
+      const silence =
+        error instanceof AnvilSilentError ? error : new AnvilSilentError("Anvil's answer cannot be read.");
+      for (const { reject } of questions) reject(silence);
     }
     this.idle = true;
   }
@@ -117,7 +114,7 @@ class Line {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#underWay = { resolve, reject };
     const late = setTimeout(() => {
-      reject(new Error(`There was no answer within ${patienceMs} ms.`));
+      reject(new AnvilSilentError(`Anvil gave no answer within ${patienceMs / 1_000} s.`));
       // What it answers later must not be taken for the answer to the next message, which has a socket of its own.
       this.#open = undefined;
       this.#socket?.close();
@@ -143,7 +140,7 @@ class Line {
       // A close follows.
       socket.onerror = () => {};
       socket.onclose = () => {
-        const error = new Error(`${this.#address} takes no connection or has closed it.`);
+        const error = new AnvilSilentError("Anvil takes no connection or has closed it.");
         reject(error);
         if (!isCurrent()) return;
         this.#open = undefined;

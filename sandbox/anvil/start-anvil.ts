@@ -1,5 +1,6 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { createAnvil } from "@viem/anvil";
 import { awaitAutomine } from "../../relayer/mining.ts";
 import { connect } from "../../relayer/node.ts";
@@ -20,6 +21,8 @@ const DISCARD_DEADLINE_MS = 5_000;
 const NO_DEADLINE_MS = 2 ** 31 - 1;
 const MINE_DEADLINE_MS = 2_000;
 const LOG_CHARACTERS = 4_000;
+/** What Anvil says when it panics, before a long backtrace. */
+const panicLine = /Message:\s+([^\n]{1,200})[^\n]*\n/;
 /**
  * How many of the latest blocks a kept chain can be read and replayed at. Each block's state is dumped whole and grows with the
  * chain, so that all of them would be 500 MB after 3,000 empty blocks; blocks, receipts and trace_transaction are kept for all.
@@ -52,8 +55,8 @@ export interface AnvilOptions {
 interface AnvilExit {
   /** The exit code of its guard, which is Anvil's own, or `undefined` after a signal. */
   readonly code: number | undefined;
-  /** The last lines that it printed. */
-  readonly log: string;
+  /** What it said of a panic; undefined when it said nothing. */
+  readonly panic: string | undefined;
 }
 
 /** A running Anvil that ends with its parent. */
@@ -130,7 +133,9 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
 
   let log = "";
   const output = new Set<() => void>();
+  let panic: string | undefined;
   anvil.on("message", (message) => {
+    panic ??= panicLine.exec(stripVTControlCharacters(log + message))?.[1];
     log = (log + message).slice(-LOG_CHARACTERS);
     for (const check of output) check();
   });
@@ -146,7 +151,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
       check();
     });
   const exited = new Promise<AnvilExit>((resolve) => {
-    anvil.on("exit", (code) => resolve({ code, log: log.trim() }));
+    anvil.on("exit", (code) => resolve({ code, panic }));
   });
   // The guard's first line would otherwise be cut off by a long start-up banner.
   const processes = printed(/guard (\d+) anvil (\d+)\n/);
@@ -178,7 +183,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   const [, guardPid, pid] = (await processes).map(Number);
   const [, port] = (await printed(/Listening on 127\.\d+\.\d+\.\d+:(\d+)\n/)).map(Number);
   if (guardPid === undefined || pid === undefined || port === undefined) {
-    throw new AnvilError("start_failed", `Anvil did not say where it listens:\n${log.trim()}`);
+    throw new AnvilError("start_failed", "Anvil did not say where it listens. Start again.");
   }
   const url = `http://${host}:${port}`;
 
@@ -194,10 +199,11 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
       throw new AnvilError("stop_failed", `Anvil (process ${pid}) did not end within 30 s and was killed.`);
     }
     if (stateFile === undefined || (await adoptDump(stateFile))) return;
-    const { code, log: last } = await exited;
+    const { code, panic: reason } = await exited;
+    const why = reason === undefined ? "" : ` (${reason})`;
     throw new AnvilError(
       "state_lost",
-      `Anvil (process ${pid}) ended with code ${code} and did not save the chain in ${stateFile}:\n${last}`,
+      `Anvil (process ${pid}) ended with code ${code}${why} and did not save the chain in ${stateFile}. Start with --fresh to begin anew, or load a snapshot file.`,
     );
   };
   const stopOnce = () => {
@@ -271,7 +277,13 @@ async function mineAll(url: string): Promise<void> {
 }
 
 function startFailure(log: string, cause: unknown): AnvilError {
-  const reason = log.trim().split("\n").slice(-5).join("\n") || String(cause);
+  // Its banner lists private keys.
+  const lines = log.trim().split("\n");
+  const reason =
+    lines
+      .filter((line) => !/[0-9a-f]{64}|mnemonic/i.test(line))
+      .slice(-5)
+      .join("\n") || String(cause);
   return new AnvilError("start_failed", `Anvil did not start: ${reason}`, { cause });
 }
 

@@ -127,7 +127,9 @@ async function stopOnSignal(sandbox: Sandbox, quiet: boolean): Promise<void> {
   const reason = await Promise.race([promise, ended]);
   if (!quiet) process.stdout.write(`\nStopping after ${reason} …\n`);
   await sandbox.close();
-  if (reason === "the end of the chain") process.exitCode = 1;
+  if (reason !== "the end of the chain") return;
+  process.stderr.write("Anvil has ended, and the sandbox with it. Start the sandbox again.\n");
+  process.exitCode = 1;
 }
 
 function welcome(

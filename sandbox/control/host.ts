@@ -1,24 +1,22 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { type Relayer, RelayerError } from "../../relayer/relayer.ts";
-import { Problem } from "../../server/errors/problem.ts";
+import type { Relayer } from "../../relayer/relayer.ts";
 import type { Gate } from "../../server/http/gate.ts";
 import type { KeyUse } from "../../server/key-use.ts";
 import type { Services } from "../../server/services.ts";
-import { ClockError } from "../clock/clock-error.ts";
 import type { SandboxDescription } from "../description.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { Chain } from "../genesis/start-chain.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
-import { SandboxError, type SandboxErrorCode } from "../sandbox-error.ts";
 import type { Recorder } from "../scenario/recorder.ts";
 import { refusalRoutes } from "../shared/refusals.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { chainRoutes } from "./chain-routes.ts";
 import { markRoutes } from "./mark-routes.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
+import { refuse, refuseError } from "./refuse-error.ts";
 import { relayerRoutes } from "./relayer-routes.ts";
 import { scenarioRoutes } from "./scenario-routes.ts";
 import { snapshotRoutes } from "./snapshot-routes.ts";
@@ -87,28 +85,8 @@ export function createControlHost(sandbox: {
   app.use((request, response) =>
     refuse(response, 404, `There is nothing at ${request.method} ${request.path}.`),
   );
-  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    if (error instanceof Problem) refuse(response.set(error.headers), error.status, error.message);
-    else if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
-    else if (error instanceof SandboxError && error.code === "snapshot_timeout")
-      refuse(response.set("Retry-After", "1"), 503, error.message, error.code);
-    else if (error instanceof ClockError || error instanceof RelayerError || error instanceof SandboxError)
-      refuse(response, 422, error.message);
-    else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
-    else if (isClientError(error)) refuse(response, error.status, error.message);
-    else refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.");
-  });
-  return app;
-}
-
-/** What express and its body parser refuse: too large a body, an unknown encoding, a path that is not percent-encoding. */
-function isClientError(error: unknown): error is Error & { status: number } {
-  return (
-    error instanceof Error && "status" in error && typeof error.status === "number" && error.status < 500
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) =>
+    refuseError(error, response),
   );
-}
-
-function refuse(response: Response, status: number, detail: string, code?: SandboxErrorCode): void {
-  const problem = { type: "about:blank", status, ...(code === undefined ? {} : { code }), detail };
-  response.status(status).type("application/problem+json").send(problem);
+  return app;
 }

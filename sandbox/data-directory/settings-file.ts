@@ -53,6 +53,11 @@ export async function readKeptSettings(directory: string): Promise<KeptSettings 
  */
 export async function keepSettings(directory: string, wanted: KeptSettings, fresh: boolean): Promise<void> {
   const kept = fresh ? null : await readKeptSettings(directory);
+  if (kept?.in_database === true && !wanted.in_database)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} keeps its records in a database, and --store is missing. Name that database with --store, or start with --fresh to begin anew.`,
+    );
   if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))
     throw new SandboxError(
       "data_directory_mismatch",

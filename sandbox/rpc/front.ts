@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
 import type { Json } from "../../protocol/json.ts";
+import { Problem } from "../../server/errors/problem.ts";
 import { jsonAnswer } from "../../server/http/answer.ts";
 import type { Gate } from "../../server/http/gate.ts";
 import type { RefusalForm } from "../../server/http/refusal-form.ts";
+import { endWith } from "../http/refuse.ts";
 import { RequestAnswerer, silence } from "./answer-request.ts";
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { type RpcError, readRequest } from "./read-request.ts";
@@ -39,6 +41,11 @@ export class RpcFront {
     this.#chain = url.replace(/^http/, "ws");
     this.#anvil = new AnvilHttp(url);
     this.#answerer = new RequestAnswerer(this.#anvil, gate, chain);
+    this.#sockets.on("wsClientError", ({ message }, socket) => {
+      const headers = { "Sec-WebSocket-Version": "13" };
+      const detail = `The connection cannot become a WebSocket: ${message}. Send the handshake of RFC 6455.`;
+      endWith(socket, rpcRefusal(new Problem("request_malformed", detail, { headers }), unread));
+    });
   }
 
   /** Answers an HTTP request. */
@@ -167,6 +174,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   }
   return Buffer.concat(chunks);
 }
+
+/** What is known of a handshake that is none. */
+const unread = { method: null, path: "/" };
 
 /** Answers what the port refuses as JSON-RPC clients read it: an invalid request, with the HTTP status. */
 export const rpcRefusal: RefusalForm = ({ status, message, headers }) =>

@@ -44,5 +44,5 @@ test("closing fails what a hanging node has not answered, what waits behind that
       status: "rejected",
       reason: { details: expect.stringContaining("closed") },
     });
-  await expect(hash(0)).rejects.toThrow("The connections to it were closed.");
+  await expect(hash(0)).rejects.toThrow("The connections to Anvil were closed.");
 }, 5_000);

@@ -165,6 +165,32 @@ describe("what passes", () => {
   });
 });
 
+test("a WebSocket handshake that cannot be read is answered as a JSON-RPC error", async () => {
+  for (const headers of [
+    { "Sec-WebSocket-Version": "13" },
+    { "Sec-WebSocket-Version": "7", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==" },
+  ]) {
+    const {
+      status,
+      headers: answered,
+      text,
+    } = await ask(rpc, {
+      headers: { Connection: "Upgrade", Upgrade: "websocket", ...headers },
+    });
+    expect([status, answered["content-type"]]).toEqual([400, "application/json"]);
+    expect(JSON.parse(text)).toEqual({
+      jsonrpc: "2.0",
+      id: null,
+      error: {
+        code: -32_600,
+        message: expect.stringMatching(
+          /^The connection cannot become a WebSocket: .+\. Send the handshake of RFC 6455\.$/,
+        ),
+      },
+    });
+  }
+});
+
 describe("what is refused", () => {
   test.each([
     ["evm_mine", [1_900_000_000]],

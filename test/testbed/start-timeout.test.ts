@@ -176,7 +176,7 @@ test("a start whose Anvil does not answer a question fails before its time is ov
     name: "AnvilError",
     code: "start_failed",
     message:
-      "Anvil did not answer during the start: There was no answer within 10000 ms. Start again; if that fails too, run routing-sandbox doctor.",
+      "Anvil did not answer during the start: Anvil gave no answer within 10 s. Start again; if that fails too, run routing-sandbox doctor.",
   });
   expect(await findProcess(pid)).toBeUndefined();
 });
