@@ -88,6 +88,33 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "sandbox/rpc/measure-trace.ts",
+    tests: [limits],
+    mutants: [
+      {
+        rule: "A trace that would take too much memory is refused.",
+        find: "if (data.result <= mostTracedBytes) return null;",
+        replace: "if (data.result >= 0) return null;",
+      },
+    ],
+  },
+  {
+    file: "sandbox/anvil/reorg-depth.ts",
+    tests: ["test/testbed/rpc-reorg.test.ts"],
+    mutants: [
+      {
+        rule: "A reorg takes no block that Anvil loaded.",
+        find: "head - depth >= loadedBlock &&",
+        replace: "head - depth >= loadedBlock - 1 &&",
+      },
+      {
+        rule: "A reorg goes back to no block whose state Anvil has dropped.",
+        find: " && (await keepsState(node, head - depth))",
+        replace: "",
+      },
+    ],
+  },
+  {
     file: "sandbox/rpc/bound-call.ts",
     tests: [limits],
     mutants: [
@@ -110,6 +137,26 @@ export const rpc: readonly MutantGroup[] = [
         rule: "A tracer that Anvil would run as JavaScript is refused.",
         find: "if (tracer !== null && !tracers.has(tracer))",
         replace: "if (tracer !== null && tracer.length === 0)",
+      },
+      {
+        rule: "A base fee that Anvil cannot keep is refused.",
+        find: "if (fee > maxUint64)",
+        replace: "if (fee > 2n * maxUint64)",
+      },
+      {
+        rule: "A fee for blobs in a transaction that is not signed is refused.",
+        find: "if (maxFeePerBlobGas !== undefined && maxFeePerBlobGas !== null)",
+        replace: 'if (maxFeePerBlobGas === "")',
+      },
+      {
+        rule: "Half a delegation is no code.",
+        find: "&& !/^0xef0100[0-9a-f]{40}$/i.test(code)",
+        replace: "&& !/^0xef01/i.test(code)",
+      },
+      {
+        rule: "The history of fees has so many blocks at most.",
+        find: "toHex(asked < mostFeeBlocks ? asked : mostFeeBlocks)",
+        replace: "toHex(asked)",
       },
       {
         rule: "A gas limit below the most is passed on.",

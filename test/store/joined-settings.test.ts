@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -19,6 +20,7 @@ import { codeOf } from "../crash/books.ts";
 import { send } from "../crash/storefront.ts";
 import { openStream } from "../explorer/read-stream.ts";
 import { openReceiver } from "../notifications/stage.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { haveLead, joinAs } from "./joined-process.ts";
 
 const access = z.object({ credential: z.string() });
@@ -32,6 +34,17 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
   });
   afterAll(async () => {
     await server.close();
+  });
+
+  test("a data directory whose records are in a database is refused without --store, and says so", async () => {
+    const dataDirectory = join(await temporaryFolder(), "data");
+    const store = server.url("without_store");
+    await (await createSandbox({ dataDirectory, store })).close();
+    await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
+      code: "data_directory_mismatch",
+      message: `${dataDirectory} keeps its records in a database, and --store is missing. Name that database with --store, or start with --fresh to begin anew.`,
+    });
+    await (await createSandbox({ dataDirectory, store })).close();
   });
 
   /** A sandbox with these options, a process that joined it, and a credential. */
