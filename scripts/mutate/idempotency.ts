@@ -70,13 +70,13 @@ export const idempotency: readonly MutantGroup[] = [
       },
       {
         rule: "A key is free again when the request was refused.",
-        find: "if (revision > 0 && freesKey(error))",
-        replace: "if (revision > 1 && freesKey(error))",
+        find: "if (revision > 0 && freesKey(error, held))",
+        replace: "if (revision > 1 && freesKey(error, held))",
       },
       {
         rule: "A key whose effect may have happened is kept when the service fails.",
-        find: "error instanceof Problem && error.status < 500",
-        replace: "error instanceof Error",
+        find: "if (!(error instanceof Problem) || error.status >= 500) return false;",
+        replace: "if (!(error instanceof Problem) || error.status >= 500) return true;",
         tests: [keys, "test/api/resume.test.ts"],
       },
       {

@@ -121,14 +121,15 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "An amount above the registrar's largest purchase is refused before it is relayed.",
-        find: "amount <= state.maxPurchase && ",
-        replace: "",
-        only: "registrar_bound_exceeded",
+        find: "amount > state.maxPurchase &&",
+        replace: "amount < 0n &&",
+        tests: ["test/api/offer-bounds.test.ts"],
       },
       {
         rule: "An amount above the registrar's open budget is refused before it is relayed.",
-        find: "amount <= available && ",
-        replace: "",
+        find: "amount > available &&",
+        replace: "amount < 0n &&",
+        tests: ["test/api/offer-bounds.test.ts"],
       },
       {
         rule: "Open offers use up the registrar's budget.",
@@ -137,15 +138,15 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "An activation after the program's bounds have ended is refused before it is relayed.",
-        find: "timestamp <= state.validUntil && ",
-        replace: "",
+        find: "timestamp > state.validUntil &&",
+        replace: "timestamp < 0 &&",
         tests: [deadlines, errors],
       },
       {
         rule: "A paused program takes no offer.",
-        find: " && !state.paused",
-        replace: "",
-        tests: ["test/testbed/travel.test.ts"],
+        find: "state.paused &&",
+        replace: "!state.paused &&",
+        tests: ["test/api/offer-bounds.test.ts"],
       },
       {
         rule: "A bound that the contract holds is told as one, when it changed on the way.",
@@ -185,8 +186,8 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A purchase that the registrar offered says so.",
-        find: 'route: "registrar_offer"',
-        replace: 'route: "merchant_direct"',
+        find: 'activate(stored.value, "registrar_offer")',
+        replace: 'activate(stored.value, "merchant_direct")',
         tests: ["test/end-to-end/lifecycle.test.ts"],
       },
     ],
@@ -197,8 +198,8 @@ export const purchaseSteps: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A purchase that its merchant registered says so.",
-        find: 'route: "merchant_direct"',
-        replace: 'route: "registrar_offer"',
+        find: 'activate(stored.value, "merchant_direct")',
+        replace: 'activate(stored.value, "registrar_offer")',
       },
       {
         rule: "A registration is confirmed by the binding check.",

@@ -143,8 +143,9 @@ export const wallet: readonly MutantGroup[] = [
       },
       {
         rule: "A batch is submitted only when each of its purchases may be reconciled.",
-        find: 'if (other !== null) await assertStep(other.value, "reconcile", services);',
+        find: "await assertPaidBeside(await currentPurchase(other.value, services), purchase, services);",
         replace: "void other;",
+        tests: ["test/api/batches.test.ts"],
       },
     ],
   },

@@ -201,6 +201,17 @@ describe("a key that was used", () => {
     expect((await create("order-1001")).status).toBe(201);
   });
 
+  test("is free again when the request was refused before it had an effect, for another body as well", async () => {
+    await using poor = await Stage.open({ seed: "poor", gasBudgetWei: 0n });
+    const merchant = await poor.enrolledMerchant();
+    const [first, second] = [await poor.createPurchase(merchant), await poor.createPurchase(merchant)];
+    const key = { "Idempotency-Key": "activate-1" };
+    const activate = async ({ id, commitment }: typeof first) =>
+      await poor.post(poor.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash }, key);
+    expect(problem(await activate(first)).code).toBe("gas_budget_exceeded");
+    expect(problem(await activate(second)).code).toBe("gas_budget_exceeded");
+  });
+
   test("on a wallet route stands for this object only", async () => {
     const [first, second] = [
       await stage.createPurchase({ id: merchantId }),
