@@ -77,7 +77,7 @@ export const idempotency: readonly MutantGroup[] = [
         rule: "A key whose effect may have happened is kept when the service fails.",
         find: "if (!(error instanceof Problem) || error.status >= 500) return false;",
         replace: "if (!(error instanceof Problem) || error.status >= 500) return true;",
-        tests: [keys, "test/api/resume.test.ts"],
+        tests: ["test/api/node-failure.test.ts"],
       },
       {
         rule: "An answer of 202 is not kept under the key.",
