@@ -71,7 +71,7 @@ test("the routing API and the chain's RPC name no address of an Anvil that has e
   expect(read.status).toBe(503);
   expect(JSON.parse(read.text)).toMatchObject({
     code: "rpc_unavailable",
-    detail: "Anvil takes no connection or has closed it.",
+    detail: "The chain, whose time is the service's, does not answer.",
   });
   const call = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
   const rpc = await ask(urls.rpc, { method: "POST", headers: json, body: call });
