@@ -14,7 +14,7 @@ export const mostBlocks = 9_999;
 export const mostShownBlocks = 100;
 
 /** How many blocks the history of fees shows at most, as other nodes do. */
-export const mostFeeBlocks = 1_024n;
+const mostFeeBlocks = 1_024n;
 
 /** The params of a call do not fit its limits, or cannot be read well enough to know. */
 export class ParamsError extends Error {}

@@ -248,8 +248,8 @@ export const outbox: readonly MutantGroup[] = [
       },
       {
         rule: "A delivery that takes too long is told as that.",
-        find: "timeout.aborted ?",
-        replace: "!timeout.aborted ?",
+        find: "const reason = timeout.aborted",
+        replace: "const reason = !timeout.aborted",
         tests: [deliver],
       },
       {
