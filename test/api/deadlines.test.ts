@@ -1,7 +1,5 @@
-import { encodeFunctionData, type Hex } from "viem";
+import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { hashId } from "../../protocol/id.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import { type Answer, problem, type Schema, Stage } from "./stage.ts";
 
@@ -73,7 +71,7 @@ describe("an offer", () => {
   test("that the next block would have after the registrar's bounds have ended is refused before anything is relayed", async () => {
     const purchase = await stage.createPurchase(merchant);
     const validUntil = (await stage.sandbox.clock.now()) + 60;
-    await settled(await setBounds(validUntil));
+    await settled(await stage.setBounds({ validUntil: BigInt(validUntil) }));
     await at(validUntil);
     const before = await relayed();
     const refused = await activate(purchase);
@@ -129,7 +127,7 @@ describe("an offer", () => {
     const purchase = await stage.createPurchase(merchant);
     const now = await stage.sandbox.clock.now();
     const late = await stage.behind(
-      async () => [await setBounds(now)],
+      async () => [await stage.setBounds({ validUntil: BigInt(now) })],
       async () => await activate(purchase),
     );
     expect(late.status, late.text).toBe(409);
@@ -138,30 +136,12 @@ describe("an offer", () => {
       detail: "The registrar's bounds did not allow this offer: DeadlinePassed.",
       revert: { name: "DeadlinePassed" },
     });
-    await settled(await setBounds(purchase.deadlines.claim_deadline));
+    await settled(await stage.setBounds({ validUntil: BigInt(purchase.deadlines.claim_deadline) }));
     const made = await activate(purchase);
     expect(made.status, made.text).toBe(200);
     expect(JSON.parse(made.text).operation).toMatchObject({ attempt: 2, hashes: { length: 2 } });
   });
 });
-
-/** The program's admin lets the operator offer until then. */
-async function setBounds(validUntil: number): Promise<Hex> {
-  const { client, deployment } = stage.sandbox.chain;
-  const program = hashId(stage.program);
-  const query = { address: deployment.registrar.address, abi: purchaseRegistrarAbi } as const;
-  const { operator, commitmentSigner, bounds } = await client.readContract({
-    ...query,
-    functionName: "programState",
-    args: [program],
-  });
-  const data = encodeFunctionData({
-    abi: purchaseRegistrarAbi,
-    functionName: "setBounds",
-    args: [program, operator, commitmentSigner, { ...bounds, validUntil: BigInt(validUntil) }],
-  });
-  return await stage.wallet("deployer").submit({ to: query.address, data });
-}
 
 async function settled(hash: Hex): Promise<void> {
   expect((await stage.wallet("deployer").receipt(hash)).status).toBe("success");

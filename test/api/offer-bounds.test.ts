@@ -1,7 +1,4 @@
-import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { hashId } from "../../protocol/id.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import { problem, type Schema, Stage } from "./stage.ts";
 
@@ -25,21 +22,9 @@ afterAll(async () => {
 });
 
 /** The program's admin sets what the operator may offer. */
-async function setBounds(change: { maxPurchase?: bigint; openBudget?: bigint }): Promise<void> {
-  const { client, deployment } = stage.sandbox.chain;
-  const program = hashId(stage.program);
-  const registrar = { address: deployment.registrar.address, abi: purchaseRegistrarAbi } as const;
-  const { operator, commitmentSigner, bounds } = await client.readContract({
-    ...registrar,
-    functionName: "programState",
-    args: [program],
-  });
-  const data = encodeFunctionData({
-    abi: purchaseRegistrarAbi,
-    functionName: "setBounds",
-    args: [program, operator, commitmentSigner, { ...bounds, ...change }],
-  });
-  await stage.wallet("deployer").send({ to: registrar.address, data });
+async function setBounds(change: Parameters<Stage["setBounds"]>[0]): Promise<void> {
+  const { status } = await stage.wallet("deployer").receipt(await stage.setBounds(change));
+  expect(status).toBe("success");
 }
 
 async function refusalOf(amount: string): Promise<Schema<"Problem">> {

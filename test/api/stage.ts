@@ -1,9 +1,11 @@
 import { request as send } from "node:http";
-import type { Address, Hex } from "viem";
+import { type Address, encodeFunctionData, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { hashJson } from "../../protocol/canonical-json.ts";
 import { type Decision, signDecision } from "../../protocol/decision.ts";
+import { hashId } from "../../protocol/id.ts";
 import { type ApiClient, type components, createApiClient } from "../../sandbox/client/api-client.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options.ts";
@@ -263,6 +265,24 @@ export class Stage implements AsyncDisposable {
     const { transaction, why_not } = await this.action(type, id, name, query);
     if (transaction === undefined) throw new Error(`${name} is not offered: ${why_not}`);
     return (await this.wallet(wallet).send(transaction)).transactionHash;
+  }
+
+  /** Sends the change that the program's admin makes to what the operator may offer, and does not wait for it. */
+  async setBounds(change: { maxPurchase?: bigint; openBudget?: bigint; validUntil?: bigint }): Promise<Hex> {
+    const { client, deployment } = this.sandbox.chain;
+    const registrar = { address: deployment.registrar.address, abi: purchaseRegistrarAbi } as const;
+    const program = hashId(this.program);
+    const { operator, commitmentSigner, bounds } = await client.readContract({
+      ...registrar,
+      functionName: "programState",
+      args: [program],
+    });
+    const data = encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "setBounds",
+      args: [program, operator, commitmentSigner, { ...bounds, ...change }],
+    });
+    return await this.wallet("deployer").submit({ to: registrar.address, data });
   }
 
   /** Approves and pays all that is outstanding. */
