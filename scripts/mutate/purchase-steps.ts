@@ -193,6 +193,17 @@ export const purchaseSteps: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "server/domain/current-state.ts",
+    tests: ["test/api/reorgs.test.ts"],
+    mutants: [
+      {
+        rule: "A purchase whose registration has left the chain is created again.",
+        find: "return (await chain.route(commitment_hash)) !== null;",
+        replace: "return (await chain.route(commitment_hash)) !== undefined;",
+      },
+    ],
+  },
+  {
     file: "server/operations/confirm-registration.ts",
     tests: ["test/end-to-end/lifecycle.test.ts"],
     mutants: [
@@ -209,9 +220,15 @@ export const purchaseSteps: readonly MutantGroup[] = [
         only: "a registration by somebody else",
       },
       {
+        rule: "A registration that takes its place again after a reorg is confirmed though its transaction is used already.",
+        find: "...(used === undefined ? [markUsed(use)] : []),",
+        replace: "markUsed(use),",
+        tests: ["test/api/reorgs.test.ts"],
+      },
+      {
         rule: "The transaction of a registration is used by it.",
-        find: "key: use.key,",
-        replace: "key: `registration/${use.key}`,",
+        find: "...(used === undefined ? [markUsed(use)] : []),",
+        replace: "...(used === undefined ? [] : []),",
         tests: ["test/binding/used-transactions.test.ts"],
       },
     ],

@@ -1,26 +1,34 @@
 import { operationId } from "../../relayer/relayer.ts";
+import type { Chain } from "../chain/chain.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord, RefundRecord } from "../store/records.ts";
 
-/** What is asked for the state of relay operations. */
+/** What is asked for the state of relay operations and of what a merchant registered. */
 export interface RelayedServices extends Pick<Services, "store" | "deployment"> {
   relayer: Pick<Services["relayer"], "readNow">;
+  chain: Pick<Chain, "route">;
 }
 
-/** Returns services that tell of relay operations what the journal has, for whoever reads outside of the request gate. */
+/** Returns services that tell what journal and records have, for readers outside of the request gate. */
 export function asJournaled({ store, deployment, relayer }: Services): RelayedServices {
-  return { store, deployment, relayer: { readNow: async (id) => await relayer.read(id) } };
+  return {
+    store,
+    deployment,
+    relayer: { readNow: async (id) => await relayer.read(id) },
+    chain: { route: async () => "merchant_direct" },
+  };
 }
 
 /**
- * Returns a purchase as its relay operations have it now. Its record says what was confirmed once; a reorg can undo that. A purchase whose
- * offer is not confirmed is created again, one whose collection is not confirmed is due again, until the operation is.
+ * Returns a purchase as its relay operations and the chain have it now. Its record says what was confirmed once; a reorg can undo that. A
+ * purchase whose offer is not confirmed, or whose registration has left the chain, is created again; one whose collection is not confirmed
+ * is due again, until the operation is.
  */
 export async function currentPurchase(
   record: PurchaseRecord,
   services: RelayedServices,
 ): Promise<PurchaseRecord> {
-  if (record.route === "registrar_offer" && !(await isOffered(record, services)))
+  if (record.route !== null && !(await isOnChain(record, record.route, services)))
     return { ...record, status: "created", route: null };
   if (record.status === "refunded" && !(await isCollected(record, services)))
     return { ...record, status: "refund_due" };
@@ -48,10 +56,12 @@ export async function currentRefund(
   return { ...record, transaction_hash: operation.hash };
 }
 
-async function isOffered(
+async function isOnChain(
   { program, commitment_hash }: PurchaseRecord,
-  { relayer, deployment }: RelayedServices,
+  route: NonNullable<PurchaseRecord["route"]>,
+  { relayer, deployment, chain }: RelayedServices,
 ): Promise<boolean> {
+  if (route === "merchant_direct") return (await chain.route(commitment_hash)) !== null;
   const effect = { program, kind: "offer", businessKey: commitment_hash } as const;
   const operation = await relayer.readNow(operationId(deployment.epoch, effect));
   return operation === undefined || operation.status === "confirmed";

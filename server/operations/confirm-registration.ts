@@ -1,11 +1,12 @@
 import { expectRegistration } from "../binding/expectations.ts";
-import { requireBound } from "../binding/require-bound.ts";
+import { requireBound, type Use } from "../binding/require-bound.ts";
 import { activate, currentPurchase } from "../domain/current-state.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
 import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
 import { defineOperation } from "../http/operation.ts";
 import { confirmRegistrationBody, purchaseSchema } from "../schemas/purchase.ts";
+import type { Change } from "../store/store.ts";
 import { viewPurchase } from "../views/purchase.ts";
 
 /** Operation 9: the merchant's own registration. */
@@ -49,6 +50,7 @@ export const confirmRegistration = defineOperation({
     await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);
     const active = activate(stored.value, "merchant_direct");
     const shown = await currentPurchase(active, services);
+    const used = await store.get("used_transactions", use.key);
     const parts = await findParts(services, active);
     return {
       kind: "write",
@@ -58,12 +60,7 @@ export const confirmRegistration = defineOperation({
         return {
           changes: [
             { ...stored, kind: "update", collection: "purchases", value: { ...active, event_id } },
-            {
-              kind: "insert",
-              collection: "used_transactions",
-              key: use.key,
-              value: { step: use.step, subject: id },
-            },
+            ...(used === undefined ? [markUsed(use)] : []),
           ],
           body: viewPurchase({ ...shown, event_id }, parts, onChain, services),
         };
@@ -71,3 +68,8 @@ export const confirmRegistration = defineOperation({
     };
   },
 });
+
+/** A transaction that was mined again after a reorg is marked already. */
+function markUsed({ key, step, subject }: Use): Change {
+  return { kind: "insert", collection: "used_transactions", key, value: { step, subject } };
+}

@@ -279,6 +279,72 @@ test("an offer that a reorg undid is told by the wallet route, which lets the me
   expect(await read(effect)).toMatchObject({ status: "active", route: "merchant_direct" });
 });
 
+describe("a registration that a reorg removes", () => {
+  async function register(id: string): Promise<Hex> {
+    const hash = await stage.act("merchant", "purchase", id, "register");
+    const path = stage.path(`/purchases/${id}/registration`);
+    const answer = await stage.post(path, { transaction_hash: hash });
+    expect(answer.status, answer.text).toBe(200);
+    return hash;
+  }
+
+  async function bytesOf(hash: Hex): Promise<Hex> {
+    const { client } = stage.sandbox.chain;
+    return await client.request<{
+      Method: "eth_getRawTransactionByHash";
+      Parameters: [Hex];
+      ReturnType: Hex;
+    }>({
+      method: "eth_getRawTransactionByHash",
+      params: [hash],
+    });
+  }
+
+  test("leaves a purchase that is created, and that is active again as soon as the merchant has registered it again", async () => {
+    const purchase = (await stage.createPurchase(merchant)).id;
+    const first = await register(purchase);
+    await stage.reorg(1);
+    expect(await read({ purchase })).toMatchObject({ status: "created", route: null });
+    const paid = await stage.post(stage.path(`/purchases/${purchase}/reconcile`), {});
+    expect(problem(paid)).toMatchObject({
+      code: "state_conflict",
+      current_state: "created",
+      allowed: ["activate", "registration"],
+    });
+    // A new block, so that the second transaction is not the first one once more.
+    await stage.wallet("merchant").send({ to: stage.wallet("merchant").address, data: "0x" });
+    expect(await stage.act("merchant", "purchase", purchase, "register")).not.toBe(first);
+    expect(await read({ purchase })).toMatchObject({ status: "active", route: "merchant_direct" });
+  });
+
+  test("is told as it was once the same transaction is mined again", async () => {
+    const purchase = (await stage.createPurchase(merchant)).id;
+    const hash = await register(purchase);
+    const raw = await bytesOf(hash);
+    await stage.reorg(1);
+    expect(await read({ purchase })).toMatchObject({ status: "created" });
+    await stage.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
+    await expect.poll(async () => (await read({ purchase })).status).toBe("active");
+  });
+
+  test("lets the relayer offer the purchase, and the first registration be confirmed when it takes that place again", async () => {
+    const { id, commitment } = await stage.createPurchase(merchant);
+    const hash = await register(id);
+    const raw = await bytesOf(hash);
+    await stage.reorg(1);
+    const offered = await stage.post(stage.path(`/purchases/${id}/activate`), {
+      commitment_hash: commitment.hash,
+    });
+    expect(offered.status, offered.text).toBe(200);
+    expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "registrar_offer" });
+    await stage.reorg(1, [[raw, 0]]);
+    await expect.poll(async () => (await read({ purchase: id })).status).toBe("created");
+    const again = await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash: hash });
+    expect(again.status, again.text).toBe(200);
+    expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "merchant_direct" });
+  });
+});
+
 test("a claimed purchase whose offer a reorg undid is claimed again once the offer is repeated", async () => {
   const effect = await prepare.offer();
   expect((await effect.ask("first-key")).status).toBe(200);
