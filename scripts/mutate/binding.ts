@@ -122,7 +122,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "A refusal for its calldata names the first byte that differs.",
         find: "return (index - 2) / 2;",
         replace: "return index / 2;",
-        tests: ["test/binding/explain.test.ts", checks],
+        tests: ["test/binding/reported-sides.test.ts"],
       },
       {
         rule: "What the step is about is on chain as the service knows it.",
@@ -157,6 +157,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "The expected logs have the expected fields.",
         find: " && matchesLog(decoded, next)",
         replace: "",
+        tests: ["test/binding/reported-sides.test.ts", "test/binding/attacks.test.ts"],
       },
       {
         rule: "A hash that serves something else is refused.",
@@ -188,6 +189,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "A log carries every expected field, not only one of them.",
         find: "Object.entries(expected.fields).every(",
         replace: "Object.entries(expected.fields).some(",
+        tests: ["test/binding/reported-sides.test.ts", "test/binding/attacks.test.ts"],
       },
     ],
   },

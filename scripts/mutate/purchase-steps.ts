@@ -135,6 +135,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "Open offers use up the registrar's budget.",
         find: "state.openBudget - state.openOffers",
         replace: "state.openBudget",
+        tests: ["test/api/offer-bounds.test.ts"],
       },
       {
         rule: "An activation after the program's bounds have ended is refused before it is relayed.",

@@ -53,6 +53,14 @@ test("an offer above what is left of the budget is refused with what is left", a
   );
 });
 
+test("an offer of a program whose budget was lowered below what is open is refused with nothing left", async () => {
+  await stage.activate(await stage.createPurchase(merchant, { amount: "1000" }));
+  await setBounds({ openBudget: 999n });
+  expect((await refusalOf("1")).detail).toBe(
+    "The registrar's bounds do not allow this offer of 1: 0 of the budget for open offers is left.",
+  );
+});
+
 test("an offer of a paused program is refused for the pause, and not sent to the direct route", async () => {
   await stage.sandbox.wallets.deployer.setPaused(stage.program, true);
   expect((await refusalOf("1000")).detail).toBe(
