@@ -185,8 +185,7 @@ async function assertOfferable(purchase: PurchaseRecord, { chain }: Services): P
   const causes = [
     state.paused && "the program is paused, which the direct route does not avoid",
     amount > state.maxPurchase && `the largest purchase is ${state.maxPurchase}`,
-    amount > available &&
-      `${available < 0n ? 0n : available} of the budget for open offers is left`,
+    amount > available && `${available < 0n ? 0n : available} of the budget for open offers is left`,
     timestamp > state.validUntil && `the bounds ended at ${state.validUntil}`,
   ].filter((cause) => cause !== false);
   if (causes.length > 0) {
