@@ -88,7 +88,7 @@ export const payments: readonly MutantGroup[] = [
         rule: "A receipt tells the sum that was paid up to it.",
         find: 'paid_total: String(fields["paidTotal"])',
         replace: 'paid_total: String(fields["amount"])',
-        tests: ["test/end-to-end/lifecycle.test.ts", "test/explorer/data.test.ts"],
+        tests: ["test/api/figures.test.ts"],
       },
       {
         rule: "A payment that was mined again in another block is recorded anew.",

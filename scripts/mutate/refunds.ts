@@ -65,8 +65,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A decision is on the purchase's own claim.",
         find: "claim === null || claim.id !== body.claim_id",
         replace: "claim === null",
-        tests: [attacks],
-        only: "an approval of another claim",
+        tests: ["test/api/decisions.test.ts"],
       },
       {
         rule: "A denied claim awards nothing.",
@@ -96,7 +95,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "All that was claimed may be awarded.",
         find: "if (award > most)",
         replace: "if (award >= most)",
-        tests: [lifecycle],
+        tests: ["test/api/decisions.test.ts"],
       },
       {
         rule: "A decision is not dated before its claim.",
