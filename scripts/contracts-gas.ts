@@ -14,22 +14,13 @@ import {
   toHex,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { permitTypes } from "../protocol/permit.ts";
 
 const SNAPSHOT = new URL("../contracts/gas-snapshot.json", import.meta.url);
 const TOLERANCE_PERCENT = 1;
 const START = 2_000_000_000;
 const SIGNER = privateKeyToAccount(`0x${"a11ce".padStart(64, "0")}`);
 const PAYER = privateKeyToAccount(`0x${"b0b".padStart(64, "0")}`);
-
-const PERMIT_TYPES = {
-  Permit: [
-    { name: "owner", type: "address" },
-    { name: "spender", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "nonce", type: "uint256" },
-    { name: "deadline", type: "uint256" },
-  ],
-} as const;
 
 interface Contract {
   address: Address;
@@ -236,7 +227,7 @@ await rpc("hardhat_setBalance", [PAYER.address, toHex(10n ** 18n)]);
 const deadline = BigInt(START + 86_400);
 const permit = await PAYER.signTypedData({
   domain: { name: "USDC", version: "2", chainId, verifyingContract: usdc.address },
-  types: PERMIT_TYPES,
+  types: permitTypes,
   primaryType: "Permit",
   message: { owner: PAYER.address, spender: registrar.address, value: 100_000_000n, nonce: 0n, deadline },
 });
