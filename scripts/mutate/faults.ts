@@ -70,6 +70,7 @@ export const faults: readonly MutantGroup[] = [
         rule: "A fault that is told is a copy.",
         find: "return structuredClone(this.#faults);",
         replace: "return this.#faults;",
+        only: "a fault that is told is a copy",
       },
       {
         rule: "Faults that are put back bring their pause of mining.",

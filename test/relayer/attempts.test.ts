@@ -1,3 +1,4 @@
+import type { EIP1193RequestFn } from "viem";
 import { describe, expect, test } from "vitest";
 import { faultPoints, type Operation } from "../../relayer/relayer.ts";
 import { Crash, openStages, program, type Stage } from "./stage.ts";
@@ -235,6 +236,50 @@ describe("a reorg that removes the revert and the next attempt", () => {
     await expect.poll(() => stage.collected()).toEqual([collected.hash]);
     await stage.relayer.follow();
     expect(await stage.relayer.submit(intent)).toMatchObject({ attempt: 2, status: "confirmed" });
+    await stage.expectBooksToBalance();
+  });
+
+  test("between two looks begins no third attempt while the first one can still be mined", async () => {
+    const stage = await openStage({ patienceMs: 20 });
+    const { intent } = await stage.revertedRefund("between");
+    await stage.fund(enough);
+    stage.relayer.fault({ point: "after_signed", action: "hold" });
+    await stage.relayer.submit(intent);
+    await stage.fund(0n);
+    const second = await stage.relayer.submit(intent);
+    expect(second).toMatchObject({ attempt: 2, status: "reverted" });
+
+    // Once the second revert was seen, the reorg takes both with the merchant's approvals, and blocks are made no more.
+    let reorged = false;
+    const forward: EIP1193RequestFn = stage.client.request;
+    const request: EIP1193RequestFn = async (args) => {
+      const answer = await forward(args);
+      if (args.method === "eth_getTransactionReceipt" && !reorged) {
+        reorged = true;
+        await stage.reorg(4);
+        await stage.fund(enough);
+        await stage.client.setAutomine(false);
+      }
+      return answer;
+    };
+    const relayer = await stage.restart({ request });
+    const waiting = await relayer.submit(intent);
+    expect(waiting).toMatchObject({ attempt: 1, status: "broadcast", status_reason: "reorged" });
+    expect(outcomes(waiting)).toEqual([
+      [1, 1, "original", "broadcast"],
+      [1, 1, "cancel", "broadcast"],
+      [2, 2, "original", "reverted"],
+    ]);
+
+    await stage.client.setAutomine(true);
+    await expect.poll(() => stage.mined()).toHaveLength(2);
+    await relayer.follow();
+    await expect.poll(() => stage.collected()).toEqual([second.hash]);
+    expect(await relayer.submit(intent)).toMatchObject({
+      attempt: 2,
+      status: "confirmed",
+      hash: second.hash,
+    });
     await stage.expectBooksToBalance();
   });
 

@@ -1,4 +1,7 @@
+import type { EIP1193RequestFn } from "viem";
 import { describe, expect, test } from "vitest";
+import { awaitAutomine } from "../../relayer/mining.ts";
+import { connect } from "../../relayer/node.ts";
 import { faultPoints, type Journal, operationId } from "../../relayer/relayer.ts";
 import { Crash, openStages, program } from "./stage.ts";
 
@@ -89,6 +92,38 @@ test("recovery sends the stored bytes and signs nothing", async () => {
   const operation = await relayer.submit(intent);
   expect(operation.hash).toBe(stored?.hash);
   await stage.expectExactlyOnce(operation);
+});
+
+test("recovery takes up what has no nonce last, so that its call is tried on what the others have done", async () => {
+  const stage = await openStage();
+  await stage.relayer.submit(await stage.offer("first"));
+  await stage.setBounds({ maxPurchase: 100_000_000n, openBudget: 175_000_000n });
+  stage.relayer.fault({ point: "after_signed", action: "hold" });
+  const signed = await stage.relayer.submit(await stage.offer("signed", 100_000_000n));
+  stage.relayer.fault({ point: "after_intent", action: "hold" });
+  const accepted = await stage.relayer.submit(await stage.offer("accepted", 100_000_000n));
+  expect([signed, accepted].map(({ status, nonce }) => [status, nonce])).toEqual([
+    ["signed", 1],
+    ["accepted", null],
+  ]);
+
+  // A node that answers once it has mined.
+  const forward: EIP1193RequestFn = stage.client.request;
+  const request: EIP1193RequestFn = async (args) => {
+    const answer = await forward(args);
+    if (args.method === "eth_sendRawTransaction") await awaitAutomine(connect(forward));
+    return answer;
+  };
+  const relayer = await stage.restart({ request });
+  await relayer.recover();
+  expect(await relayer.read(signed.operation_id)).toMatchObject({ status: "confirmed", nonce: 1 });
+  expect(await relayer.read(accepted.operation_id)).toMatchObject({
+    status: "failed",
+    status_reason: "simulation_reverted",
+    nonce: null,
+    error: { revert: { name: "BudgetExceeded", args: { requested: "100000000", available: "50000000" } } },
+  });
+  await stage.expectBooksToBalance();
 });
 
 test("a claim that the disk refused is no claim: nothing is sent and the nonce is used by the next", async () => {

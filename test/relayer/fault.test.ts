@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FaultInvalidError, type FaultPoint, faultPoints } from "../../relayer/relayer.ts";
+import { holdDisk } from "../store/held-disk.ts";
 import { offerReservation, openStages, program } from "./stage.ts";
 
 const openStage = openStages();
@@ -125,6 +126,8 @@ test("a transaction that the node forgets while it waits is sent again", async (
   const waiting = await stage.relayer.submit(await stage.offer("forgotten"));
   await stage.client.dropTransaction({ hash: waiting.hash ?? "0x" });
   expect(await stage.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 0 });
+  // Later, and still told with the time of its first broadcast.
+  await stage.client.mine({ blocks: 1 });
   expect(await stage.relayer.advance(waiting.operation_id)).toEqual(waiting);
   expect(await stage.client.getTxpoolStatus()).toEqual({ pending: 1, queued: 0 });
   await stage.client.mine({ blocks: 1 });
@@ -223,6 +226,19 @@ describe("foreign use of the signer", () => {
       status: "confirmed",
       nonce: 1,
     });
+  });
+
+  test("is written down once: looking at the operation again needs no disk", async () => {
+    const stage = await openStage();
+    stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+    const intent = await stage.offer("taken");
+    const taken = await stage.relayer.submit(intent);
+    expect(taken).toMatchObject({ status: "needs_attention", status_reason: "nonce_taken" });
+    using disk = await holdDisk();
+    const written = disk.next().then(() => "written");
+    expect(await Promise.race([stage.relayer.advance(taken.operation_id), written])).toEqual(taken);
+    expect(await Promise.race([stage.relayer.submit(intent), written])).toEqual(taken);
+    expect(disk.asked()).toBe(0);
   });
 
   test("that a reorg takes back leaves the nonce to its operation, once a person says so", async () => {
@@ -344,6 +360,30 @@ test("a fault acts on what it matches, as often as it says, and can be put back 
   stage.relayer.fault({ point: "receipt", action: "hold" });
   await stage.relayer.submit(await stage.offer("b"));
   expect(stage.relayer.faults()[0]).toMatchObject({ point: "broadcast", hits: 1, remaining: 1, match });
+});
+
+test("a fault that is told is a copy: what its reader changes acts on nothing", async () => {
+  const stage = await openStage();
+  const match = { subject_id: "pur_other" };
+  const told = stage.relayer.fault({ point: "broadcast", action: "drop", match });
+  const [listed = told] = stage.relayer.faults();
+  const [kept = told] = stage.relayer.snapshotFaults().faults;
+  match.subject_id = "pur_one";
+  for (const fault of [told, listed, kept]) {
+    fault.match.subject_id = "pur_one";
+    fault.remaining = null;
+  }
+  expect(await stage.relayer.submit(await stage.offer("one"))).toMatchObject({ status: "confirmed" });
+  expect(stage.relayer.faults()).toEqual([
+    {
+      point: "broadcast",
+      action: "drop",
+      match: { subject_id: "pur_other" },
+      remaining: 1,
+      hits: 0,
+      depth: 1,
+    },
+  ]);
 });
 
 test.each([

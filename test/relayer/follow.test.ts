@@ -104,6 +104,61 @@ test("what stands costs a head one question, however many operations there were"
   expect(asked).toEqual(["eth_getBlockByNumber", "eth_getBlockByNumber"]);
 });
 
+test("an operation that waits for a person costs a head nothing once others have followed it", async () => {
+  const stage = await openStage();
+  stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  const taken = await stage.relayer.submit(await stage.offer("taken"));
+  expect(taken).toMatchObject({ status: "needs_attention", status_reason: "nonce_taken", nonce: 0 });
+  for (let index = 0; index < 8; index += 1) await stage.relayer.submit(await stage.offer(`many-${index}`));
+  const asked: string[] = [];
+  const forward: EIP1193RequestFn = stage.client.request;
+  const request: EIP1193RequestFn = async (args) => {
+    asked.push(args.method);
+    return forward(args);
+  };
+  const relayer = await stage.restart({ request });
+  await relayer.follow();
+  asked.length = 0;
+  await stage.client.mine({ blocks: 1 });
+  await relayer.follow();
+  expect(asked).toEqual(["eth_getBlockByNumber"]);
+  expect(await relayer.read(taken.operation_id)).toEqual(taken);
+});
+
+test("what belongs to another epoch does not keep the operations of this one from being followed", async () => {
+  const stage = await openStage({ patienceMs: 0 });
+  await stage.client.setAutomine(false);
+  const old = await stage.relayer.submit(await stage.offer("old"));
+  await stage.client.dropTransaction({ hash: old.hash ?? "0x" });
+  const { chainId } = stage.chain.deployment;
+  const relayer = await stage.restart({
+    chain: { identity: async () => ({ chainId, epoch: `0x${"ab".repeat(32)}` }) },
+  });
+  const current = await relayer.submit(await stage.offer("current"));
+  expect([old, current]).toMatchObject([
+    { status: "broadcast", nonce: 0 },
+    { status: "broadcast", nonce: 0 },
+  ]);
+  await stage.client.mine({ blocks: 1 });
+  await relayer.follow();
+  expect(await relayer.read(current.operation_id)).toMatchObject({ status: "confirmed", hash: current.hash });
+  expect(await relayer.read(old.operation_id)).toEqual(old);
+});
+
+test("a head is followed in the order of nonces: a fault that holds one operation holds the first", async () => {
+  const stage = await openStage();
+  const confirmed = [];
+  for (const name of ["a", "b", "c"]) confirmed.push(await stage.relayer.submit(await stage.offer(name)));
+  await stage.reorg(3);
+  stage.relayer.fault({ point: "broadcast", action: "hold" });
+  await stage.relayer.follow();
+  expect(stage.relayer.faults()).toMatchObject([{ hits: 1 }]);
+  // Those behind it send it, because they wait for it.
+  await expect.poll(() => stage.mined()).toEqual(confirmed.map(({ hash }) => hash));
+  await stage.relayer.follow();
+  await stage.expectBooksToBalance();
+});
+
 test("a held operation goes on with the next head, one without a nonce waits for whoever wants it", async () => {
   const stage = await openStage();
   stage.relayer.fault({ point: "after_signed", action: "hold" });

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type EIP1193RequestFn, parseTransaction } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { toTimestamp } from "../../protocol/time.ts";
 import { GasBudgetExceededError, type Journal, SignerUnknownError } from "../../relayer/relayer.ts";
 import { offerReservation, openStages, program } from "./stage.ts";
 
@@ -167,10 +168,38 @@ test("what the contract refuses fails without a nonce, and may be tried again on
 
   await stage.setBounds({ maxPurchase: 300_000_000_000n, openBudget: 300_000_000_000n });
   const accepted = await stage.relayer.submit(intent);
-  expect(accepted).toMatchObject({ operation_id: refused.operation_id, sequence: 1, error: null, nonce: 0 });
+  expect(accepted).toMatchObject({
+    operation_id: refused.operation_id,
+    sequence: 1,
+    created_at: refused.created_at,
+    error: null,
+    nonce: 0,
+  });
+  expect(accepted.signed_at).not.toBe(refused.created_at);
   await stage.expectExactlyOnce(accepted);
   expect(await stage.relayer.submit(await stage.offer("next"))).toMatchObject({ sequence: 2, nonce: 1 });
 });
+
+test.each([
+  ["with an error that no contract here has", "0x63deadbeef5f526004601cfd", "0xdeadbeef"],
+  ["without any data", "0x5f5ffd", null],
+] as const)(
+  "a call that reverts %s fails and is told by its selector, if it has one",
+  async (_, code, name) => {
+    const stage = await openStage();
+    const intent = await stage.offer("elsewhere");
+    const { address } = stage.chain.accounts.wallets.stranger;
+    await stage.client.setCode({ address, bytecode: code });
+    const refused = await stage.relayer.submit({ ...intent, call: { ...intent.call, to: address } });
+    await stage.client.setCode({ address, bytecode: "0x" });
+    expect(refused).toMatchObject({ status: "failed", status_reason: "simulation_reverted", nonce: null });
+    expect(refused.error).toMatchObject({
+      code: "simulation_reverted",
+      rpc_code: 3,
+      revert: name === null ? null : { name, args: {}, data: name },
+    });
+  },
+);
 
 test("a transaction that reverts on chain is paid, explained, and never sent again", async () => {
   const stage = await openStage({ patienceMs: 0 });
@@ -258,8 +287,23 @@ test("confirmations are counted up to the number that is required", async () => 
     ["confirmed", 3],
   ]);
   expect(seen[1]?.confirmed_at).toBeNull();
+  expect(seen[3]).toEqual(seen[2]);
   expect(await stage.relayer.submit(intent)).toEqual(seen[3]);
   await stage.expectExactlyOnce(seen[3] ?? (await stage.relayer.submit(intent)));
+});
+
+test("a confirmation has the time of the block that brought it, however late it is looked at", async () => {
+  const stage = await openStage({ confirmations: 3 });
+  const mined = await stage.relayer.submit(await stage.offer("late"));
+  await stage.client.mine({ blocks: 5 });
+  const confirmed = await stage.relayer.advance(mined.operation_id);
+  const third = await stage.client.getBlock({ blockNumber: BigInt(mined.block_number ?? 0) + 2n });
+  expect(confirmed).toMatchObject({
+    status: "confirmed",
+    confirmations: 3,
+    mined_at: mined.mined_at,
+    confirmed_at: toTimestamp(Number(third.timestamp)),
+  });
 });
 
 test("equal sandboxes that are driven alike have equal operations, byte for byte", async () => {
