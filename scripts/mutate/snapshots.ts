@@ -24,6 +24,7 @@ export const snapshots: readonly MutantGroup[] = [
         rule: "A restore takes the time back.",
         find: "clock.pin(moment.offset, Number(moment.block.timestamp)),",
         replace: "",
+        only: "takes a live clock back",
       },
       {
         rule: "A restore takes the base fee back.",
@@ -34,6 +35,7 @@ export const snapshots: readonly MutantGroup[] = [
         rule: "A restore takes the numbers of requests back, so that the same request ids follow.",
         find: "requests.count = moment.requests;",
         replace: "",
+        only: "the same ids again",
       },
       {
         rule: "A restore gives the client the credential that it had.",
@@ -81,11 +83,13 @@ export const snapshots: readonly MutantGroup[] = [
         rule: "A restore that the node refuses changes nothing.",
         find: "if (!reverted)",
         replace: "if (reverted === undefined)",
+        only: "the node no longer holds",
       },
       {
         rule: "A snapshot waits for the block that is being made.",
         find: "if (after.hash === latest.hash) return",
         replace: "if (after.hash.length > 0) return",
+        only: "a block which is made by itself",
       },
     ],
   },
@@ -143,11 +147,13 @@ export const snapshots: readonly MutantGroup[] = [
         rule: "A snapshot file brings the numbers of requests.",
         find: "requests.count = saved.requests;",
         replace: "",
+        only: "a loaded sandbox has",
       },
       {
         rule: "A snapshot file brings the credential of the client.",
         find: "access.restore(saved.access);",
         replace: "",
+        only: "a loaded sandbox has",
       },
       {
         rule: "A snapshot file brings the faults.",
@@ -163,6 +169,7 @@ export const snapshots: readonly MutantGroup[] = [
         rule: "A snapshot file brings the mode of mining.",
         find: "await restoreMining(chain.client, saved.mining);",
         replace: "",
+        only: "a loaded sandbox has",
       },
       {
         rule: "A snapshot file brings the gas budget.",

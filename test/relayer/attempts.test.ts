@@ -253,14 +253,16 @@ describe("a reorg that removes the revert and the next attempt", () => {
     let reorged = false;
     const forward: EIP1193RequestFn = stage.client.request;
     const request: EIP1193RequestFn = async (args) => {
-      const answer = await forward(args);
-      if (args.method === "eth_getTransactionReceipt" && !reorged) {
-        reorged = true;
-        await stage.reorg(4);
-        await stage.fund(enough);
-        await stage.client.setAutomine(false);
+      try {
+        return await forward(args);
+      } finally {
+        if (args.method === "eth_getTransactionReceipt" && !reorged) {
+          reorged = true;
+          await stage.reorg(4);
+          await stage.fund(enough);
+          await stage.client.setAutomine(false);
+        }
       }
-      return answer;
     };
     const relayer = await stage.restart({ request });
     const waiting = await relayer.submit(intent);

@@ -110,9 +110,11 @@ test("recovery takes up what has no nonce last, so that its call is tried on wha
   // A node that answers once it has mined.
   const forward: EIP1193RequestFn = stage.client.request;
   const request: EIP1193RequestFn = async (args) => {
-    const answer = await forward(args);
-    if (args.method === "eth_sendRawTransaction") await awaitAutomine(connect(forward));
-    return answer;
+    try {
+      return await forward(args);
+    } finally {
+      if (args.method === "eth_sendRawTransaction") await awaitAutomine(connect(forward));
+    }
   };
   const relayer = await stage.restart({ request });
   await relayer.recover();

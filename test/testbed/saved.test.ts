@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readMining, setMining } from "../../sandbox/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../sandbox/demo/actors.ts";
 import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
@@ -60,6 +61,26 @@ test("another process with another home and folder goes on from a saved sandbox 
   expect(elsewhere.budget).toEqual(await sandbox.relayer.budget("prg_books"));
   await goOn(sandbox);
   expect(elsewhere.end).toEqual(await sandbox.fingerprint());
+  await start.restore();
+});
+
+test("a loaded sandbox has the numbers of requests, the credential of the client and the mode of mining of its file", async () => {
+  const start = await sandbox.snapshot();
+  const ask = async ({ client }: Sandbox) => {
+    const params = { path: { program: "prg_books" } };
+    const { response } = await client.GET("/v1/routing/programs/{program}", { params });
+    return { status: response.status, id: response.headers.get("X-Request-Id") };
+  };
+  expect(await ask(sandbox)).toMatchObject({ status: 200, id: expect.stringMatching(/^req_/) });
+  await setMining(sandbox.chain.client, 3_600);
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  const saved = await sandbox.fingerprint();
+  await using loaded = await createSandbox({ from: file });
+  expect(await readMining(loaded.chain.client)).toEqual({ automine: false, interval: 3_600 });
+  expect(await ask(loaded)).toEqual(await ask(sandbox));
+  // Without the credential the client would have had another one issued.
+  expect(await loaded.fingerprint()).toEqual(saved);
   await start.restore();
 });
 

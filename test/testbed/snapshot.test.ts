@@ -38,6 +38,41 @@ test("a restore brings back chain, store, clock and faults as one", async () => 
   expect(sandbox.relayer.faults()).toEqual([]);
 });
 
+test("the first block after a restore comes a second after the one that was restored", async () => {
+  const { clock, chain } = sandbox;
+  const now = await clock.now();
+  const mark = await sandbox.snapshot();
+  await clock.travel({ days: 8 });
+  await mark.restore();
+  await chain.client.mine({ blocks: 1 });
+  expect(await clock.now()).toBe(now + 1);
+  await mark.restore();
+});
+
+test("a restore takes a live clock back by what it travelled since", async () => {
+  await using live = await createSandbox({ mode: "live" });
+  const { clock } = live;
+  await clock.travel({ days: 2 });
+  const offset = clock.offset();
+  const mark = await live.snapshot();
+  await clock.travel({ days: 8 });
+  expect(clock.offset()).toBe(offset + 8 * 86_400);
+  await mark.restore();
+  expect(clock.offset()).toBe(offset);
+});
+
+test("the same requests have the same ids again after a restore", async () => {
+  const ask = async () => {
+    const { response } = await sandbox.client.GET("/v1/routing/capabilities");
+    return response.headers.get("X-Request-Id");
+  };
+  const mark = await sandbox.snapshot();
+  const ids = [await ask(), await ask()];
+  expect(ids).toEqual([expect.stringMatching(/^req_/), expect.stringMatching(/^req_/)]);
+  await mark.restore();
+  expect([await ask(), await ask()]).toEqual(ids);
+});
+
 test("a snapshot can be restored again and again", async () => {
   const mark = await sandbox.snapshot();
   const before = await sandbox.fingerprint();
@@ -100,6 +135,33 @@ describe("while a block is being made", () => {
   });
 });
 
+test("a snapshot that meets a block which is made by itself is taken again, of that block", async () => {
+  let beforeSnapshot = async () => {};
+  await using watched = await createSandbox({
+    seed: "interval",
+    adaptChain: async (chain) => {
+      const client = Object.create(chain.client);
+      client.snapshot = async () => {
+        await beforeSnapshot();
+        return await chain.client.snapshot();
+      };
+      return { ...chain, client };
+    },
+  });
+  const { chain, clock } = watched;
+  beforeSnapshot = async () => {
+    beforeSnapshot = async () => {};
+    await chain.client.mine({ blocks: 1 });
+  };
+  const mark = await watched.snapshot();
+  const [before, now] = [await watched.fingerprint(), await clock.now()];
+  await clock.travel({ days: 1 });
+  await mark.restore();
+  expect(await watched.fingerprint()).toEqual(before);
+  await chain.client.mine({ blocks: 1 });
+  expect(await clock.now()).toBe(now + 1);
+});
+
 test("restoring while requests are in flight answers every one of them", async () => {
   const mark = await sandbox.snapshot();
   const url = `${sandbox.description.urls.api}/v1/routing/capabilities`;
@@ -132,6 +194,23 @@ test("a snapshot whose block a reorg took away is refused, and the chain goes on
   expect(await sandbox.fingerprint()).toEqual(before);
   expect(sandbox.relayer.faults()).toHaveLength(1);
   await first.restore();
+});
+
+test("a snapshot that the node no longer holds is refused, and nothing is changed", async () => {
+  const { client } = sandbox.chain;
+  const id = await client.snapshot();
+  const mark = await sandbox.snapshot();
+  await client.revert({ id });
+  sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  const before = await sandbox.fingerprint();
+  const faults = sandbox.relayer.faults();
+  await expect(mark.restore()).rejects.toMatchObject({
+    code: "stale_snapshot",
+    message: "The node no longer holds this snapshot; take a new one.",
+  });
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect(sandbox.relayer.faults()).toEqual(faults);
+  await sandbox.relayer.clearFaults();
 });
 
 test("the client gets a credential of the restored time by itself", async () => {
