@@ -11,6 +11,15 @@ export function toTimestamp(seconds: number): string {
 }
 
 /**
+ * RFC 3339 text of a time that a contract holds, which may be later than RFC 3339 can say: that is shown as its last second.
+ *
+ * @example toChainTimestamp(2 ** 64) // "9999-12-31T23:59:59Z"
+ */
+export function toChainTimestamp(seconds: number): string {
+  return toTimestamp(Math.min(seconds, latest));
+}
+
+/**
  * Unix seconds of an RFC 3339 UTC text; a fraction of a second stays one.
  *
  * @returns NaN when it is none: another form, another zone, or a day that the calendar does not have.

@@ -145,4 +145,30 @@ export const chainReader: readonly MutantGroup[] = [
       },
     ],
   },
+  {
+    file: "server/views/program.ts",
+    tests: ["test/api/program.test.ts"],
+    mutants: [
+      {
+        rule: "A program shows the bounds that the chain has now.",
+        find: "maxPurchase, openBudget, validUntil } = onChain;",
+        replace: "} = onChain;\n  const { maxPurchase, openBudget, validUntil } = program.bounds;",
+      },
+      {
+        rule: "A program shows the operator that the chain has now.",
+        find: "address: registrar,",
+        replace: "address: registrar && program.registrar,",
+      },
+      {
+        rule: "A program shows the commitment signer that the chain has now.",
+        find: "commitment_signer: commitmentSigner,",
+        replace: "commitment_signer: commitmentSigner && program.commitmentSigner,",
+      },
+      {
+        rule: "Bounds that end after the last timestamp are shown with that.",
+        find: "toChainTimestamp(validUntil)",
+        replace: "new Date(validUntil * 1000).toISOString()",
+      },
+    ],
+  },
 ];

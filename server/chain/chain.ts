@@ -41,10 +41,10 @@ export interface ChainFunding {
   balance: bigint;
 }
 
-/** What a registrar may still offer; amounts in base units. */
+/** A program as the chain holds it, and what its registrar may still offer; amounts in base units. */
 export interface ChainProgram {
-  asOf: BlockPoint;
   registrar: Address;
+  commitmentSigner: Address;
   paused: boolean;
   maxPurchase: bigint;
   openBudget: bigint;

@@ -190,16 +190,11 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
     },
 
     async program(program) {
-      const asOf = await headBlock(client);
-      const state = await client.readContract({
-        ...registrar,
-        functionName: "programState",
-        args: [program],
-        blockHash: asOf.hash,
-      });
+      const args = [program] as const;
+      const state = await client.readContract({ ...registrar, functionName: "programState", args });
       return {
-        asOf,
         registrar: state.operator,
+        commitmentSigner: state.commitmentSigner,
         paused: state.paused,
         maxPurchase: state.bounds.maxPurchase,
         openBudget: state.bounds.openBudget,

@@ -1,3 +1,4 @@
+import { hashId } from "../../protocol/id.ts";
 import { defineOperation } from "../http/operation.ts";
 import { programSchema } from "../schemas/program.ts";
 import { viewProgram } from "../views/program.ts";
@@ -9,7 +10,9 @@ export const readProgram = defineOperation({
   method: "get",
   path: "/v1/routing/programs/{program}",
   summary: "Read the program",
-  description: "Returns the scoped program and the public contract and key metadata that it is pinned to.",
+  description:
+    "Returns the scoped program and the public contract and key metadata that it is pinned to. " +
+    "Operator, commitment signer and bounds are those that the chain has now.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,
@@ -17,9 +20,13 @@ export const readProgram = defineOperation({
   errors: [],
   events: [],
   async handle({ services, program }) {
-    const { keyRing } = services;
-    const { current } = await keyRing.notifications();
-    const keys = { reviewer: await keyRing.reviewer(program.id), notifications: current.key };
-    return { kind: "read", status: 200, body: viewProgram(program, keys, services) };
+    const { keyRing, chain } = services;
+    const [onChain, reviewer, { current }] = await Promise.all([
+      chain.program(hashId(program.id)),
+      keyRing.reviewer(program.id),
+      keyRing.notifications(),
+    ]);
+    const keys = { reviewer, notifications: current.key };
+    return { kind: "read", status: 200, body: viewProgram(program, onChain, keys, services) };
   },
 });

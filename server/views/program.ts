@@ -1,6 +1,7 @@
 import { base64urlnopad } from "@scure/base";
 import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { toChainTimestamp } from "../../protocol/time.ts";
+import type { ChainProgram } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { domainOf } from "../domain/commitment-of.ts";
 import { limits } from "../limits.ts";
@@ -38,27 +39,29 @@ export function viewPublicKey({ keyId, publicKey }: PublicKey) {
 /**
  * A program with everything public that it is bound to.
  *
+ * @param onChain - the program as the chain has it now: its admin can exchange operator, commitment signer and bounds.
  * @param keys - the public keys that notifications and decisions are signed with now.
  */
 export function viewProgram(
   program: ProgramDeployment,
+  onChain: ChainProgram,
   keys: { reviewer: PublicKey; notifications: PublicKey },
   services: Services,
 ) {
-  const { maxPurchase, openBudget, validUntil } = program.bounds;
+  const { registrar, commitmentSigner, maxPurchase, openBudget, validUntil } = onChain;
   return {
     id: program.id,
     name: program.name,
     chain: viewChain(services),
     contracts: viewContracts(services),
     keys: {
-      commitment_signer: program.commitmentSigner,
+      commitment_signer: commitmentSigner,
       registrar: {
-        address: program.registrar,
+        address: registrar,
         bounds: {
           max_purchase: maxPurchase.toString(),
           open_budget: openBudget.toString(),
-          valid_until: toTimestamp(validUntil),
+          valid_until: toChainTimestamp(validUntil),
         },
       },
       reviewer: viewPublicKey(keys.reviewer),
