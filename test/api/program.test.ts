@@ -40,7 +40,11 @@ function opened() {
 function changed() {
   const registrar = stage.wallet("stranger").address;
   const commitmentSigner = stage.wallet("buyer").address;
-  return { registrar, commitmentSigner, bounds: { maxPurchase: 7n, openBudget: 8n, validUntil: 4_000_000_000 } };
+  return {
+    registrar,
+    commitmentSigner,
+    bounds: { maxPurchase: 7n, openBudget: 8n, validUntil: 4_000_000_000 },
+  };
 }
 
 test("the program shows the operator, the commitment signer and the bounds that the chain has now", async () => {
