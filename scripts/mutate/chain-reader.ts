@@ -146,6 +146,17 @@ export const chainReader: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "server/chain/node-chain.ts",
+    tests: ["test/api/refunds.test.ts"],
+    mutants: [
+      {
+        rule: "The cover of a purchase is read at the enrollment that the chain has for it.",
+        find: "const args = [program, merchantRef] as const;\n      const state",
+        replace: "const args = [program, id] as const;\n      const state",
+      },
+    ],
+  },
+  {
     file: "server/views/program.ts",
     tests: ["test/api/program.test.ts"],
     mutants: [

@@ -236,8 +236,38 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A refund after the funding has ended is told as that.",
-        find: "if (coveredUntil !== null)",
-        replace: "if (coveredUntil === 0)",
+        find: 'if (revert.name === "DeadlinePassed") {',
+        replace: 'if (revert.name === "") {',
+      },
+      {
+        rule: "A refund is refused with the figures of the enrollment that covers the purchase.",
+        find: "const remaining = cover.cap - cover.collected;",
+        replace: "const remaining = BigInt(decision.statement.award) * 7n - cover.collected;",
+      },
+      {
+        rule: "A refusal for the funding names the merchant whose enrollment covers the purchase.",
+        find: "merchantId === purchase.merchant_id",
+        replace: "merchantId !== null",
+      },
+      {
+        rule: "A refund that the merchant can still fund may be asked for again.",
+        find: "retryable: short.every(({ canBeGiven }) => canBeGiven),",
+        replace: "retryable: false,",
+      },
+      {
+        rule: "A refund whose cover has ended is not to be asked for again.",
+        find: 'find("valid_until", false,',
+        replace: 'find("valid_until", true,',
+      },
+      {
+        rule: "A refund that the rest of the cap does not cover is not to be asked for again.",
+        find: 'find("remaining", false,',
+        replace: 'find("remaining", true,',
+      },
+      {
+        rule: "A refusal for the funding says when that was revoked.",
+        find: "revokedAt === null ? null : toTimestamp(revokedAt)",
+        replace: "null",
       },
     ],
   },

@@ -34,11 +34,19 @@ export interface ChainFunding {
   /** Digest of the authorization that was enrolled, or null. */
   authorization: Hex | null;
   collected: bigint;
-  /** Unix seconds, 0 while it is not revoked. */
-  revokedAt: number;
+  /** Unix seconds; the last second at which it covers a refund, 0 while nothing is enrolled. */
+  validUntil: number;
+  /** Unix seconds; null while it is not revoked. */
+  revokedAt: number | null;
   /** The wallet's allowance to the funding source. */
   allowance: bigint;
   balance: bigint;
+}
+
+/** The funding that covers a purchase on chain: that of the enrollment which its wallet had when the purchase came there. */
+export interface ChainCover extends ChainFunding {
+  merchantRef: Hex;
+  cap: bigint;
 }
 
 /** A program as the chain holds it, and what its registrar may still offer; amounts in base units. */
@@ -79,6 +87,8 @@ export interface Chain {
   /** By which route a purchase came on chain, or null while it is not there. */
   route(id: Hex): Promise<"registrar_offer" | "merchant_direct" | null>;
   funding(query: { program: Hex; merchantRef: Hex; wallet: Address }): Promise<ChainFunding>;
+  /** The funding that covers a purchase, or null while the purchase is not on chain. */
+  cover(id: Hex): Promise<ChainCover | null>;
   program(program: Hex): Promise<ChainProgram>;
   /** The merchantRef under which a wallet has a funding in a program that is not revoked, or null. */
   enrolledAs(query: { program: Hex; wallet: Address }): Promise<Hex | null>;

@@ -3,6 +3,7 @@ import {
   BaseError,
   BlockNotFoundError,
   ContractFunctionExecutionError,
+  type ContractFunctionReturnType,
   createPublicClient,
   custom,
   type EIP1193RequestFn,
@@ -33,6 +34,7 @@ import type { Deployment } from "../deployment.ts";
 import {
   type BlockPoint,
   type Chain,
+  type ChainFunding,
   ChainMismatchError,
   type ChainRevert,
   ChainUnavailableError,
@@ -179,14 +181,19 @@ export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Ch
         client.readContract({ ...token, functionName: "allowance", args: [wallet, spender], ...at }),
         client.readContract({ ...token, functionName: "balanceOf", args: [wallet], ...at }),
       ]);
-      return {
-        asOf,
-        authorization: unlessZero(state.authorization),
-        collected: state.collected,
-        revokedAt: Number(state.revokedAt),
-        allowance,
-        balance,
-      };
+      // The contract's answer has the wallet's figures only where something is enrolled.
+      return { ...toFunding(state, asOf), allowance, balance };
+    },
+
+    async cover(id) {
+      const asOf = await headBlock(client);
+      const at = { blockHash: asOf.hash } as const;
+      const read = { ...registrar, functionName: "purchase", args: [id], ...at } as const;
+      const { status, program, merchantRef } = await client.readContract(read);
+      if (status === 0) return null;
+      const args = [program, merchantRef] as const;
+      const state = await client.readContract({ ...registrar, functionName: "funding", args, ...at });
+      return { ...toFunding(state, asOf), merchantRef, cap: state.cap };
     },
 
     async program(program) {
@@ -305,6 +312,22 @@ function codeHasher(): (code: Hex) => Hex {
   };
 }
 
+function toFunding(
+  state: ContractFunctionReturnType<typeof purchaseRegistrarAbi, "view", "funding">,
+  asOf: BlockPoint,
+): ChainFunding {
+  const { collected, allowance, balance } = state;
+  return {
+    asOf,
+    authorization: unlessZero(state.authorization),
+    collected,
+    validUntil: Number(state.validUntil),
+    revokedAt: state.revokedAt === 0n ? null : Number(state.revokedAt),
+    allowance,
+    balance,
+  };
+}
+
 function unlessZero(hash: Hex): Hex | null {
   return BigInt(hash) === 0n ? null : hash;
 }
@@ -379,6 +402,7 @@ function guarded(chain: Chain): Chain {
     purchase: guard(chain.purchase),
     route: guard(chain.route),
     funding: guard(chain.funding),
+    cover: guard(chain.cover),
     program: guard(chain.program),
     enrolledAs: guard(chain.enrolledAs),
     nextTime: guard(chain.nextTime),

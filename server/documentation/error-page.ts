@@ -13,7 +13,7 @@ export interface ErrorPage {
 /** Explains a code: what happened, what to do, which operations answer with it. */
 export function errorPage(code: ErrorCode, operations: readonly Operation[]): ErrorPage {
   const { status, title, what, remedy, retryable } = errorCatalogue[code];
-  const again = retryable ? "The identical request may succeed later." : "The identical request fails again.";
+  const again = describeRetry(retryable);
   const met = operations
     .filter((operation) => codesOfOperation(operation).includes(code))
     .map(({ method, path, id }) => ({ request: `${method.toUpperCase()} ${path}`, id }));
@@ -40,6 +40,12 @@ export function errorPage(code: ErrorCode, operations: readonly Operation[]): Er
       `<h2>Where it is met</h2>${met.length === 0 ? `<p>${anywhere}</p>` : `<ul>${items.join("")}</ul>`}</main></body></html>\n`,
     ].join("\n"),
   };
+}
+
+function describeRetry(retryable: boolean | null): string {
+  if (retryable === null)
+    return "Whether the identical request may succeed later is said by the answer's retryable.";
+  return retryable ? "The identical request may succeed later." : "The identical request fails again.";
 }
 
 /** The list of all error pages, as Markdown. */

@@ -30,9 +30,14 @@ export function errorsTable(docsUrl: string): string {
     ["Status", "Code", "Retry the identical request", "What to do"],
     errorCodes.map((code) => {
       const { status, retryable, remedy } = errorCatalogue[code];
-      return [String(status), `[\`${code}\`](${docsUrl}/errors/${code})`, retryable ? "yes" : "no", remedy];
+      const again = retryable === null ? "as `retryable` says" : yesOrNo(retryable);
+      return [String(status), `[\`${code}\`](${docsUrl}/errors/${code})`, again, remedy];
     }),
   );
+}
+
+function yesOrNo(value: boolean): string {
+  return value ? "yes" : "no";
 }
 
 /** The kinds of outbox events. */

@@ -1,3 +1,5 @@
+import type { Hex } from "viem";
+import { hashId } from "../../protocol/id.ts";
 import { Problem } from "../errors/problem.ts";
 import type {
   ClaimRecord,
@@ -19,6 +21,16 @@ export async function findMerchant(
   if (found?.value.program !== program)
     throw new Problem("not_found", `There is no merchant ${id} in ${program}.`);
   return found;
+}
+
+/** Finds the id of the merchant that the chain knows under a merchantRef; null for one that this service did not create. */
+export async function findMerchantId(
+  store: Store,
+  program: string,
+  merchantRef: Hex,
+): Promise<string | null> {
+  const merchants = await store.list("merchants", { program });
+  return merchants.find(({ key }) => hashId(key) === merchantRef)?.key ?? null;
 }
 
 /** A purchase of a program. */

@@ -1,15 +1,17 @@
-import { hashId } from "../../protocol/id.ts";
 import type { Json } from "../../protocol/json.ts";
-import type { ChainFunding, ChainRevert } from "../chain/chain.ts";
+import { toChainTimestamp, toTimestamp } from "../../protocol/time.ts";
+import type { ChainCover, ChainRevert } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { DecisionRecord, PurchaseRecord } from "../store/records.ts";
-import { findMerchant } from "./find.ts";
+import { findMerchantId } from "./find.ts";
 
 /** What keeps a funding from covering an award: the figure that is missing, in the problem's member and in words. */
 interface Shortfall {
   figure: "remaining" | "allowance" | "balance" | "valid_until";
   words: string;
+  /** Whether the merchant can still give what is missing. */
+  canBeGiven: boolean;
 }
 
 /** Whether the contract said that the funding does not cover the award, or not any more. */
@@ -18,66 +20,64 @@ export function saysFunding({ name }: ChainRevert): boolean {
 }
 
 /**
- * The refusal of a collection that the contract does not allow because of the merchant's funding: with every figure, and which of them
- * are missing. Null when the contract has another reason.
+ * The refusal of a collection that the contract does not allow because of the funding that covers the purchase: with every figure, and
+ * which of them are missing. Null when the contract has another reason.
+ *
+ * The wallet may have enrolled anew before the purchase came on chain: then another merchant's enrollment covers it than the one that
+ * the purchase was created under.
  *
  * @param more - members beside `funding`.
  */
 export async function refusalOfFunding(
   revert: ChainRevert,
   { purchase, decision }: { purchase: PurchaseRecord; decision: DecisionRecord },
-  services: Services,
+  { chain, store }: Services,
   more: { [name: string]: Json } = {},
 ): Promise<Problem | null> {
-  const { program, merchant_id } = purchase;
-  const merchant = (await findMerchant(services.store, program, merchant_id)).value;
-  const query = { program: hashId(program), merchantRef: hashId(merchant_id), wallet: merchant.wallet };
-  const funding = await services.chain.funding(query);
+  const cover = await chain.cover(purchase.commitment_hash);
+  if (cover === null) return null;
   const award = BigInt(decision.statement.award);
-  const remaining = BigInt(merchant.funding.cap) - funding.collected;
-  const coveredUntil = coverOf(revert);
-  const short = shortfalls(revert, { ...funding, award, remaining, coveredUntil });
+  const remaining = cover.cap - cover.collected;
+  const short = shortfalls(revert, { ...cover, award, remaining });
   if (short.length === 0) return null;
-  const { allowance, balance, revokedAt } = funding;
+  const merchantId = await findMerchantId(store, purchase.program, cover.merchantRef);
+  const { allowance, balance, validUntil, revokedAt } = cover;
   const member = {
+    merchant_id: merchantId,
     award: award.toString(),
     remaining: remaining.toString(),
     allowance: allowance.toString(),
     balance: balance.toString(),
-    valid_until: merchant.funding.valid_until,
-    revoked_at: revokedAt,
+    valid_until: validUntil,
+    revoked_at: revokedAt === null ? null : toTimestamp(revokedAt),
     missing: short.map(({ figure }) => figure),
   };
   const words = short.map((one) => one.words).join(", and ");
-  return new Problem("funding_source_insufficient", `The award is ${award}; ${words}.`, {
+  const covering =
+    merchantId === purchase.merchant_id
+      ? ""
+      : ` The enrollment of ${merchantId ?? cover.merchantRef} covers this purchase.`;
+  return new Problem("funding_source_insufficient", `The award is ${award}; ${words}.${covering}`, {
     members: { ...more, funding: member },
+    retryable: short.every(({ canBeGiven }) => canBeGiven),
   });
-}
-
-/** The last second at which the funding covers refunds, as the contract that refused has it; null when it did not say. */
-function coverOf({ name, args }: ChainRevert): number | null {
-  return name === "DeadlinePassed" ? Number(args["deadline"]) : null;
 }
 
 function shortfalls(
   revert: ChainRevert,
-  figures: Pick<ChainFunding, "allowance" | "balance"> & {
-    award: bigint;
-    remaining: bigint;
-    coveredUntil: number | null;
-  },
+  figures: Pick<ChainCover, "allowance" | "balance"> & { award: bigint; remaining: bigint },
 ): Shortfall[] {
-  const { award, remaining, allowance, balance, coveredUntil } = figures;
+  const { award, remaining, allowance, balance } = figures;
   const short: Shortfall[] = [];
+  const find = (figure: Shortfall["figure"], canBeGiven: boolean, words: string) =>
+    short.push({ figure, canBeGiven, words });
   if (revert.name === "FundingInsufficient" || remaining < award)
-    short.push({ figure: "remaining", words: `the funding's cap leaves ${remaining}` });
-  if (allowance < award)
-    short.push({ figure: "allowance", words: `the allowance to the funding source is ${allowance}` });
-  if (balance < award) short.push({ figure: "balance", words: `the merchant's balance is ${balance}` });
-  if (coveredUntil !== null)
-    short.push({
-      figure: "valid_until",
-      words: `the funding covers this purchase until ${coveredUntil}, before the next block`,
-    });
+    find("remaining", false, `the funding's cap leaves ${remaining}`);
+  if (allowance < award) find("allowance", true, `the allowance to the funding source is ${allowance}`);
+  if (balance < award) find("balance", true, `the merchant's balance is ${balance}`);
+  if (revert.name === "DeadlinePassed") {
+    const end = toChainTimestamp(Number(revert.args["deadline"]));
+    find("valid_until", false, `the funding covers this purchase until ${end}, before the next block`);
+  }
   return short;
 }

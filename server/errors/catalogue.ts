@@ -6,11 +6,17 @@ export interface ErrorEntry {
   what: string;
   /** What to do about it. */
   remedy: string;
-  /** Whether the identical request may succeed later. */
-  retryable: boolean;
+  /** Whether the identical request may succeed later; null where the cause decides, so that each answer says it. */
+  retryable: boolean | null;
 }
 
-function entry(status: number, title: string, what: string, remedy: string, retryable = false): ErrorEntry {
+function entry(
+  status: number,
+  title: string,
+  what: string,
+  remedy: string,
+  retryable: boolean | null = false,
+): ErrorEntry {
   return { status, title, what, remedy, retryable };
 }
 
@@ -208,8 +214,9 @@ export const errorCatalogue = {
     409,
     "The funding does not cover the award",
     "The merchant's cap, allowance to the funding source, balance or validity does not cover the award.",
-    "Let the merchant approve the funding source and hold the balance, then send the identical request again.",
-    true,
+    "Let the merchant approve the funding source and hold the balance, then send the identical request again. " +
+      "Nothing more can be collected once the cap is used up or the validity has ended.",
+    null,
   ),
   delivery_exhausted: entry(
     409,

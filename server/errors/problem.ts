@@ -17,6 +17,8 @@ export class Problem extends Error {
   readonly members: { [name: string]: Json };
   readonly errors: readonly Finding[];
   readonly headers: { [name: string]: string };
+  /** Whether the identical request may succeed later. */
+  readonly retryable: boolean;
   /** Whether the request had an effect all the same, as a transaction that was mined and reverted: its key stays with it. */
   readonly hadEffect: boolean;
 
@@ -27,6 +29,8 @@ export class Problem extends Error {
       members?: { [name: string]: Json };
       errors?: readonly Finding[];
       headers?: { [name: string]: string };
+      /** As the catalogue says by default; false where that leaves it to the cause. */
+      retryable?: boolean;
       hadEffect?: boolean;
       cause?: unknown;
     } = {},
@@ -37,13 +41,14 @@ export class Problem extends Error {
     this.members = more.members ?? {};
     this.errors = more.errors ?? [];
     this.headers = more.headers ?? {};
+    this.retryable = more.retryable ?? errorCatalogue[code].retryable ?? false;
     this.hadEffect = more.hadEffect ?? false;
   }
 
   /** The same refusal, of a request that had an effect. */
   afterEffect(): Problem {
-    const { code, message, members, errors, headers } = this;
-    return new Problem(code, message, { members, errors, headers, hadEffect: true });
+    const { code, message, members, errors, headers, retryable } = this;
+    return new Problem(code, message, { members, errors, headers, retryable, hadEffect: true });
   }
 }
 

@@ -25,7 +25,7 @@ export function problemAnswer(
   problem: Problem,
   where: { docsUrl: string; instance: string; requestId: string },
 ): Answer {
-  const { title, retryable } = errorCatalogue[problem.code];
+  const { title } = errorCatalogue[problem.code];
   const body: Json = {
     type: `${where.docsUrl}/errors/${problem.code}`,
     title,
@@ -34,7 +34,7 @@ export function problemAnswer(
     detail: problem.message,
     instance: where.instance,
     request_id: where.requestId,
-    retryable,
+    retryable: problem.retryable,
     ...(problem.errors.length > 0 ? { errors: problem.errors.map((finding) => ({ ...finding })) } : {}),
     ...problem.members,
   };

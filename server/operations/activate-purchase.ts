@@ -1,6 +1,7 @@
 import { offerCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
 import { type Json, toJson } from "../../protocol/json.ts";
+import { toTimestamp } from "../../protocol/time.ts";
 import type { RelayIntent } from "../../relayer/relayer.ts";
 import { expectOffer } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
@@ -178,7 +179,7 @@ async function assertOfferable(purchase: PurchaseRecord, { chain }: Services): P
   if (timestamp > purchase.offer_deadline)
     throw new Problem(
       "deadline_passed",
-      `The offer was due by ${purchase.offer_deadline}; the next block is made at ${timestamp}.`,
+      `The offer was due by ${toTimestamp(purchase.offer_deadline)}; the time of the next block is ${toTimestamp(timestamp)}.`,
     );
   const amount = BigInt(purchase.amount);
   const available = state.openBudget - state.openOffers;
@@ -186,7 +187,7 @@ async function assertOfferable(purchase: PurchaseRecord, { chain }: Services): P
     state.paused && "the program is paused, which the direct route does not avoid",
     amount > state.maxPurchase && `the largest purchase is ${state.maxPurchase}`,
     amount > available && `${available < 0n ? 0n : available} of the budget for open offers is left`,
-    timestamp > state.validUntil && `the bounds ended at ${state.validUntil}`,
+    timestamp > state.validUntil && `the bounds were valid until ${toTimestamp(state.validUntil)}`,
   ].filter((cause) => cause !== false);
   if (causes.length > 0) {
     const detail = `The registrar's bounds do not allow this offer of ${amount}: ${causes.join(", and ")}.`;
@@ -217,7 +218,7 @@ function refusalOfOffer(
   if (name === "DeadlinePassed" && args["deadline"] === String(offer_deadline))
     return new Problem(
       "deadline_passed",
-      `The offer was due by ${offer_deadline}; its transaction came at ${String(args["timestamp"])} and reverted.`,
+      `The offer was due by ${toTimestamp(offer_deadline)}; the block of its transaction, which reverted, has the time ${toTimestamp(Number(args["timestamp"]))}.`,
       { members },
     );
   if (name === null || !boundReverts.has(name)) return null;

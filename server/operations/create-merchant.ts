@@ -7,6 +7,7 @@ import { deriveId, hashId } from "../../protocol/id.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { authorizationOf, domainOf } from "../domain/commitment-of.ts";
 import { commitmentSigner } from "../domain/commitment-signer.ts";
+import { findMerchantId } from "../domain/find.ts";
 import { findUnable } from "../domain/parties.ts";
 import { assertNothingFound, type Finding } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
@@ -96,8 +97,7 @@ async function findInWallet(wallet: Address, program: string, services: Services
   if (unable !== null) return [unable];
   const merchantRef = await services.chain.enrolledAs({ program: hashId(program), wallet });
   if (merchantRef === null) return [];
-  const merchants = await services.store.list("merchants", { program });
-  const known = merchants.find(({ key }) => hashId(key) === merchantRef)?.key ?? merchantRef;
+  const known = (await findMerchantId(services.store, program, merchantRef)) ?? merchantRef;
   const detail = `is enrolled as ${known} in this program; use another wallet, or let it revoke that funding`;
   return [{ pointer, code: "already_enrolled", detail }];
 }

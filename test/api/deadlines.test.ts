@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { toTimestamp } from "../../protocol/time.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import { type Answer, problem, type Schema, Stage } from "./stage.ts";
 
@@ -56,7 +57,7 @@ describe("an offer", () => {
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       code: "deadline_passed",
-      detail: `The offer was due by ${offer_deadline}; the next block is made at ${offer_deadline + 1}.`,
+      detail: `The offer was due by ${toTimestamp(offer_deadline)}; the time of the next block is ${toTimestamp(offer_deadline + 1)}.`,
     });
     expect(await relayed()).toEqual(before);
   });
@@ -78,6 +79,7 @@ describe("an offer", () => {
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       code: "registrar_bound_exceeded",
+      detail: `The registrar's bounds do not allow this offer of 25000000: the bounds were valid until ${toTimestamp(validUntil)}.`,
       bounds: { valid_until: validUntil },
     });
     expect(await relayed()).toEqual(before);
@@ -108,7 +110,7 @@ describe("an offer", () => {
     expect(late.status, late.text).toBe(409);
     expect(problem(late)).toMatchObject({
       code: "deadline_passed",
-      detail: `The offer was due by ${offer_deadline}; its transaction came at ${offer_deadline + 1} and reverted.`,
+      detail: `The offer was due by ${toTimestamp(offer_deadline)}; the block of its transaction, which reverted, has the time ${toTimestamp(offer_deadline + 1)}.`,
       revert: {
         name: "DeadlinePassed",
         args: { timestamp: String(offer_deadline + 1), deadline: String(offer_deadline) },

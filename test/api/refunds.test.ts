@@ -123,6 +123,7 @@ describe.each(["allowance", "balance"] as const)(
         expect(short.status, short.text).toBe(409);
         expect(problem(short)).toMatchObject({
           code: "funding_source_insufficient",
+          retryable: true,
           funding: { award: "10000000", [what]: "0", missing: [what] },
         });
         expect(await transactions()).toMatchObject([{ attempt: 1, status: "reverted" }]);
@@ -284,8 +285,9 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
   expect(refused.status, refused.text).toBe(409);
   expect(problem(refused)).toMatchObject({
     code: "funding_source_insufficient",
+    retryable: false,
     detail: "The award is 10000000; the funding's cap leaves 5000000.",
-    funding: { award: "10000000", remaining: "5000000", missing: ["remaining"] },
+    funding: { merchant_id: merchant.id, award: "10000000", remaining: "5000000", missing: ["remaining"] },
   });
   expect(await transactions()).toHaveLength(2);
 });
@@ -356,8 +358,9 @@ describe("the validity of the funding", () => {
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       code: "funding_source_insufficient",
-      detail: `The award is 10000000; the funding covers this purchase until ${until}, before the next block.`,
-      funding: { valid_until: until, revoked_at: 0, missing: ["valid_until"] },
+      retryable: false,
+      detail: `The award is 10000000; the funding covers this purchase until ${toTimestamp(until)}, before the next block.`,
+      funding: { valid_until: until, revoked_at: null, missing: ["valid_until"] },
     });
     expect(await transactions()).toEqual([]);
   });
@@ -381,6 +384,7 @@ describe("the validity of the funding", () => {
     expect(late.status, late.text).toBe(409);
     expect(problem(late)).toMatchObject({
       code: "funding_source_insufficient",
+      retryable: false,
       funding: { missing: ["valid_until"] },
       revert: { name: "DeadlinePassed", args: { deadline: String(until) } },
       operation: { status: "reverted", attempt: 1 },
@@ -406,6 +410,7 @@ describe("the validity of the funding", () => {
     const until = await validUntil();
     const approved = await approvedUntil(until);
     await revoke(approved);
+    const revokedAt = toTimestamp(await stage.sandbox.clock.now());
     const { deadlines } = approved.purchase;
     expect(deadlines.claim_deadline).toBeLessThan(until - 1);
     const revoked = await stage.sandbox.snapshot();
@@ -420,7 +425,8 @@ describe("the validity of the funding", () => {
       if (!allowed)
         expect(problem(answer)).toMatchObject({
           code: "funding_source_insufficient",
-          funding: { valid_until: until, revoked_at: expect.any(Number), missing: ["valid_until"] },
+          retryable: false,
+          funding: { valid_until: until, revoked_at: revokedAt, missing: ["valid_until"] },
         });
     }
     expect(seen).toEqual(["allowed", "allowed", "allowed", "refused"]);
@@ -439,4 +445,78 @@ describe("the validity of the funding", () => {
       () => false,
     );
   }
+});
+
+describe("a purchase that a newer enrollment of the wallet covers", () => {
+  /** A purchase whose merchant's wallet has enrolled anew, with another cap and end, before it was offered. */
+  async function coveredAnew() {
+    const former = await stage.enrolledMerchant("20000000000");
+    const purchase = await stage.createPurchase(former);
+    await stage.sandbox.wallets.merchant.revokeFunding(former);
+    const { data: newer } = await stage.api.POST("/v1/routing/programs/{program}/merchants", {
+      params: stage.write(),
+      body: {
+        wallet: former.wallet,
+        name: "Corner Books",
+        funding_cap: "60000000",
+        funding_valid_until: (await stage.sandbox.clock.now()) + 60 * day,
+      },
+    });
+    if (newer === undefined) throw new Error("The merchant is created.");
+    const { body } = await stage.sandbox.wallets.merchant.enroll(newer);
+    const enrolled = await stage.post(stage.path(`/merchants/${newer.id}/enrollment`), body);
+    expect(enrolled.status, enrolled.text).toBe(200);
+    await stage.activate(purchase);
+    await stage.pay(purchase);
+    await stage.reconcile(purchase);
+    const claim = await stage.claim(purchase);
+    return { newer, approved: { purchase, claim, decision: await stage.decide(purchase, claim) } };
+  }
+
+  test("is refused with the figures and the merchant of that enrollment", async () => {
+    const { newer, approved } = await coveredAnew();
+    const refused = await refund(approved);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      code: "funding_source_insufficient",
+      retryable: true,
+      detail: `The award is 10000000; the allowance to the funding source is 0. The enrollment of ${newer.id} covers this purchase.`,
+      funding: {
+        merchant_id: newer.id,
+        award: "10000000",
+        remaining: "60000000",
+        allowance: "0",
+        valid_until: newer.funding.valid_until,
+        revoked_at: null,
+        missing: ["allowance"],
+      },
+    });
+  });
+
+  test("is refused once that enrollment has ended, although the one that it was created under has not", async () => {
+    const { newer, approved } = await coveredAnew();
+    await fund(cap);
+    const until = newer.funding.valid_until;
+    await stage.sandbox.clock.travelTo(until);
+    await stage.renew();
+    const refused = await refund(approved);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      retryable: false,
+      detail: `The award is 10000000; the funding covers this purchase until ${toTimestamp(until)}, before the next block. The enrollment of ${newer.id} covers this purchase.`,
+      funding: { merchant_id: newer.id, valid_until: until, missing: ["valid_until"] },
+    });
+  });
+
+  test("is collected under the cap of that enrollment", async () => {
+    const { newer, approved } = await coveredAnew();
+    await fund(cap);
+    expect((await refund(approved)).status).toBe(201);
+    const again = await stage.approvedPurchase(newer);
+    await fund(0n);
+    expect(problem(await refund(again))).toMatchObject({
+      detail: "The award is 10000000; the allowance to the funding source is 0.",
+      funding: { merchant_id: newer.id, remaining: "50000000" },
+    });
+  });
 });
