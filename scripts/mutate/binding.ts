@@ -101,6 +101,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "The recipient is the bound contract.",
         find: "ok: sameAddress(to, expected.call.to) && ",
         replace: "ok: ",
+        tests: ["test/binding/reported-sides.test.ts"],
       },
       {
         rule: "The bound contract has the code that was pinned.",

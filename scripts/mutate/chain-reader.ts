@@ -142,6 +142,7 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "The refunded figure is the chain's.",
         find: "refunded: onChain.refunded.toString()",
         replace: 'refunded: parts.refund?.award ?? "0"',
+        tests: ["test/api/refunds.test.ts"],
       },
     ],
   },

@@ -133,15 +133,4 @@ export const merchants: readonly MutantGroup[] = [
       },
     ],
   },
-  {
-    file: "server/views/merchant.ts",
-    tests: ["test/end-to-end/lifecycle.test.ts", "test/api/operations.test.ts"],
-    mutants: [
-      {
-        rule: "What remains of a funding is its cap without what was collected.",
-        find: "remaining: (BigInt(merchant.funding.cap) - funding.collected)",
-        replace: "remaining: (BigInt(merchant.funding.cap) - 0n)",
-      },
-    ],
-  },
 ];

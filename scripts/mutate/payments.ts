@@ -1,6 +1,8 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const attacks = "test/binding/attacks.test.ts";
+const reorgs = "test/api/reorgs.test.ts";
+const figures = "test/api/figures.test.ts";
 
 export const payments: readonly MutantGroup[] = [
   {
@@ -35,6 +37,7 @@ export const payments: readonly MutantGroup[] = [
         rule: "A transaction that was mined again after a reorg stays used.",
         find: ".filter((key) => !standing.has(key))",
         replace: ".filter((key) => key.length > 0)",
+        tests: [reorgs],
       },
       {
         rule: "A reconciled transaction is used.",
@@ -64,7 +67,7 @@ export const payments: readonly MutantGroup[] = [
         rule: "A reconciliation of nothing new causes no event.",
         find: "if (changed.length === 0)",
         replace: "if (changed.length < 0)",
-        only: "a log that is used twice",
+        tests: [figures],
       },
       {
         rule: "A payment that was recorded before is told as already reconciled.",
@@ -88,13 +91,13 @@ export const payments: readonly MutantGroup[] = [
         rule: "A receipt tells the sum that was paid up to it.",
         find: 'paid_total: String(fields["paidTotal"])',
         replace: 'paid_total: String(fields["amount"])',
-        tests: ["test/api/figures.test.ts"],
+        tests: [figures],
       },
       {
         rule: "A payment that was mined again in another block is recorded anew.",
         find: "receipt.block_hash === log.blockHash && ",
         replace: "receipt.transaction_hash === log.transactionHash && ",
-        only: "a payment that was mined again elsewhere",
+        tests: [reorgs],
       },
     ],
   },
@@ -142,7 +145,7 @@ export const payments: readonly MutantGroup[] = [
         rule: "An event of a reconciliation tells how many payments were taken back.",
         find: "reverted: reverted.length",
         replace: "reverted: applied.length",
-        tests: ["test/notifications/events.test.ts", attacks],
+        tests: [reorgs],
       },
     ],
   },

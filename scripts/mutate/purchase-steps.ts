@@ -5,6 +5,7 @@ const states = "test/api/states.test.ts";
 const severalKeys = "test/api/several-keys.test.ts";
 const errors = "test/api/errors.test.ts";
 const attacks = "test/binding/attacks.test.ts";
+const windows = "test/binding/windows.test.ts";
 
 export const purchaseSteps: readonly MutantGroup[] = [
   {
@@ -260,13 +261,13 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A payment from before the purchase is none of it.",
         find: "from: Math.max(...known.map(({ created_at }) => created_at), asked.created_at)",
         replace: "from: 0",
-        only: "a transaction older than the purchase",
+        tests: [windows],
       },
       {
         rule: "A batch is in time when it is in time for each of its purchases.",
         find: "to: Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline)",
         replace: "to: asked.pay_deadline",
-        tests: [deadlines, attacks],
+        tests: [windows],
       },
       {
         rule: "A registration is late after the offer deadline, also before the payment deadline.",
@@ -286,13 +287,13 @@ export const purchaseSteps: readonly MutantGroup[] = [
       }),
     ],
     timely: { from: purchase.created_at, to: purchase.pay_deadline },`,
-        tests: [deadlines],
+        tests: [windows],
       },
       {
         rule: "An enrollment after the funding has ended is late.",
         find: "to: merchant.funding.valid_until }",
         replace: "to: null }",
-        tests: [deadlines],
+        tests: [windows],
       },
       {
         rule: "A transaction has as many confirmations as the sandbox requires.",

@@ -4,7 +4,6 @@ const errors = "test/api/errors.test.ts";
 const decisions = "test/api/decisions.test.ts";
 const collected = "test/api/refunds.test.ts";
 const attacks = "test/binding/attacks.test.ts";
-const lifecycle = "test/end-to-end/lifecycle.test.ts";
 
 export const refunds: readonly MutantGroup[] = [
   {
@@ -185,13 +184,13 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A refund is for the purchase's own decision.",
         find: " || decision.id !== body.decision_id",
         replace: "",
-        tests: [collected, errors],
+        tests: [collected],
       },
       {
         rule: "A refund whose collection is not confirmed is due, and says so in an event.",
         find: 'event: { type: "refund.due", data: eventOf(fields) },',
         replace: "",
-        tests: ["test/notifications/events.test.ts", collected],
+        tests: [collected],
       },
       {
         rule: "A refund was made when its award was recorded.",
@@ -212,6 +211,11 @@ export const refunds: readonly MutantGroup[] = [
     tests: [collected],
     mutants: [
       {
+        rule: "What remains of a funding is its cap without what was collected.",
+        find: "return cap - collected;",
+        replace: "return cap;",
+      },
+      {
         rule: "A refund that the rest of the cap does not cover is told as that.",
         find: 'if (revert.name === "FundingInsufficient" || remaining < award)',
         replace: "if (remaining < 0n)",
@@ -229,6 +233,16 @@ export const refunds: readonly MutantGroup[] = [
         replace: "if (allowance <= award)",
       },
       {
+        rule: "A refund of all that the merchant has is covered.",
+        find: "if (balance < award)",
+        replace: "if (balance <= award)",
+      },
+      {
+        rule: "A refund of all that remains of the cap is covered.",
+        find: "remaining < award",
+        replace: "remaining <= award",
+      },
+      {
         rule: "A refund that the merchant's balance does not cover is told as that.",
         find: "if (balance < award)",
         replace: "if (balance < 0n)",
@@ -241,7 +255,7 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A refund is refused with the figures of the enrollment that covers the purchase.",
-        find: "const remaining = cover.cap - cover.collected;",
+        find: "const remaining = remainingOf(cover);",
         replace: "const remaining = BigInt(decision.statement.award) * 7n - cover.collected;",
       },
       {
@@ -273,7 +287,7 @@ export const refunds: readonly MutantGroup[] = [
   },
   {
     file: "server/views/refund.ts",
-    tests: [lifecycle],
+    tests: [collected],
     mutants: [
       {
         rule: "A refund comes from the merchant.",

@@ -14,6 +14,11 @@ interface Shortfall {
   canBeGiven: boolean;
 }
 
+/** What the cap of a funding leaves, in base units. */
+export function remainingOf({ cap, collected }: Pick<ChainCover, "cap" | "collected">): bigint {
+  return cap - collected;
+}
+
 /** Whether the contract said that the funding does not cover the award, or not any more. */
 export function saysFunding({ name }: ChainRevert): boolean {
   return name === "FundingInsufficient" || name === "DeadlinePassed";
@@ -37,7 +42,7 @@ export async function refusalOfFunding(
   const cover = await chain.cover(purchase.commitment_hash);
   if (cover === null) return null;
   const award = BigInt(decision.statement.award);
-  const remaining = cover.cap - cover.collected;
+  const remaining = remainingOf(cover);
   const short = shortfalls(revert, { ...cover, award, remaining });
   if (short.length === 0) return null;
   const merchantId = await findMerchantId(store, purchase.program, cover.merchantRef);

@@ -5,6 +5,7 @@ import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import type { ChainFunding } from "../chain/chain.ts";
 import { authorizationOf, domainOf } from "../domain/commitment-of.ts";
+import { remainingOf } from "../domain/funding.ts";
 import type { Services } from "../services.ts";
 import type { MerchantRecord } from "../store/records.ts";
 import { viewTransactionRequest } from "./transaction-request.ts";
@@ -37,6 +38,8 @@ export function viewMerchant(
   const typedData = fundingAuthorizationTypedData(domainOf(deployment), authorization);
   const call = enrollCall(deployment.registrar.address, authorization, merchant.funding.signature);
   const { enrollment } = merchant;
+  const { collected } = funding;
+  const cap = BigInt(merchant.funding.cap);
   return {
     id: merchant.id,
     program: merchant.program,
@@ -60,8 +63,8 @@ export function viewMerchant(
     },
     funding: {
       cap: merchant.funding.cap,
-      collected: funding.collected.toString(),
-      remaining: (BigInt(merchant.funding.cap) - funding.collected).toString(),
+      collected: collected.toString(),
+      remaining: remainingOf({ cap, collected }).toString(),
       valid_until: merchant.funding.valid_until,
       allowance: funding.allowance.toString(),
       balance: funding.balance.toString(),

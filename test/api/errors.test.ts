@@ -254,6 +254,9 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   gas_budget_exceeded: async () => {
     await using poor = await Stage.open({ seed: "poor", gasBudgetWei: 0n });
     const answer = await activate(poor, await poor.createPurchase(await poor.enrolledMerchant()));
+    const { required_wei, available_wei } = problem(answer);
+    expect(available_wei).toBe("0");
+    expect(BigInt(required_wei ?? 0)).toBeGreaterThan(0n);
     await expectProblem(answer, "gas_budget_exceeded", poor.sandbox.description.urls.docs);
     return answer;
   },

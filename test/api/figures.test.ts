@@ -110,6 +110,27 @@ test("the figures of a purchase follow every payment, and reconciled what was re
   expect(await figures()).toEqual(["paid", "0", "25000000", "0", "25000000", "0"]);
 });
 
+test("a reconciliation of nothing new tells what is recorded already, writes nothing and causes no event", async () => {
+  const purchase = await stage.activePurchase(merchant);
+  const hash = await stage.pay(purchase);
+  const first = await stage.reconcile(purchase);
+  expect(first).toMatchObject({ applied: [{ transaction_hash: hash }], already_reconciled: [] });
+  const events = async () =>
+    (await stage.sandbox.store.list("events", { subject: purchase.id })).map(({ value }) => value.id);
+  expect((await events()).at(-1)).toBe(first.event_id);
+  const before = await events();
+  const second = await stage.reconcile(purchase);
+  expect(second).toMatchObject({
+    applied: [],
+    already_reconciled: first.applied,
+    reverted: [],
+    affected_purchases: [purchase.id],
+    event_id: null,
+  });
+  expect(second.purchase).toEqual(first.purchase);
+  expect(await events()).toEqual(before);
+});
+
 test.each([
   ["one block", 0],
   ["one block", 1],

@@ -55,6 +55,20 @@ test("all deadlines may be one moment, the last one of the merchant's funding, a
   expect(purchase).toMatchObject({ deadlines, amount: merchant.funding.cap, expired: false });
 });
 
+test("the buyer is the beneficiary when none is named", async () => {
+  const named = await stage.createPurchase(merchant);
+  expect(named).toMatchObject({
+    buyer: stage.wallet("buyer").address,
+    beneficiary: stage.wallet("beneficiary").address,
+  });
+  const body = { merchant_id: merchant.id, buyer: named.buyer, amount: "25000000", terms: {} };
+  const created = await stage.post(stage.path("/purchases"), body);
+  expect(created.status, created.text).toBe(201);
+  const { buyer, beneficiary, commitment }: Schema<"Purchase"> = JSON.parse(created.text);
+  expect([buyer, beneficiary]).toEqual([named.buyer, named.buyer]);
+  expect(commitment.typed_data.message).toMatchObject({ buyer, beneficiary });
+});
+
 test("deadlines that are not named are 1, 7 and 30 days from now, and never before an earlier one that is named", async () => {
   const day = 86_400;
   const daysFromNow = async (named: { offer_deadline?: number; pay_deadline?: number } = {}) => {

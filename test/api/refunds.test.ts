@@ -6,7 +6,7 @@ import { hashId } from "../../protocol/id.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import type { SentTransaction } from "../../sandbox/wallets/test-wallet.ts";
-import { type Answer, problem, Stage } from "./stage.ts";
+import { type Answer, problem, type Schema, Stage } from "./stage.ts";
 
 let stage: Stage;
 let mark: Snapshot;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-type Approved = Awaited<ReturnType<Stage["approvedPurchase"]>>;
+type Approved = Pick<Awaited<ReturnType<Stage["approvedPurchase"]>>, "purchase" | "decision">;
 
 async function refund({ purchase, decision }: Approved, key = stage.key()): Promise<Answer> {
   const path = stage.path(`/purchases/${purchase.id}/refunds`);
@@ -67,8 +67,20 @@ async function transferOfAll(from: string, to: string) {
   const token = { address: deployment.token.address, abi: testUsdcAbi } as const;
   const { address } = stage.wallet(from);
   const balance = await client.readContract({ ...token, functionName: "balanceOf", args: [address] });
-  const args = [stage.wallet(to).address, balance] as const;
-  return { to: token.address, data: encodeFunctionData({ ...token, functionName: "transfer", args }) };
+  return transfer(to, balance);
+}
+
+function transfer(to: string, amount: bigint) {
+  const { address } = stage.sandbox.chain.deployment.token;
+  const args = [stage.wallet(to).address, amount] as const;
+  return { to: address, data: encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args }) };
+}
+
+/** Leaves the merchant exactly so many tokens. */
+async function leave(amount: bigint): Promise<void> {
+  const [taken, left] = [await transferOfAll("merchant", "stranger"), transfer("merchant", amount)];
+  expect((await stage.wallet("merchant").send(taken)).status).toBe("success");
+  expect((await stage.wallet("stranger").send(left)).status).toBe("success");
 }
 
 /** Has a refund's collection mined behind the merchant's transaction that takes something away. */
@@ -214,6 +226,106 @@ test.each([
   },
 );
 
+test("a refund whose collection is not confirmed is due since its award was recorded, and says so in one event", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  const { purchase, decision } = approved;
+  stage.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  const due = await refund(approved, "first-key");
+  expect(due.status, due.text).toBe(202);
+  const begun: Schema<"RefundExecution"> = JSON.parse(due.text);
+  expect(begun.refund).toEqual({
+    id: expect.stringMatching(/^ref_/),
+    program: stage.program,
+    purchase_id: purchase.id,
+    decision_id: decision.id,
+    status: "due",
+    award: "10000000",
+    from: stage.wallet("merchant").address,
+    to: stage.wallet("beneficiary").address,
+    operation_id: begun.operation.operation_id,
+    transaction_hash: null,
+    created_at: toTimestamp(await stage.sandbox.clock.now()),
+    collected_at: null,
+    event_id: begun.event_id,
+  });
+  const { id: refund_id, event_id, created_at } = begun.refund;
+  const told = { purchase_id: purchase.id, refund_id, award: "10000000" };
+  expect(await refundEvents(purchase)).toEqual([{ id: event_id, type: "refund.due", data: told }]);
+  expect(await read(purchase)).toMatchObject({ status: "refund_due", event_id, figures: { refunded: "0" } });
+  const again = await refund(approved, "other-key");
+  expect([again.status, JSON.parse(again.text).refund]).toEqual([202, begun.refund]);
+
+  await stage.sandbox.chain.client.mine({ blocks: 1 });
+  await stage.sandbox.relayer.clearFaults();
+  const done = await refund(approved, "first-key");
+  expect(done.status, done.text).toBe(201);
+  const finished: Schema<"RefundExecution"> = JSON.parse(done.text);
+  const { transaction_hash, collected_at } = finished.refund;
+  expect(finished.refund).toEqual({
+    ...begun.refund,
+    status: "collected",
+    transaction_hash: finished.operation.hash,
+    collected_at,
+    event_id: finished.event_id,
+  });
+  expect(Date.parse(String(collected_at))).toBeGreaterThan(Date.parse(created_at));
+  expect(await refundEvents(purchase)).toEqual([
+    { id: event_id, type: "refund.due", data: told },
+    { id: finished.event_id, type: "refund.collected", data: { ...told, transaction_hash } },
+  ]);
+  expect(await read(purchase)).toMatchObject({ status: "refunded", figures: { refunded: "10000000" } });
+});
+
+async function read({ id }: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Purchase">> {
+  const { data } = await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    params: { path: { program: stage.program, id } },
+  });
+  if (data === undefined) throw new Error("The purchase can be read.");
+  return data;
+}
+
+async function refundEvents({ id }: Pick<Schema<"Purchase">, "id">) {
+  const events = await stage.sandbox.store.list("events", { subject: id });
+  return events
+    .filter(({ value }) => value.type.startsWith("refund."))
+    .map(({ value }) => ({ id: value.id, type: value.type, data: JSON.parse(value.body).data }));
+}
+
+test("a refund under the decision on another purchase is refused, and nothing is relayed", async () => {
+  const merchant = await stage.fundedMerchant();
+  const { purchase } = await stage.approvedPurchase(merchant);
+  const { decision } = await stage.approvedPurchase(merchant);
+  const path = stage.path(`/purchases/${purchase.id}/refunds`);
+  const refused = await stage.post(path, { decision_id: decision.id });
+  expect(refused.status, refused.text).toBe(404);
+  expect(problem(refused)).toMatchObject({
+    code: "not_found",
+    detail: `There is no decision ${decision.id} of ${purchase.id}.`,
+  });
+  expect(await transactions()).toEqual([]);
+});
+
+const award = 10_000_000n;
+
+test.each([
+  { exact: "allowance", allowance: award, balance: award - 1n, missing: "balance" },
+  { exact: "balance", allowance: award - 1n, balance: award, missing: "allowance" },
+])("the $exact is not told as missing when it is exactly the award", async (given) => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  await fund(given.allowance);
+  await leave(given.balance);
+  const short = await refund(approved);
+  expect(short.status, short.text).toBe(409);
+  expect(problem(short)).toMatchObject({
+    code: "funding_source_insufficient",
+    detail: {
+      balance: "The award is 10000000; the merchant's balance is 9999999.",
+      allowance: "The award is 10000000; the allowance to the funding source is 9999999.",
+    }[given.missing],
+    funding: { [given.exact]: "10000000", [given.missing]: "9999999", missing: [given.missing] },
+  });
+});
+
 test("a refund that is refused before a transaction was mined frees its key", async () => {
   const approved = await stage.approvedPurchase(await stage.enrolledMerchant());
   const short = await refund(approved, "first-key");
@@ -273,13 +385,20 @@ test("a refund that was accepted and is not funded any more fails without a nonc
   expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
 });
 
-test("a refund above what the funding's cap leaves is refused with that figure, whatever may be drawn", async () => {
+test("a refund above what the funding's cap leaves is refused with that figure, whatever may be drawn, and one of exactly that is not", async () => {
   const merchant = await stage.fundedMerchant("25000000");
   await fund(cap);
-  const approved = [];
-  for (let count = 0; count < 3; count += 1) approved.push(await stage.approvedPurchase(merchant));
-  const [first, second, third] = approved;
-  if (first === undefined || second === undefined || third === undefined) throw new Error("There are three.");
+  const approve = async (awarded: string): Promise<Approved> => {
+    const purchase = await stage.paidPurchase(merchant);
+    const decision = await stage.decide(purchase, await stage.claim(purchase), { award: awarded });
+    return { purchase, decision };
+  };
+  const [first, second, third] = [
+    await approve("10000000"),
+    await approve("10000000"),
+    await approve("10000000"),
+  ];
+  const rest = await approve("5000000");
   for (const one of [first, second]) expect((await refund(one)).status).toBe(201);
   const refused = await refund(third);
   expect(refused.status, refused.text).toBe(409);
@@ -290,6 +409,14 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
     funding: { merchant_id: merchant.id, award: "10000000", remaining: "5000000", missing: ["remaining"] },
   });
   expect(await transactions()).toHaveLength(2);
+
+  await fund(0n);
+  expect(problem(await refund(rest))).toMatchObject({
+    detail: "The award is 5000000; the allowance to the funding source is 0.",
+    funding: { award: "5000000", remaining: "5000000", missing: ["allowance"] },
+  });
+  await fund(cap);
+  expect((await refund(rest)).status).toBe(201);
 });
 
 /** What the program's admin does between a decision and its refund. */

@@ -114,9 +114,18 @@ async function logsOf({ purchase, log }: Effect): Promise<Hex[]> {
   return logs.filter(({ args }) => args.id === hash).map(({ transactionHash }) => transactionHash);
 }
 
-async function eventsOf({ purchase, event }: Effect) {
+async function eventsOf({ purchase, event }: Pick<Effect, "purchase" | "event">) {
   const events = await stage.sandbox.store.list("events", { subject: purchase });
   return events.filter(({ value }) => value.type === event).map(({ value }) => JSON.parse(value.body).data);
+}
+
+async function bytesOf(hash: string): Promise<Hex> {
+  const { client } = stage.sandbox.chain;
+  return await client.request<{
+    Method: "eth_getRawTransactionByHash";
+    Parameters: [string];
+    ReturnType: Hex;
+  }>({ method: "eth_getRawTransactionByHash", params: [hash] });
 }
 
 /** Does an effect, then has a reorg put what makes it revert in front of its transaction. */
@@ -220,11 +229,7 @@ describe.each(["offer", "collect_refund"] as const)(
       expect(problem(reverted)).toMatchObject({ operation: { status: "reverted", attempt: 1 } });
       const first = (await operation())?.hash;
       if (!first) throw new Error("The first attempt has a transaction.");
-      const raw = await client.request<{
-        Method: "eth_getRawTransactionByHash";
-        Parameters: [string];
-        ReturnType: Hex;
-      }>({ method: "eth_getRawTransactionByHash", params: [first] });
+      const raw = await bytesOf(first);
       await allowAgain(effect);
       const done = await effect.ask("second-key");
       expect(done.status, done.text).toBe(effect.success);
@@ -288,18 +293,6 @@ describe("a registration that a reorg removes", () => {
     return hash;
   }
 
-  async function bytesOf(hash: Hex): Promise<Hex> {
-    const { client } = stage.sandbox.chain;
-    return await client.request<{
-      Method: "eth_getRawTransactionByHash";
-      Parameters: [Hex];
-      ReturnType: Hex;
-    }>({
-      method: "eth_getRawTransactionByHash",
-      params: [hash],
-    });
-  }
-
   test("leaves a purchase that is created, and that is active again as soon as the merchant has registered it again", async () => {
     const purchase = (await stage.createPurchase(merchant)).id;
     const first = await register(purchase);
@@ -342,6 +335,63 @@ describe("a registration that a reorg removes", () => {
     const again = await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash: hash });
     expect(again.status, again.text).toBe(200);
     expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "merchant_direct" });
+  });
+});
+
+describe("a reconciled payment that a reorg removes", () => {
+  async function paid() {
+    const purchase = await stage.activePurchase(merchant);
+    const hash = await stage.pay(purchase);
+    const { applied } = await stage.reconcile(purchase);
+    const raw = await bytesOf(hash);
+    const [{ receipts }] = [await read({ purchase: purchase.id })];
+    expect(receipts).toEqual(applied);
+    return { purchase, hash, raw, first: applied };
+  }
+
+  const reconciliations = async (purchase: string) =>
+    await eventsOf({ purchase, event: "purchase.reconciled" });
+
+  /** What a payment is told to serve when it is sent as the registration of another purchase. */
+  async function useOf(transaction_hash: Hex): Promise<unknown> {
+    const { id } = await stage.createPurchase(merchant);
+    const refused = problem(
+      await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash }),
+    );
+    expect(refused).toMatchObject({ status: 422, code: "binding_mismatch" });
+    return refused.binding?.checks.find(({ name }) => name === "unused");
+  }
+
+  test("is told as taken back, with its number in the event", async () => {
+    const { purchase, first } = await paid();
+    await stage.reorg(1);
+    const taken = await stage.reconcile(purchase);
+    expect(taken).toMatchObject({ applied: [], already_reconciled: [], reverted: first });
+    expect((await reconciliations(purchase.id)).map(({ totals }) => totals)).toEqual([
+      { applied: 1, reverted: 0, affected_purchases: 1 },
+      { applied: 0, reverted: 1, affected_purchases: 1 },
+    ]);
+  });
+
+  test("is not reconciled in the block that mines it again, until it is recorded there, and stays used", async () => {
+    const { purchase, hash, raw, first } = await paid();
+    await stage.reorg(1);
+    await stage.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
+    const { blockNumber, blockHash } = await stage.wallet("buyer").receipt(hash);
+    const elsewhere = { ...first[0], block_number: Number(blockNumber), block_hash: blockHash };
+    const moved = await read({ purchase: purchase.id });
+    expect(moved.receipts).toEqual([{ ...elsewhere, reconciled_at: null }]);
+    const recorded = await stage.reconcile(purchase);
+    const again = { ...elsewhere, reconciled_at: recorded.applied[0]?.reconciled_at };
+    expect(again.reconciled_at).not.toBeNull();
+    expect(recorded).toMatchObject({ applied: [again], already_reconciled: [], reverted: first });
+    expect((await read({ purchase: purchase.id })).receipts).toEqual([again]);
+    expect(await useOf(hash)).toEqual({
+      name: "unused",
+      ok: false,
+      expected: null,
+      actual: `payment of ${hash}`,
+    });
   });
 });
 

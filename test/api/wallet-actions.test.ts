@@ -324,6 +324,31 @@ describe("why_not says what fails", () => {
     );
   });
 
+  test("of an approval, which is of what is outstanding at most and not approved yet", async () => {
+    const purchase = await active();
+    const approval = async (amount: string) =>
+      await whyNot(purchase, "approve", amount && `?amount=${amount}`);
+    expect(await approval("25000000")).toBeNull();
+    expect(await approval("25000001")).toBe("Only 25000000 base units are outstanding.");
+    const { buyer } = stage.sandbox.wallets;
+    await buyer.approve(purchase, 10_000_000n);
+    expect(await approval("10000000")).toBe("10000000 base units are approved already.");
+    expect(await approval("10000001")).toBeNull();
+    await buyer.approve(purchase);
+    expect(await approval("")).toBe("What is outstanding is approved already.");
+    await buyer.pay(purchase);
+    expect(await approval("")).toBe("The purchase is fully paid.");
+  });
+
+  test("of an approval that the next block would have after the payment deadline", async () => {
+    const purchase = await active();
+    const { pay_deadline } = purchase.deadlines;
+    await stage.sandbox.clock.travelTo(pay_deadline - 1);
+    expect(await whyNot(purchase, "approve")).toBeNull();
+    await stage.sandbox.clock.travelTo(pay_deadline);
+    expect(await whyNot(purchase, "approve")).toBe("The payment deadline has passed.");
+  });
+
   test("after the refund, which ends the payments", async () => {
     const purchase = await refunded();
     expect(await whyNot(purchase, "approve", "?amount=15000001")).toBe(

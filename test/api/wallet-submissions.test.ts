@@ -102,7 +102,8 @@ describe("what a stranger submits again", () => {
     await accepted(submit(purchase, { action: "claim", transaction_hash: await send() }));
     const digest = await stage.digest();
     const again = [await submit(purchase, body, "first-key"), await submit(purchase, body, "other-key")];
-    for (const { status, text, headers } of [other, ...again]) {
+    const capitals = { ...body, signature: `0x${signature.slice(2).toUpperCase()}` };
+    for (const { status, text, headers } of [other, ...again, await submit(purchase, capitals)]) {
       expect([status, text]).toEqual([200, first.text]);
       expect(headers["idempotent-replayed"]).toBe("true");
     }
@@ -277,6 +278,32 @@ describe("a claim", () => {
     expect(JSON.parse(filed.text)).toMatchObject({ requested_amount: amount, reason, signature });
   });
 
+  test("that the chain holds is filed, also when it was signed before another one; until then the newest counts", async () => {
+    const purchase = await stage.paidPurchase(merchant);
+    const older = await signedClaim(purchase);
+    const said = { amount: "7", reason: "Never arrived." };
+    const newer = await signedClaim(purchase, said);
+    await accepted(submit(purchase, complete({ signature: older.signature })));
+    const { submission } = await accepted(
+      submit(purchase, { action: "claim", ...said, signature: newer.signature }),
+    );
+    const { private_key } = stage.sandbox.description.wallets["beneficiary"] ?? { private_key: "0x" };
+    const another = signWithNonce(newer.sign.digest, private_key, 7n);
+    expect((await accepted(submit(purchase, { action: "claim", signature: another }))).submission).toEqual(
+      submission,
+    );
+    const transaction_hash = await older.send();
+    const filed = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), { transaction_hash });
+    expect(filed.status, filed.text).toBe(201);
+    const { signature } = older;
+    expect(JSON.parse(filed.text)).toMatchObject({
+      requested_amount: amount,
+      reason,
+      signature,
+      transaction_hash,
+    });
+  });
+
   test("without amount or reason, here and before, names what is missing", async () => {
     const purchase = await stage.paidPurchase(merchant);
     const { signature } = await signedClaim(purchase);
@@ -301,14 +328,47 @@ describe("a claim", () => {
     });
   });
 
-  test("of more than is reconciled is refused, here as in operation 11", async () => {
-    const purchase = await stage.paidPurchase(merchant);
-    const detail = "must be at most 25000000, which is what is reconciled";
-    const answer = await submit(purchase, { ...complete({ signature: "0x00" }), amount: "25000001" });
-    expect(problem(answer).errors).toEqual([{ pointer: "/amount", code: "above_paid", detail }]);
-    const body = { requested_amount: "25000001", reason, signature: "0x00", transaction_hash: hashOfNothing };
+  test("of more than is reconciled is refused, here as in operation 11, and one of all that is reconciled is taken", async () => {
+    const purchase = await stage.activePurchase(merchant);
+    await stage.act("buyer", "purchase", purchase.id, "approve");
+    await stage.act("buyer", "purchase", purchase.id, "pay", { amount: "9000000" });
+    await stage.reconcile(purchase);
+    const detail = "must be at most 9000000, which is what is reconciled";
+    const answer = await submit(purchase, { ...complete({ signature: "0x00" }), amount: "9000001" });
+    expect(problem(answer)).toMatchObject({
+      status: 422,
+      code: "validation_failed",
+      detail: `/amount ${detail}`,
+      errors: [{ pointer: "/amount", code: "above_paid", detail }],
+    });
+    const body = { requested_amount: "9000001", reason, signature: "0x00", transaction_hash: hashOfNothing };
     const filed = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), body);
-    expect(problem(filed).errors).toEqual([{ pointer: "/requested_amount", code: "above_paid", detail }]);
+    expect(problem(filed)).toMatchObject({
+      status: 422,
+      code: "validation_failed",
+      detail: `/requested_amount ${detail}`,
+      errors: [{ pointer: "/requested_amount", code: "above_paid", detail }],
+    });
+    const all = { amount: "9000000", reason };
+    const { signature, send } = await signedClaim(purchase, all);
+    await accepted(submit(purchase, { action: "claim", ...all, signature }));
+    const transaction_hash = await send();
+    const claim = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), { transaction_hash });
+    expect(claim.status, claim.text).toBe(201);
+    expect(JSON.parse(claim.text)).toMatchObject({ requested_amount: "9000000", signature });
+  });
+});
+
+test("an event of a submission names the object, the action and the transaction", async () => {
+  const purchase = await stage.activePurchase(merchant);
+  const transaction_hash = await stage.act("buyer", "purchase", purchase.id, "approve");
+  const { event_id } = await accepted(submit(purchase, { action: "approve", transaction_hash }));
+  const event = (await stage.sandbox.store.get("events", event_id))?.value;
+  expect(event?.type).toBe("wallet.submitted");
+  expect(JSON.parse(event?.body ?? "{}").data).toEqual({
+    subject: { type: "purchase", id: purchase.id },
+    action: "approve",
+    transaction_hash,
   });
 });
 
@@ -379,12 +439,15 @@ describe("what is submitted must be what is on chain", () => {
 
   test("the reason of a claim", async () => {
     const { purchase, claim } = await evidence();
-    const digest = await stage.digest();
-    const sent = { action: "claim", ...claim, reason: "Never arrived." };
-    expect(problem(await submit(purchase, sent)).code).toBe("binding_mismatch");
-    const { transaction_hash: _, ...signed } = sent;
-    expect(problem(await submit(purchase, signed)).code).toBe("binding_mismatch");
-    expect(await stage.digest()).toBe(digest);
+    for (const recorded of [false, true]) {
+      if (recorded) await accepted(submit(purchase, { action: "claim", ...claim }));
+      const digest = await stage.digest();
+      const sent = { action: "claim", ...claim, reason: "Never arrived." };
+      expect(problem(await submit(purchase, sent)).code).toBe("binding_mismatch");
+      const { transaction_hash: _, ...signed } = sent;
+      expect(problem(await submit(purchase, signed)).code).toBe("binding_mismatch");
+      expect(await stage.digest()).toBe(digest);
+    }
   });
 
   test("a payment of several purchases, by what it pays for this one", async () => {
@@ -545,6 +608,24 @@ describe("nothing that a stranger makes up is stored", () => {
     const digest = await stage.digest();
     const answer = await submit(purchase, { action: "claim", amount, reason, signature });
     expect(problem(answer).code).toBe("signer_mismatch");
+    expect(await stage.digest()).toBe(digest);
+  });
+
+  test("an enrollment's signature of somebody else", async () => {
+    const pending = await stage.createMerchant("1000", "other_merchant");
+    const signature = await stage.wallet("stranger").signMessage(pending.enrollment.message);
+    const digest = await stage.digest();
+    const answer = await submit(pending, { action: "enroll", signature });
+    expect(answer.status, answer.text).toBe(422);
+    const { wallet } = pending;
+    const signer = stage.wallet("stranger").address;
+    expect(problem(answer)).toMatchObject({
+      code: "signer_mismatch",
+      detail: `Over these bytes the signature is one of ${signer}, not of ${wallet}.`,
+      errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${wallet}` }],
+      expected_signer: wallet,
+      actual_signer: signer,
+    });
     expect(await stage.digest()).toBe(digest);
   });
 

@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, keccak256, toHex, zeroAddress } from "viem";
+import { encodeFunctionData, getAddress, type Hex, keccak256, toHex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { contractWalletAbi } from "../../sandbox/check-contract/adversary-abi.ts";
@@ -329,6 +329,28 @@ test("a recipient is reported with the hash of its code, or without one", async 
   expect(failedChecks(nobody).get("contract")).toMatchObject({
     expected,
     actual: { address: stage.address("stranger"), code_hash: null },
+  });
+});
+
+test("a recipient of the bound code at another address is refused as another contract", async () => {
+  const { token } = stage.contracts;
+  const twin: Hex = `0x${"7e".repeat(20)}`;
+  const code = await stage.client.getCode({ address: token });
+  if (code === undefined) throw new Error("The token has code.");
+  await stage.client.setCode({ address: twin, bytecode: code });
+  const hash = await stage.succeed("buyer", { ...stage.approve(25n * usdc), to: twin });
+  const amount = (25n * usdc).toString();
+  const submitted = { action: "approve", transaction_hash: hash, amount };
+  const answer = await stage.submitToWallet(stage.purchase, submitted);
+  expect(answer).toMatchObject({
+    status: 422,
+    code: "binding_mismatch",
+    failed: ["contract", "log"],
+    wrote: false,
+  });
+  expect(failedChecks(answer).get("contract")).toMatchObject({
+    expected: { address: token, code_hash: keccak256(code) },
+    actual: { address: getAddress(twin), code_hash: keccak256(code) },
   });
 });
 

@@ -3,7 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
 import type { CheckName } from "../../protocol/binding/check-binding.ts";
 import { Stage } from "../../sandbox/check-contract/stage.ts";
-import type { StagedMerchant, StagedPurchase } from "../../sandbox/check-contract/staged-service.ts";
+import type { Outgoing } from "../../sandbox/check-contract/staged-chain.ts";
+import type {
+  StageAnswer,
+  StagedMerchant,
+  StagedPurchase,
+} from "../../sandbox/check-contract/staged-service.ts";
+import type { WalletName } from "../../sandbox/genesis/roles.ts";
 import { problemSchema } from "../../server/schemas/problem.ts";
 
 const usdc = 1_000_000n;
@@ -64,6 +70,98 @@ describe("an approval that was mined before what it serves was made", () => {
     const later = await stage.createMerchant("other_merchant", cap);
     expect(await submitFunding(later, hash)).toEqual(tooEarly);
     expect(await submitFunding(same, hash)).toEqual(inTime);
+  });
+});
+
+describe("a step that reverts because it is one second late is refused with its window, and taken in its last second:", () => {
+  /** Sends a transaction in the block of a time, and answers what came of its step. */
+  async function sentAt(
+    time: number,
+    sender: WalletName,
+    call: Outgoing,
+    ask: (hash: Hex) => Promise<StageAnswer>,
+  ): Promise<StageAnswer> {
+    await stage.client.setNextBlockTimestamp({ timestamp: BigInt(time) });
+    const hash = await stage.send(sender, call);
+    await stage.issueAccess();
+    return await ask(hash);
+  }
+
+  /** The refusal of what came one second after its window. */
+  function expectLate(answer: StageAnswer, failed: CheckName[], window: { from: number; to: number }): void {
+    expect(answer).toMatchObject({ status: 409, code: "deadline_passed", failed, wrote: false });
+    const { detail, binding } = problemSchema.parse(answer.body);
+    expect(detail).toBe(
+      `The transaction is not the one this step is bound to; failed: ${failed.join(", ")}.`,
+    );
+    expect(binding?.checks.find(({ name }) => name === "timely")).toEqual({
+      name: "timely",
+      ok: false,
+      expected: window,
+      actual: window.to + 1,
+    });
+  }
+
+  function secondOf({ created_at }: { created_at: string }): number {
+    return Date.parse(created_at) / 1_000;
+  }
+
+  test("a registration, which ends before the payments do", async () => {
+    const { draft } = stage;
+    const { offer_deadline, pay_deadline } = draft.deadlines;
+    expect(offer_deadline).toBeLessThan(pay_deadline);
+    const register = async (time: number) =>
+      await sentAt(
+        time,
+        "merchant",
+        stage.registration(draft),
+        async (hash) => await stage.register(draft, hash),
+      );
+    expectLate(await register(offer_deadline + 1), ["status", "purchase", "log", "timely"], {
+      from: secondOf(draft),
+      to: offer_deadline,
+    });
+    await stage.reset();
+    expect(await register(offer_deadline)).toMatchObject(inTime);
+  });
+
+  test("an enrollment, which ends with the funding", async () => {
+    const enroll = async (late: number) => {
+      const merchant = await stage.createMerchant("other_merchant", 7n * usdc);
+      const { message } = merchant.enrollment;
+      const { to, data } = merchant.enrollment.transaction;
+      const signature = await stage.account("other_merchant").signMessage({ message });
+      const { valid_until } = merchant.funding;
+      const ask = async (hash: Hex) => await stage.enroll(merchant, hash, signature);
+      const answer = await sentAt(valid_until + late, "other_merchant", { to, data }, ask);
+      return { answer, window: { from: secondOf(merchant), to: valid_until } };
+    };
+    const { answer, window } = await enroll(1);
+    expectLate(answer, ["status", "purchase", "log", "timely"], window);
+    await stage.reset();
+    expect((await enroll(0)).answer).toMatchObject(inTime);
+  });
+
+  test("a batch, from the youngest of its purchases to the earliest of their deadlines, whichever of them is asked", async () => {
+    const young = await stage.createPurchase({});
+    await stage.activate(young);
+    const pair = [stage.purchase, young] as const;
+    const [older, younger] = [secondOf(stage.purchase), secondOf(young)];
+    expect(older).toBeLessThan(younger);
+    const deadline = stage.purchase.deadlines.pay_deadline;
+    expect(deadline).toBeLessThan(young.deadlines.pay_deadline);
+    const batch = stage.payBatch(pair.map((purchase) => [purchase, usdc] as const));
+    const mark = await stage.sandbox.snapshot();
+    for (const asked of pair) {
+      await mark.restore();
+      const ask = async (hash: Hex) => await stage.reconcile(asked, [hash]);
+      expectLate(await sentAt(deadline + 1, "buyer", batch, ask), ["status", "log", "timely"], {
+        from: younger,
+        to: deadline,
+      });
+      await mark.restore();
+      expect(await sentAt(deadline, "buyer", batch, ask)).toMatchObject(inTime);
+    }
   });
 });
 
