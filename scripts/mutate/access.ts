@@ -40,7 +40,6 @@ export const access: readonly MutantGroup[] = [
         rule: "The scheme Bearer is read in any case.",
         find: "=*)$/i.exec(header)",
         replace: "=*)$/.exec(header)",
-        tests: [guards],
       },
       {
         rule: "A refusal for its scope names the scope in the challenge.",

@@ -71,7 +71,7 @@ export const bodies: readonly MutantGroup[] = [
         replace: "const maximumDepth = 65;",
       },
       {
-        rule: "An integer that a float cannot keep is refused.",
+        rule: "An integer above 2^53 - 1 is refused, also when a float has it.",
         find: "(!Number.isInteger(value) || Number.isSafeInteger(value)) &&",
         replace: "",
       },
@@ -160,7 +160,7 @@ export const bodies: readonly MutantGroup[] = [
         tests: ["test/api/log.test.ts"],
       },
       {
-        rule: "Every refused program is the one that was asked for.",
+        rule: "A program is the one that was asked for.",
         find: "programs.find((entry) => entry.id === id)",
         replace: "programs.find((entry) => entry.id !== id)",
         tests: [reads],

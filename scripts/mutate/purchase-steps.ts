@@ -305,7 +305,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A funding approval is for the whole cap.",
         find: "spender, BigInt(merchant.funding.cap)),",
         replace: "spender, BigInt(merchant.funding.cap) - 1n),",
-        tests: ["test/pages/wallet.test.ts", attacks],
+        tests: [windows],
       },
     ],
   },

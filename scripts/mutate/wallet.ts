@@ -2,7 +2,6 @@ import type { MutantGroup } from "./mutant.ts";
 
 const offers = "test/api/wallet-actions.test.ts";
 const submissions = "test/api/wallet-submissions.test.ts";
-const page = "test/pages/wallet.test.ts";
 const permits = "test/api/wallet-permits.test.ts";
 
 export const wallet: readonly MutantGroup[] = [
@@ -306,25 +305,21 @@ export const wallet: readonly MutantGroup[] = [
         rule: "An approval of what is approved already is not offered.",
         find: "if (approved < amount) return null;",
         replace: "if (approved <= amount) return null;",
-        tests: [offers, page],
       },
       {
         rule: "A funding is offered until the funding source may draw the rest of the cap.",
         find: "cap - funding.collected - funding.allowance",
         replace: "cap - funding.collected",
-        tests: [offers, page],
       },
       {
         rule: "What was collected needs no allowance any more.",
         find: "cap - funding.collected - funding.allowance",
         replace: "cap - funding.allowance",
-        tests: [offers, page],
       },
       {
         rule: "A payment without an amount is of what is outstanding and approved.",
         find: "approved > 0n && approved < outstanding ? approved : outstanding",
         replace: "outstanding",
-        tests: [offers, page],
       },
       {
         rule: "A claim without an amount is of all that is reconciled.",
@@ -351,7 +346,6 @@ export const wallet: readonly MutantGroup[] = [
         rule: "A payment without any approval is told as that.",
         find: "approved === 0n\n",
         replace: "approved < 0n\n",
-        tests: [offers, page],
       },
     ],
   },

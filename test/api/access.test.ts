@@ -110,6 +110,25 @@ test("the store keeps a hash of the credential and not the credential", async ()
   expect(stored).not.toContain(stage.accountKey);
 });
 
+test.each(["Bearer", "bearer", "BEARER"])(
+  "the scheme %s is read as Bearer (RFC 9110, 11.1)",
+  async (scheme) => {
+    const { credential } = await stage.renew();
+    const answer = await stage.raw(stage.path(""), { headers: { Authorization: `${scheme} ${credential}` } });
+    expect(answer.status, answer.text).toBe(200);
+  },
+);
+
+test.each(["Basic", "Bearer:", "Token"])("the scheme %s is malformed", async (scheme) => {
+  const { credential } = await stage.renew();
+  const answer = await stage.raw(stage.path(""), { headers: { Authorization: `${scheme} ${credential}` } });
+  expect(answer.status).toBe(400);
+  expect(problem(answer)).toMatchObject({
+    code: "credential_malformed",
+    detail: "The Authorization header must be `Bearer <credential>`, sent once.",
+  });
+});
+
 test("only the scopes that were asked for are given", async () => {
   const { scopes: given } = await stage.renew(["claims:write", "records:read"]);
   expect(given).toEqual(["records:read", "claims:write"]);

@@ -43,7 +43,7 @@ function head(more: readonly string[]): string {
   ].join("\r\n");
 }
 
-async function createWith(body: string | Buffer, headers: { [name: string]: string } = {}) {
+async function createWith(body: string | Buffer, headers: { [name: string]: string | string[] } = {}) {
   return await stage.raw(stage.path("/purchases"), {
     method: "POST",
     headers: {
@@ -153,10 +153,13 @@ describe("a body is malformed when", () => {
     ["a text has half a surrogate pair", '{"terms":{"a":"\\ud800"}}'],
     ["a name has half a surrogate pair", '{"terms":{"\\udc00":1}}'],
     ["an integer is above 2^53", '{"terms":{"a":9007199254740993}}'],
+    ["an integer is above 2^53, also when a float has it", '{"terms":{"a":9007199254740994}}'],
+    ["an integer is 2^53, which a float has for its successor too", '{"terms":{"a":9007199254740992}}'],
+    ["an integer is -2^53", '{"terms":{"a":-9007199254740992}}'],
     ["a number is too long", '{"terms":{"a":0.1234567890123456789}}'],
     ["a number overflows", '{"terms":{"a":1e400}}'],
     ["a number underflows", '{"terms":{"a":1e-400}}'],
-    ["it is nested too deeply", `{"terms":{"a":${"[".repeat(64)}${"]".repeat(64)}}}`],
+    ["it has 65 levels", `{"terms":{"a":${"[".repeat(63)}${"]".repeat(63)}}}`],
     ["it is nested as deeply as it has room", "[".repeat(32_000)],
   ])("%s", async (_, body) => {
     const before = await stage.digest();
@@ -224,6 +227,20 @@ describe("the content type", () => {
     const answer = await createWith(purchase(',"terms":{}'), { "Content-Type": type });
     expect(answer.status).toBe(415);
     expect(problem(answer).code).toBe("content_type_unsupported");
+  });
+
+  test.each([
+    ["Content-Type", "application/json", "content_type_unsupported", "Send application/json in UTF-8."],
+    [
+      "Content-Encoding",
+      "identity",
+      "content_encoding_unsupported",
+      "The body is encoded; send it as it is.",
+    ],
+  ])("is refused when its header %s is sent twice", async (name, value, code, detail) => {
+    const answer = await createWith(purchase(',"terms":{}'), { [name]: [value, value] });
+    expect(answer.status).toBe(415);
+    expect(problem(answer)).toMatchObject({ code, detail });
   });
 
   test.each(["gzip", "br", "identity, gzip", "unknown"])(

@@ -68,6 +68,7 @@ describe("with a rate limit of three requests in 60 seconds", () => {
   test("each caller has a count of its own", async () => {
     expect(await readTimes(3)).toEqual([200, 200, 200]);
     expectLimited(await read(), 60);
+    expect((await stage.raw("/v1/routing/capabilities")).status).toBe(200);
     const { credential } = await stage.issue(stage.otherAccountKey);
     const headers = { Authorization: `Bearer ${credential}` };
     expect((await stage.raw("/v1/routing/programs/prg_other", { headers })).status).toBe(200);

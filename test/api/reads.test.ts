@@ -99,6 +99,22 @@ test("a purchase of another program is not found, like one that is not there", a
   expect(problem(answer).code).toBe("not_found");
 });
 
+test("a program is read as the one in the path, and one that is not there is not found", async () => {
+  const { credential } = await stage.issue(stage.otherAccountKey);
+  const [own, other] = [
+    await stage.get(stage.path("")),
+    await stage.raw("/v1/routing/programs/prg_other", {
+      headers: { Authorization: `Bearer ${credential}` },
+    }),
+  ];
+  const [demo, elsewhere]: Schema<"Program">[] = [JSON.parse(own.text), JSON.parse(other.text)];
+  expect([demo?.id, elsewhere?.id]).toEqual(["prg_demo", "prg_other"]);
+  expect(demo?.keys.commitment_signer).not.toBe(elsewhere?.keys.commitment_signer);
+  const nothing = await stage.raw(`/wallet/prg_nothing/purchase/${purchase.id}`);
+  expect(nothing.status).toBe(404);
+  expect(problem(nothing)).toMatchObject({ code: "not_found", detail: "There is no program prg_nothing." });
+});
+
 test.each([
   ["an unknown parameter", "/transactions?page=2", "/query/page"],
   ["an unknown parameter where none is known", "?verbose=1", "/query/verbose"],

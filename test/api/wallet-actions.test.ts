@@ -1,6 +1,7 @@
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { approveCall } from "../../protocol/call.ts";
 import type { Snapshot } from "../../sandbox/snapshot.ts";
 import type { SentTransaction } from "../../sandbox/wallets/test-wallet.ts";
 import { present, type Schema, Stage } from "./stage.ts";
@@ -377,7 +378,56 @@ describe("why_not says what fails", () => {
   });
 });
 
+describe("an action without an amount is of all that can be done now:", () => {
+  async function amountOf(purchase: Purchase, name: string): Promise<string | undefined> {
+    return (await actionsOf("purchase", purchase.id)).find((action) => action.name === name)?.amount;
+  }
+
+  test("a payment of what is approved of what is outstanding", async () => {
+    const purchase = await active();
+    const { buyer } = stage.sandbox.wallets;
+    await buyer.approve(purchase, 24_999_999n);
+    expect(await amountOf(purchase, "pay")).toBe("24999999");
+    await buyer.approve(purchase, 25_000_001n);
+    expect(await amountOf(purchase, "pay")).toBe("25000000");
+    await buyer.pay(purchase, 10_000_000n);
+    expect(await amountOf(purchase, "pay")).toBe("15000000");
+  });
+
+  test("a claim of what is reconciled", async () => {
+    const purchase = await active();
+    const { buyer } = stage.sandbox.wallets;
+    await buyer.approve(purchase);
+    await buyer.pay(purchase, 10_000_000n);
+    await stage.reconcile(purchase);
+    await buyer.pay(purchase, 5_000_000n);
+    const claim = (await actionsOf("purchase", purchase.id)).find(({ name }) => name === "claim");
+    expect(claim).toMatchObject({ allowed: true, amount: "10000000" });
+  });
+});
+
 describe("a merchant's wallet", () => {
+  test("may fund until the funding source may draw what is left of the cap", async () => {
+    const fund = async () => (await actionsOf("merchant", merchant.id)).find(({ name }) => name === "fund");
+    const whole = {
+      allowed: false,
+      why_not: "The funding source may draw the whole cap already.",
+    };
+    const { token, fundingSource } = stage.sandbox.chain.deployment;
+    const allow = async (amount: bigint) =>
+      await stage.wallet("merchant").send(approveCall(token.address, fundingSource.address, amount));
+    const cap = BigInt(merchant.funding.cap);
+    expect(await fund()).toMatchObject({ allowed: true, why_not: null });
+    await allow(cap - 1n);
+    expect(await fund()).toMatchObject({ allowed: true, why_not: null });
+    await allow(cap);
+    expect(await fund()).toMatchObject(whole);
+    await refunded();
+    expect(await fund()).toMatchObject(whole);
+    await allow(cap - 10_000_001n);
+    expect(await fund()).toMatchObject({ allowed: true, why_not: null });
+  });
+
   async function enrollOf({ id }: Merchant): Promise<Action | undefined> {
     return (await actionsOf("merchant", id)).find(({ name }) => name === "enroll");
   }

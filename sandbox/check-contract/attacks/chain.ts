@@ -275,6 +275,25 @@ export const chainAttacks: readonly Attack[] = [
   },
   {
     family: "chain",
+    name: "a reorg between an offer's confirmation and its check: the offer is sent again, and checked where it is then",
+    pays: false,
+    stopped: harmless,
+    async run(stage) {
+      const { id, commitment } = stage.draft;
+      let reorgs = 0;
+      stage.liar.tell("eth_getTransactionByHash", async (answer) => {
+        if (reorgs > 0) return answer;
+        reorgs += 1;
+        await reorganise(stage, 1);
+        return null;
+      });
+      const answer = await stage.post(`/purchases/${id}/activate`, { commitment_hash: commitment.hash });
+      if (reorgs !== 1) throw new Error("The chain did not change before the check.");
+      return answer;
+    },
+  },
+  {
+    family: "chain",
     name: "a reorg that takes a batch: the receipts of every purchase are taken back in one write",
     pays: false,
     stopped: harmless,
