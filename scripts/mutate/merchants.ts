@@ -1,6 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const attacks = "test/binding/attacks.test.ts";
+const enrollments = "test/api/enrollments.test.ts";
 const terms = "test/api/purchase-terms.test.ts";
 
 export const merchants: readonly MutantGroup[] = [
@@ -40,8 +41,20 @@ export const merchants: readonly MutantGroup[] = [
       },
       {
         rule: "An amount may be as large as the merchant's funding cap.",
-        find: "terms.amount > BigInt(cap)",
-        replace: "terms.amount >= BigInt(cap)",
+        find: "if (terms.amount > cap)",
+        replace: "if (terms.amount >= cap)",
+      },
+      {
+        rule: "An amount is not above what refunds have left of the merchant's funding cap.",
+        find: "const remaining = cap - collected;",
+        replace: "const remaining = cap - collected * 0n;",
+        tests: [enrollments],
+      },
+      {
+        rule: "An amount may be all that refunds have left of the merchant's funding cap.",
+        find: "terms.amount > remaining",
+        replace: "terms.amount >= remaining",
+        tests: [enrollments],
       },
       {
         rule: "The beneficiary is not the merchant.",
@@ -79,13 +92,6 @@ export const merchants: readonly MutantGroup[] = [
         replace: "body.beneficiary ?? program.registrar",
       },
       {
-        rule: "A purchase needs a merchant that is enrolled.",
-        find: 'if (merchant.status !== "enrolled")',
-        replace: 'if (merchant.status !== "enrolled" && merchant.status !== "pending")',
-        tests: ["test/api/errors.test.ts"],
-        only: "merchant_not_enrolled",
-      },
-      {
         rule: "The event of a new purchase names its merchant.",
         find: "data: { purchase_id: id, merchant_id: merchant.id,",
         replace: "data: { purchase_id: id, merchant_id: id,",
@@ -121,7 +127,7 @@ export const merchants: readonly MutantGroup[] = [
       },
       {
         rule: "A merchant is enrolled once.",
-        find: "    assertPending(merchant);\n",
+        find: "    assertPending(merchant, funding);\n",
         replace: "",
         tests: ["test/api/states.test.ts"],
       },
@@ -130,6 +136,54 @@ export const merchants: readonly MutantGroup[] = [
         find: "key: use.key,",
         replace: "key: `enrollment/${use.key}`,",
         tests: ["test/binding/used-transactions.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/domain/merchant-steps.ts",
+    tests: [enrollments],
+    mutants: [
+      {
+        rule: "A purchase needs a merchant that is enrolled.",
+        find: 'if (status === "pending") throw',
+        replace: 'if (status === "pending" && id === "") throw',
+        tests: ["test/api/errors.test.ts", enrollments],
+        only: "merchant_not_enrolled|is not confirmed is refused",
+      },
+      {
+        rule: "A purchase needs a merchant that has not revoked its enrollment.",
+        find: "  if (revokedAt !== null) {\n",
+        replace: "  if (revokedAt === 0) {\n",
+      },
+      {
+        rule: "A purchase needs a merchant whose enrollment the chain still has.",
+        find: 'if (currentStatus(merchant, funding) === "pending")',
+        replace: 'if (status === "pending")',
+      },
+      {
+        rule: "A purchase of a merchant that has revoked its enrollment is not to be asked for again.",
+        find: "at ${toTimestamp(revokedAt)}. ${instead}`, false)",
+        replace: "at ${toTimestamp(revokedAt)}. ${instead}`, true)",
+      },
+      {
+        rule: "An enrollment that was revoked is not confirmed.",
+        find: "if (funding.revokedAt !== null)",
+        replace: "if (funding.revokedAt === 0)",
+      },
+      {
+        rule: "An enrollment that a reorg has removed can be made again.",
+        find: 'return authorization === null ? "pending" : status;',
+        replace: 'return authorization === "0x" ? "pending" : status;',
+      },
+      {
+        rule: "Of a wallet that is enrolled as another merchant, that one is named.",
+        find: "return other === null",
+        replace: "return other !== merchantRef",
+      },
+      {
+        rule: "The offer of a purchase whose merchant has revoked its enrollment may be asked for again.",
+        find: 'new Problem("merchant_not_enrolled", detail, { members, retryable: true })',
+        replace: 'new Problem("merchant_not_enrolled", detail, { members, retryable: false })',
       },
     ],
   },

@@ -114,6 +114,18 @@ export const purchaseSteps: readonly MutantGroup[] = [
         tests: [deadlines, "test/api/states.test.ts"],
       },
       {
+        rule: "The offer of a purchase whose merchant's wallet is not enrolled is refused before it is relayed.",
+        find: "if ((await chain.enrolledAs(enrolled)) === null)",
+        replace: "if ((await chain.enrolledAs(enrolled)) === undefined)",
+        tests: ["test/api/enrollments.test.ts"],
+      },
+      {
+        rule: "An offer that meets a revocation in its block is told so.",
+        find: 'if (revert.name === "NotEnrolled")',
+        replace: 'if (revert.name === "")',
+        tests: ["test/api/enrollments.test.ts"],
+      },
+      {
         rule: "The commitment hash that is activated is the purchase's.",
         find: "if (commitmentHash === purchase.commitment_hash) return;",
         replace: "if (commitmentHash.length > 0) return;",

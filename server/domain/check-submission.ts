@@ -1,7 +1,6 @@
 import { type Address, type Hex, hashMessage } from "viem";
 import { walletCodeReasons } from "../../protocol/binding/check-binding.ts";
 import { hashClaim } from "../../protocol/claim.ts";
-import { hashId } from "../../protocol/id.ts";
 import { hashPermit } from "../../protocol/permit.ts";
 import { recoverSigner } from "../../protocol/wallet-signature.ts";
 import {
@@ -26,7 +25,7 @@ import { domainOf } from "./commitment-of.ts";
 import { currentPurchase } from "./current-state.ts";
 import { describeRevert } from "./describe-revert.ts";
 import { findMerchant, findPurchase } from "./find.ts";
-import { assertPending } from "./merchant-steps.ts";
+import { assertPending, readFunding } from "./merchant-steps.ts";
 import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
 import { permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { assertPaidBeside, assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
@@ -82,13 +81,12 @@ export async function checkPurchaseSubmission(
 
 async function checkEnrollment({ services, program, id, body }: Of<"enroll">): Promise<CheckedSubmission> {
   const merchant = (await findMerchant(services.store, program.id, id)).value;
-  assertPending(merchant);
+  const funding = await readFunding(merchant, services);
+  assertPending(merchant, funding);
   const { wallet } = merchant;
   const { transaction_hash, signature } = body;
   if (transaction_hash !== undefined) {
-    const query = { program: hashId(program.id), merchantRef: hashId(id), wallet };
-    const { authorization } = await services.chain.funding(query);
-    const expected = expectEnrollment(merchant, authorization, services);
+    const expected = expectEnrollment(merchant, funding.authorization, services);
     await requireTransaction(transaction_hash, "enrollment", expected, { services, id });
   }
   const digest = hashMessage(enrollmentMessageOf(merchant, services));

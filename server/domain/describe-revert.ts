@@ -16,7 +16,7 @@ const words: { readonly [error: string]: Words } = {
   DeadlinePassed: ({ deadline }) => `The deadline was ${toTimestamp(Number(deadline))}.`,
   FundingInsufficient: ({ remaining }) => `The merchant's funding covers only ${remaining} base units.`,
   MerchantRefTaken: () => "The merchant is enrolled already.",
-  NotEnrolled: () => "The merchant's wallet is not enrolled in the program.",
+  NotEnrolled: () => "The merchant's wallet has no enrollment in the program, or has revoked it.",
   PermitRefused: ({ reason }, approved) =>
     `The token refuses the permit. ${describeReason(reason, approved)}`,
   NothingPaid: () => "Nothing has been paid.",

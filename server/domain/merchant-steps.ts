@@ -1,18 +1,101 @@
+import { hashId } from "../../protocol/id.ts";
+import type { Json } from "../../protocol/json.ts";
+import { toTimestamp } from "../../protocol/time.ts";
+import type { ChainFunding } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
-import type { MerchantRecord } from "../store/records.ts";
+import type { Services } from "../services.ts";
+import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
+import { findMerchant, findMerchantId } from "./find.ts";
 
-/** Says why a merchant's enrollment cannot be confirmed, as far as its record tells; null when it can. */
-export function whyNotPending({ status }: MerchantRecord): string | null {
-  return status === "pending" ? null : "The merchant is enrolled already.";
+/** Reads a merchant's funding from the chain, which alone knows whether the enrollment is revoked or has left it in a reorg. */
+export async function readFunding(
+  { program, id, wallet }: MerchantRecord,
+  { chain }: Pick<Services, "chain">,
+): Promise<ChainFunding> {
+  return await chain.funding({ program: hashId(program), merchantRef: hashId(id), wallet });
+}
+
+/** Says why a merchant's enrollment cannot be confirmed; null when it can. */
+export function whyNotPending(merchant: MerchantRecord, funding: ChainFunding): string | null {
+  if (funding.revokedAt !== null)
+    return `The wallet revoked this enrollment at ${toTimestamp(funding.revokedAt)}. Create a new merchant for it with operation 4.`;
+  return currentStatus(merchant, funding) === "enrolled" ? "The merchant is enrolled already." : null;
 }
 
 /**
- * Asks whether a merchant's enrollment can still be confirmed.
+ * Asks whether a merchant's enrollment can be confirmed.
  *
- * @throws Problem state_conflict: an enrolled merchant takes no operation of its own any more.
+ * @throws Problem state_conflict: a merchant whose enrollment is confirmed or revoked takes no operation of its own any more.
  */
-export function assertPending(merchant: MerchantRecord): void {
-  const whyNot = whyNotPending(merchant);
+export function assertPending(merchant: MerchantRecord, funding: ChainFunding): void {
+  const whyNot = whyNotPending(merchant, funding);
   if (whyNot === null) return;
-  throw new Problem("state_conflict", whyNot, { members: { current_state: merchant.status, allowed: [] } });
+  const members = { current_state: currentStatus(merchant, funding), allowed: [] };
+  throw new Problem("state_conflict", whyNot, { members });
+}
+
+/**
+ * Asks whether purchases can be created under a merchant.
+ *
+ * @throws Problem merchant_not_enrolled, which says whether its enrollment is not confirmed yet, was revoked or was removed by a reorg.
+ */
+export async function assertEnrolled(
+  merchant: MerchantRecord,
+  funding: ChainFunding,
+  services: Pick<Services, "chain" | "store">,
+): Promise<void> {
+  const { id, status } = merchant;
+  const { revokedAt } = funding;
+  const errors = [{ pointer: "/merchant_id", code: "not_enrolled", detail: "must be an enrolled merchant" }];
+  const refuse = (detail: string, retryable: boolean) =>
+    new Problem("merchant_not_enrolled", detail, { errors, retryable });
+  if (revokedAt !== null) {
+    const instead = await nameInstead(merchant, services);
+    throw refuse(
+      `The wallet of ${id} revoked its enrollment at ${toTimestamp(revokedAt)}. ${instead}`,
+      false,
+    );
+  }
+  if (status === "pending") throw refuse(`${id} is pending; its wallet has to enroll first.`, true);
+  if (currentStatus(merchant, funding) === "pending")
+    throw refuse(
+      `The chain no longer has the enrollment of ${id}. Let its wallet enroll again, then send the identical request again.`,
+      true,
+    );
+}
+
+/** The refusal of an offer for whose merchant the chain has no enrollment; one under another merchant covers it as well. */
+export async function refusalOfUnenrolled(
+  { program, merchant_id }: PurchaseRecord,
+  services: Pick<Services, "chain" | "store">,
+  members: { [name: string]: Json } = {},
+): Promise<Problem> {
+  const { value } = await findMerchant(services.store, program, merchant_id);
+  const { revokedAt } = await readFunding(value, services);
+  const detail =
+    revokedAt === null
+      ? `The chain had no enrollment of the wallet of ${merchant_id}. Let it enroll, then send the identical request again.`
+      : `The wallet of ${merchant_id} revoked its enrollment at ${toTimestamp(revokedAt)} and has no other. ` +
+        "Let it enroll under a new merchant (operation 4), then send the identical request again.";
+  return new Problem("merchant_not_enrolled", detail, { members, retryable: true });
+}
+
+/** What a merchant is now: its record says what was confirmed once. It is pending while a reorg has removed the enrollment. */
+function currentStatus(
+  { status }: MerchantRecord,
+  { authorization }: ChainFunding,
+): MerchantRecord["status"] {
+  return authorization === null ? "pending" : status;
+}
+
+/** Says under which merchant to create a purchase in place of one that has revoked its enrollment. */
+async function nameInstead(
+  { program, wallet }: MerchantRecord,
+  { chain, store }: Pick<Services, "chain" | "store">,
+): Promise<string> {
+  const merchantRef = await chain.enrolledAs({ program: hashId(program), wallet });
+  const other = merchantRef === null ? null : await findMerchantId(store, program, merchantRef);
+  return other === null
+    ? "Create a new merchant for the wallet with operation 4, and the purchase under that one."
+    : `Create the purchase under ${other}, which the wallet is enrolled as now.`;
 }

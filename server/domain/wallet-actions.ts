@@ -79,7 +79,7 @@ export async function merchantWalletActions(
       call: enrollCall(registrar.address, authorization, merchant.funding.signature),
       sign: { method: "personal_sign", message, digest: hashMessage(message) },
       operation: "Operation 5",
-      whyNot: whyNotPending(merchant),
+      whyNot: whyNotPending(merchant, funding),
     },
     {
       name: "fund",

@@ -160,9 +160,9 @@ export const errorCatalogue = {
   merchant_not_enrolled: entry(
     409,
     "The merchant is not enrolled",
-    "Purchases need a merchant whose wallet has enrolled on chain and whose enrollment is confirmed.",
-    "Let the wallet enroll, then confirm it with operation 5.",
-    true,
+    "Purchases need a merchant whose wallet has enrolled on chain, whose enrollment is confirmed, and who has not revoked it.",
+    "Let the wallet enroll, then confirm it with operation 5. After a revocation it enrolls under a new merchant (operation 4).",
+    null,
   ),
   transaction_not_found: entry(
     409,

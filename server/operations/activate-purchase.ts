@@ -10,6 +10,7 @@ import type { ProgramDeployment } from "../deployment.ts";
 import { commitmentOf } from "../domain/commitment-of.ts";
 import { activate, currentPurchase } from "../domain/current-state.ts";
 import { findParts, findPurchase } from "../domain/find.ts";
+import { refusalOfUnenrolled } from "../domain/merchant-steps.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
 import { findOperation, isUnderWay, relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
@@ -43,6 +44,7 @@ export const activatePurchase = defineOperation({
   errors: [
     "not_found",
     "state_conflict",
+    "merchant_not_enrolled",
     "commitment_mismatch",
     "binding_mismatch",
     "deadline_passed",
@@ -75,6 +77,7 @@ export const activatePurchase = defineOperation({
       },
       refusalOf: async (revert, mined, members) => {
         if (!mined) await assertOfferable(purchase, services);
+        if (revert.name === "NotEnrolled") return await refusalOfUnenrolled(purchase, services, members);
         return refusalOfOffer(purchase, revert, members);
       },
     });
@@ -174,7 +177,8 @@ function assertSamePurchase(purchase: PurchaseRecord, commitmentHash: string): v
 }
 
 /** Refuses what the contract would refuse in the next block, before the relayer reserves anything. */
-async function assertOfferable(purchase: PurchaseRecord, { chain }: Services): Promise<void> {
+async function assertOfferable(purchase: PurchaseRecord, services: Services): Promise<void> {
+  const { chain } = services;
   const [state, timestamp] = await Promise.all([chain.program(hashId(purchase.program)), chain.nextTime()]);
   if (timestamp > purchase.offer_deadline)
     throw new Problem(
@@ -204,6 +208,8 @@ async function assertOfferable(purchase: PurchaseRecord, { chain }: Services): P
       },
     });
   }
+  const enrolled = { program: hashId(purchase.program), wallet: purchase.merchant };
+  if ((await chain.enrolledAs(enrolled)) === null) throw await refusalOfUnenrolled(purchase, services);
 }
 
 /** What the contract says when the registrar's bounds have changed, or are used up, since they were looked at. */

@@ -1,9 +1,8 @@
 import { hashMessage } from "viem";
-import { hashId } from "../../protocol/id.ts";
 import { expectEnrollment } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import { findMerchant } from "../domain/find.ts";
-import { assertPending } from "../domain/merchant-steps.ts";
+import { assertPending, readFunding } from "../domain/merchant-steps.ts";
 import { requireSignature } from "../domain/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
 import { defineOperation } from "../http/operation.ts";
@@ -43,20 +42,16 @@ export const confirmEnrollment = defineOperation({
   ],
   events: ["merchant.enrolled"],
   async handle({ services, program, id, body, now }) {
-    const { store, chain } = services;
+    const { store } = services;
     const stored = await findMerchant(store, program.id, id);
     const merchant = stored.value;
-    assertPending(merchant);
+    const funding = await readFunding(merchant, services);
+    assertPending(merchant, funding);
     const submission = (await submissionsOf(store, program.id, id, "enroll")).at(-1)?.value;
     const transactionHash = body.transaction_hash ?? submission?.transaction_hash ?? null;
     const signature = body.signature ?? submission?.signature ?? null;
     if (transactionHash === null || signature === null)
       throw missingEvidence("enroll", { transaction_hash: transactionHash, signature });
-    const funding = await chain.funding({
-      program: hashId(program.id),
-      merchantRef: hashId(id),
-      wallet: merchant.wallet,
-    });
     const use = { key: transactionHash, step: "enrollment", subject: id };
     await requireBound(
       transactionHash,

@@ -3,12 +3,14 @@ import { hashJson } from "../../protocol/canonical-json.ts";
 import { commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
 import { deriveId } from "../../protocol/id.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
+import type { ChainFunding } from "../chain/chain.ts";
 import type { Deployment } from "../deployment.ts";
 import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
 import { commitmentSigner } from "../domain/commitment-signer.ts";
 import { findMerchant } from "../domain/find.ts";
+import { assertEnrolled, readFunding } from "../domain/merchant-steps.ts";
 import { findUnable } from "../domain/parties.ts";
-import { assertNothingFound, type Finding, Problem } from "../errors/problem.ts";
+import { assertNothingFound, type Finding } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { createPurchaseBody, purchaseSchema } from "../schemas/purchase.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
@@ -36,11 +38,8 @@ export const createPurchase = defineOperation({
   async handle({ services, program, body, now }) {
     const { store, chain, settings, deployment } = services;
     const merchant = (await findMerchant(store, program.id, body.merchant_id)).value;
-    if (merchant.status !== "enrolled")
-      throw new Problem(
-        "merchant_not_enrolled",
-        `${merchant.id} is ${merchant.status}; its wallet has to enroll first.`,
-      );
+    const funding = await readFunding(merchant, services);
+    await assertEnrolled(merchant, funding, services);
     const deadlines = {
       offer_deadline: body.offer_deadline ?? now + day,
       pay_deadline: body.pay_deadline ?? Math.max(now + 7 * day, body.offer_deadline ?? 0),
@@ -49,7 +48,7 @@ export const createPurchase = defineOperation({
     };
     const beneficiary = body.beneficiary ?? body.buyer;
     assertNothingFound([
-      ...findInTerms({ ...deadlines, amount: BigInt(body.amount) }, merchant, now),
+      ...findInTerms({ ...deadlines, amount: BigInt(body.amount) }, merchant, funding, now),
       ...findInParties(body, merchant, deployment),
     ]);
     const number = await store.next("pur");
@@ -109,10 +108,13 @@ export const createPurchase = defineOperation({
 function findInTerms(
   terms: { offer_deadline: number; pay_deadline: number; claim_deadline: number; amount: bigint },
   merchant: MerchantRecord,
+  { collected }: Pick<ChainFunding, "collected">,
   now: number,
 ): Finding[] {
   const { offer_deadline: offer, pay_deadline: pay, claim_deadline: claim } = terms;
-  const { cap, valid_until: end } = merchant.funding;
+  const { valid_until: end } = merchant.funding;
+  const cap = BigInt(merchant.funding.cap);
+  const remaining = cap - collected;
   const errors: Finding[] = [];
   const find = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail });
   if (offer <= now) find("/offer_deadline", "not_in_future", `must be after now (${now})`);
@@ -120,8 +122,14 @@ function findInTerms(
   if (claim < pay) find("/claim_deadline", "out_of_order", `must not be before pay_deadline (${pay})`);
   if (claim > end)
     find("/claim_deadline", "after_funding", `must not be after the merchant's funding ends (${end})`);
-  if (terms.amount > BigInt(cap))
+  if (terms.amount > cap)
     find("/amount", "above_funding_cap", `must not be above the merchant's funding cap (${cap})`);
+  else if (terms.amount > remaining)
+    find(
+      "/amount",
+      "above_funding_remaining",
+      `must not be above what is left under the merchant's funding cap (${remaining})`,
+    );
   return errors;
 }
 

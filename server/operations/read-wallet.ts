@@ -1,6 +1,6 @@
-import { hashId } from "../../protocol/id.ts";
 import { toJson } from "../../protocol/json.ts";
 import { findMerchant, findPurchase } from "../domain/find.ts";
+import { readFunding } from "../domain/merchant-steps.ts";
 import {
   merchantWalletActions,
   type OfferedAction,
@@ -18,9 +18,7 @@ async function merchantActions({
   id,
 }: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
   const merchant = (await findMerchant(services.store, program.id, id)).value;
-  const { wallet } = merchant;
-  const query = { program: hashId(program.id), merchantRef: hashId(id), wallet };
-  return await merchantWalletActions(merchant, await services.chain.funding(query), services);
+  return await merchantWalletActions(merchant, await readFunding(merchant, services), services);
 }
 
 async function purchaseActions({

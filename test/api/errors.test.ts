@@ -22,7 +22,10 @@ let stage: Stage;
 let mark: Snapshot;
 let merchant: Schema<"Merchant">;
 /** What the scenarios of these codes say; other causes of the same code differ. */
-const retriedAfterCause: { readonly [C in ErrorCode]?: boolean } = { funding_source_insufficient: true };
+const retriedAfterCause: { readonly [C in ErrorCode]?: boolean } = {
+  merchant_not_enrolled: true,
+  funding_source_insufficient: true,
+};
 const met = new Set<ErrorCode>();
 
 beforeAll(async () => {
