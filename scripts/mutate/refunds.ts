@@ -302,6 +302,32 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "server/domain/describe-relayed-revert.ts",
+    tests: ["test/api/relayed-refusals.test.ts"],
+    mutants: [
+      {
+        rule: "A relayed call that the contract refuses may be asked for again where something makes it succeed.",
+        find: "retryable: remedy !== null",
+        replace: "retryable: remedy === null",
+      },
+      {
+        rule: "A refund that was collected past the service is not to be asked for again.",
+        find: "under the decision hash ${decisionHash}`,\n    remedy: null,",
+        replace: "under the decision hash ${decisionHash}`,\n    remedy: \"Wait\",",
+      },
+      {
+        rule: "A relayed call that was not sent is told apart from a transaction that reverted.",
+        find: 'operation.status === "reverted" ?',
+        replace: 'operation.status === "failed" ?',
+      },
+      {
+        rule: "What the token refuses is said in words.",
+        find: "tokenCauses[text]",
+        replace: "tokenCauses[`${text} `]",
+      },
+    ],
+  },
+  {
     file: "server/domain/relay.ts",
     tests: [errors],
     mutants: [

@@ -97,16 +97,25 @@ function refusal(
       members: { confirmations: countConfirmations(observed) },
       headers: { "Retry-After": "1" },
     });
-  const causes = failed.join(", ");
-  return new RefusedTransaction(
-    soleCause(report, failed, step),
-    `The transaction is not the one this step is bound to; failed: ${causes}.`,
-    refused,
-  );
+  const code = soleCause(report, failed, step);
+  return new RefusedTransaction(code, `${sentences[code]}; failed: ${failed.join(", ")}.`, refused);
 }
 
+/** What a refusal by failed checks says, by its code. */
+const sentences = {
+  binding_mismatch: "The transaction is not the one this step is bound to",
+  transaction_reverted: "The transaction was mined and reverted, so it did nothing; send a new one",
+  transaction_already_used: "The transaction serves another step already",
+  deadline_passed: "The transaction was mined after the deadline of this step",
+  claim_window_closed: "The claim was mined after the claim deadline",
+} as const satisfies { readonly [C in ErrorCode]?: string };
+
 /** A code of its own for the cases in which the transaction is the right one, but not now or not again. */
-function soleCause(report: BindingReport, failed: readonly CheckName[], step: string): ErrorCode {
+function soleCause(
+  report: BindingReport,
+  failed: readonly CheckName[],
+  step: string,
+): keyof typeof sentences {
   const only = (...names: CheckName[]) => failed.every((name) => names.includes(name));
   // What comes too late reverts for that reason: the contract holds the deadlines as well.
   const reverted = ["status", "log", "purchase", "confirmations"] as const;

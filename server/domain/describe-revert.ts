@@ -1,6 +1,6 @@
 import { isHex } from "viem";
 import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { toChainTimestamp } from "../../protocol/time.ts";
 import { decodeRevert } from "../../relayer/revert.ts";
 import type { ChainRevert } from "../chain/chain.ts";
 
@@ -13,7 +13,12 @@ const words: { readonly [error: string]: Words } = {
   AlreadyRefunded: () => "The purchase is refunded already.",
   AmountOutOfRange: ({ most }) =>
     most === "0" ? "The purchase is fully paid." : `Only ${most} base units are outstanding.`,
-  DeadlinePassed: ({ deadline }) => `The deadline was ${toTimestamp(Number(deadline))}.`,
+  DeadlinePassed: ({ deadline }) => `The deadline was ${toChainTimestamp(Number(deadline))}.`,
+  InvalidSignature: ({ signer }) =>
+    `The program's commitment signer on chain is ${signer}, which has not signed this.`,
+  FundingTooShort: ({ validUntil, claimDeadline }) =>
+    `The merchant's funding is valid until ${toChainTimestamp(Number(validUntil))}, ` +
+    `and the purchase can be claimed until ${toChainTimestamp(Number(claimDeadline))}.`,
   FundingInsufficient: ({ remaining }) => `The merchant's funding covers only ${remaining} base units.`,
   MerchantRefTaken: () => "The merchant is enrolled already.",
   NotEnrolled: () => "The merchant's wallet has no enrollment in the program, or has revoked it.",

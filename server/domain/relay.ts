@@ -10,6 +10,7 @@ import {
 import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
+import { describeRelayedRevert } from "./describe-relayed-revert.ts";
 
 /** How far a relayed operation came: confirmed with its transaction, or still on its way. */
 export type Relayed =
@@ -88,19 +89,15 @@ async function relay(
   { refusalOf }: Pick<RelayedStep, "refusalOf">,
 ): Promise<Relayed> {
   const operation = await services.relayer.submit(intent).catch(throwRefusal);
-  const { status, error, hash } = operation;
+  const { status, hash } = operation;
   if (status === "confirmed" && hash !== null) return { confirmed: true, operation, hash };
   if (status === "needs_attention") throw unknownOutcome(operation);
   if (status !== "reverted" && status !== "failed") return { confirmed: false, operation };
-  const revert = error?.revert ?? null;
+  const revert = operation.error?.revert ?? null;
   const members = { operation: toJson(operation), revert: toJson(revert) };
   const refusal = revert && (await refusalOf(revert, status === "reverted", members));
-  // A revert with words of its own is called Error, as Solidity does.
-  const words = revert?.name === "Error" ? revert.args["message"] : revert?.name;
-  const reason = words ?? error?.message ?? operation.status_reason ?? status;
-  const problem =
-    refusal ??
-    new Problem("transaction_reverted", `The relayed ${operation.kind} failed: ${reason}.`, { members });
+  const { detail, retryable } = describeRelayedRevert(operation);
+  const problem = refusal ?? new Problem("transaction_reverted", detail, { members, retryable });
   throw status === "reverted" ? problem.afterEffect() : problem;
 }
 

@@ -300,9 +300,10 @@ export const errorCatalogue = {
   ),
   transaction_reverted: entry(
     422,
-    "The transaction reverted",
-    "The transaction was mined and failed, or its simulation failed; the reason is decoded where the contract gave one.",
-    "Mend the cause; then send a new transaction or, where the relayer sent it, the request again.",
+    "The contract refused the call",
+    "A transaction was mined and reverted, or the relayer did not send one because it would revert; detail says which, and why.",
+    "Remove the cause; then send a new transaction or, where the relayer sends it, the identical request again.",
+    null,
   ),
   timestamp_out_of_tolerance: entry(
     422,

@@ -25,6 +25,7 @@ let merchant: Schema<"Merchant">;
 const retriedAfterCause: { readonly [C in ErrorCode]?: boolean } = {
   merchant_not_enrolled: true,
   funding_source_insufficient: true,
+  transaction_reverted: false,
 };
 const met = new Set<ErrorCode>();
 

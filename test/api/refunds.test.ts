@@ -41,6 +41,8 @@ const takings = {
     take: async () => await stage.wallet("merchant").submit(allow(0n)),
     giveBack: async () => await fund(cap),
     reason: "ERC20: transfer amount exceeds allowance",
+    words:
+      "the merchant's allowance to the funding source does not cover the award. Let the merchant approve the funding source for it",
   },
   balance: {
     take: async () => await stage.wallet("merchant").submit(await transferOfAll("merchant", "stranger")),
@@ -49,6 +51,7 @@ const takings = {
       expect(status).toBe("success");
     },
     reason: "ERC20: transfer amount exceeds balance",
+    words: "the merchant's balance does not cover the award. Let the merchant hold it",
   },
 } as const;
 
@@ -126,7 +129,8 @@ describe.each(["allowance", "balance"] as const)(
         expect(reverted.status, reverted.text).toBe(422);
         expect(problem(reverted)).toMatchObject({
           code: "transaction_reverted",
-          detail: `The relayed collect_refund failed: ${takings[what].reason}.`,
+          retryable: true,
+          detail: `The transaction of the collection reverted: ${takings[what].words}, then send the identical request again.`,
           revert: { name: "Error", args: { message: takings[what].reason } },
           operation: { status: "reverted", attempt: 1 },
         });
