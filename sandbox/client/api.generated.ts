@@ -887,7 +887,7 @@ export interface components {
         }) } };
     "Conflict.activatePurchase": { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 409;
-          code: ("idempotency_in_flight" | "state_conflict" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "outcome_unknown");
+          code: ("idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "outcome_unknown");
         }) } };
     "UnprocessableEntity.activatePurchase": { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;

@@ -313,7 +313,7 @@ export const refunds: readonly MutantGroup[] = [
       {
         rule: "A refund that was collected past the service is not to be asked for again.",
         find: "under the decision hash ${decisionHash}`,\n    remedy: null,",
-        replace: "under the decision hash ${decisionHash}`,\n    remedy: \"Wait\",",
+        replace: 'under the decision hash ${decisionHash}`,\n    remedy: "Wait",',
       },
       {
         rule: "A relayed call that was not sent is told apart from a transaction that reverted.",

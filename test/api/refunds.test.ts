@@ -389,16 +389,6 @@ test("a refund that was accepted and is not funded any more fails without a nonc
   expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
 });
 
-test("a refund without its balance is told so alone when the allowance is exactly the award", async () => {
-  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
-  await fund(10_000_000n);
-  await stage.wallet("merchant").send(await transferOfAll("merchant", "stranger"));
-  expect(problem(await refund(approved))).toMatchObject({
-    detail: "The award is 10000000; the merchant's balance is 0.",
-    funding: { allowance: "10000000", balance: "0", missing: ["balance"] },
-  });
-});
-
 test("a refund above what the funding's cap leaves is refused with that figure, whatever may be drawn, and one of exactly that is not", async () => {
   const merchant = await stage.fundedMerchant("25000000");
   await fund(cap);
