@@ -162,8 +162,8 @@ export const merchants: readonly MutantGroup[] = [
       },
       {
         rule: "A purchase of a merchant that has revoked its enrollment is not to be asked for again.",
-        find: "at ${toTimestamp(revokedAt)}. ${instead}`, false)",
-        replace: "at ${toTimestamp(revokedAt)}. ${instead}`, true)",
+        find: "throw refuse(`${revoked} ${await nameInstead(merchant, services)}`, false);",
+        replace: "throw refuse(`${revoked} ${await nameInstead(merchant, services)}`, true);",
       },
       {
         rule: "An enrollment that was revoked is not confirmed.",

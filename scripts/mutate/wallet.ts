@@ -126,7 +126,7 @@ export const wallet: readonly MutantGroup[] = [
       },
       {
         rule: "An enrollment of a merchant that is enrolled is refused over the wallet route.",
-        find: "assertPending(merchant);",
+        find: "assertPending(merchant, funding);",
         replace: "",
       },
       {

@@ -50,11 +50,8 @@ export async function assertEnrolled(
   const refuse = (detail: string, retryable: boolean) =>
     new Problem("merchant_not_enrolled", detail, { errors, retryable });
   if (revokedAt !== null) {
-    const instead = await nameInstead(merchant, services);
-    throw refuse(
-      `The wallet of ${id} revoked its enrollment at ${toTimestamp(revokedAt)}. ${instead}`,
-      false,
-    );
+    const revoked = `The wallet of ${id} revoked its enrollment at ${toTimestamp(revokedAt)}.`;
+    throw refuse(`${revoked} ${await nameInstead(merchant, services)}`, false);
   }
   if (status === "pending") throw refuse(`${id} is pending; its wallet has to enroll first.`, true);
   if (currentStatus(merchant, funding) === "pending")

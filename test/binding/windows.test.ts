@@ -92,7 +92,7 @@ describe("a step that reverts because it is one second late is refused with its 
     expect(answer).toMatchObject({ status: 409, code: "deadline_passed", failed, wrote: false });
     const { detail, binding } = problemSchema.parse(answer.body);
     expect(detail).toBe(
-      `The transaction is not the one this step is bound to; failed: ${failed.join(", ")}.`,
+      `The transaction was mined after the deadline of this step; failed: ${failed.join(", ")}.`,
     );
     expect(binding?.checks.find(({ name }) => name === "timely")).toEqual({
       name: "timely",
