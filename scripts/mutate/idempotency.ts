@@ -125,7 +125,6 @@ export const idempotency: readonly MutantGroup[] = [
         rule: "A handler starts over when what it read has changed.",
         find: "!(error instanceof StoreConflictError) || tries >= conflictRetries",
         replace: "!(error instanceof StoreConflictError) || tries >= 0",
-        tests: [keys, "test/store/two-processes.test.ts"],
       },
       {
         rule: "A request that another process answered meanwhile gets that answer.",

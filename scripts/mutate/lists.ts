@@ -75,6 +75,7 @@ export const lists: readonly MutantGroup[] = [
         find: "await relayer.observe();",
         replace: "",
         tests: ["test/relayer/over-http.test.ts"],
+        only: "with three confirmations",
       },
       {
         rule: "A list of transactions has those of the status that is asked for.",
@@ -96,6 +97,7 @@ export const lists: readonly MutantGroup[] = [
         rule: "A page of operations begins after the cursor.",
         find: "from: (last?.sequence ?? 0) + 1",
         replace: "from: last?.sequence ?? 0",
+        tests: [pages],
       },
       {
         rule: "The last nonce of a signer is the highest one.",
@@ -112,7 +114,6 @@ export const lists: readonly MutantGroup[] = [
         rule: "Operations below a nonce do not include it.",
         find: "from: nonce - 1, reverse: true, limit",
         replace: "from: nonce, reverse: true, limit",
-        tests: ["test/relayer/follow.test.ts"],
       },
     ],
   },

@@ -84,7 +84,7 @@ function readHeaders(header: (name: string) => string | undefined): WebhookHeade
   )
     throw new Problem(
       "signature_invalid",
-      "webhook-id, webhook-timestamp and webhook-signature must each be sent once.",
+      "webhook-id, webhook-timestamp (whole Unix seconds) and webhook-signature must each be sent once.",
     );
   return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
 }

@@ -158,6 +158,25 @@ test("fifty activations at once with a key each are one transaction; one does it
   expect(await count("operations")).toBe(1);
 });
 
+test("five reconciliations at once of one batch, each for another purchase of it, record each payment once", async () => {
+  const paid = [];
+  for (let count = 0; count < 5; count += 1) paid.push(await stage.activePurchase({ id: merchantId }));
+  const { buyer } = stage.sandbox.wallets;
+  const [first] = paid;
+  if (first === undefined) throw new Error("There are five purchases.");
+  await buyer.approve(first, 5n);
+  const { transaction_hash } = await buyer.payBatch(paid.map((purchase) => ({ purchase, amount: 1n })));
+  const body = { transaction_hashes: [transaction_hash] };
+  const answers = await Promise.all(
+    paid.map(async ({ id }) => await stage.post(`${purchases}/${id}/reconcile`, body)),
+  );
+  expect(answers.map(({ status, text }) => [status, status === 200 ? "" : text])).toEqual(
+    paid.map(() => [200, ""]),
+  );
+  const applied = answers.map(({ text }) => JSON.parse(text).applied.length);
+  expect(applied.toSorted()).toEqual([0, 0, 0, 0, 5]);
+});
+
 test("fifty purchases at once with a key each are fifty purchases, each with an event in the sequence", async () => {
   const before = await count("events");
   const answers = await Promise.all(Array.from({ length: 50 }, async () => await create(stage.key())));
@@ -168,17 +187,47 @@ test("fifty purchases at once with a key each are fifty purchases, each with an 
 });
 
 describe("a key that was used", () => {
-  test("is refused with another body, path or method, and changes nothing", async () => {
+  const reused = {
+    status: 422,
+    code: "idempotency_key_reused",
+    detail: "This Idempotency-Key was sent before with another method, path or body.",
+    retryable: false,
+  };
+
+  test("is refused with another body, and changes nothing", async () => {
     await create("order-1001");
     const digest = await stage.digest();
     const other = await create("order-1001", { ...purchaseBody(), amount: "25000001" });
-    expect(other.status).toBe(422);
-    expect(problem(other).code).toBe("idempotency_key_reused");
-    const elsewhere = await stage.post("/v1/routing/programs/prg_demo/notifications", purchaseBody(), {
-      "Idempotency-Key": "order-1001",
-    });
-    expect(elsewhere.status).toBe(422);
+    expect(problem(other)).toMatchObject(reused);
     expect(await stage.digest()).toBe(digest);
+  });
+
+  test("is refused with the same body at another path, and changes nothing", async () => {
+    const [first, second] = [
+      await stage.activePurchase({ id: merchantId }),
+      await stage.activePurchase({ id: merchantId }),
+    ];
+    const reconcile = async ({ id }: { id: string }) =>
+      await stage.post(`${purchases}/${id}/reconcile`, {}, { "Idempotency-Key": "reconcile-1" });
+    const { status, text } = await reconcile(first);
+    expect(status).toBe(200);
+    const digest = await stage.digest();
+    expect(problem(await reconcile(second))).toMatchObject(reused);
+    expect((await reconcile(first)).text).toBe(text);
+    expect(await stage.digest()).toBe(digest);
+  });
+
+  test("is refused for another request when its outcome is unknown", async () => {
+    const { id, commitment } = await stage.createPurchase({ id: merchantId });
+    const key = { "Idempotency-Key": "activate-1" };
+    stage.sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+    const path = `${purchases}/${id}/activate`;
+    const unknown = await stage.post(path, { commitment_hash: commitment.hash }, key);
+    expect(problem(unknown)).toMatchObject({ status: 409, code: "outcome_unknown" });
+    const other = await stage.post(`${purchases}/${id}/reconcile`, {}, key);
+    expect(problem(other)).toMatchObject(reused);
+    const again = await stage.post(path, { commitment_hash: commitment.hash }, key);
+    expect(problem(again)).toMatchObject({ status: 409, code: "outcome_unknown" });
   });
 
   test("stands for nothing in another program", async () => {

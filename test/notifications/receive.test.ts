@@ -33,6 +33,7 @@ async function expectRefusal(headers: { [name: string]: string }, body: string |
   expect(refused.body).toMatchObject({ status: 422, code });
   expect(refused.status).toBe(422);
   expect(await stage.sandbox.store.list("receipts", {})).toEqual([]);
+  return refused;
 }
 
 describe("the receiver takes an exact signed event", () => {
@@ -178,4 +179,14 @@ describe("the receiver refuses", () => {
       await expectRefusal(headers, event.body, "signature_invalid");
     },
   );
+
+  test("a timestamp with a fraction, though it is signed", async () => {
+    const headers = { ...(await stage.sign(event.id, event.body, (await stage.sandbox.clock.now()) + 0.5)) };
+    expect(headers["webhook-timestamp"]).toMatch(/^[0-9]+\.5$/);
+    const refused = await expectRefusal(headers, event.body, "signature_invalid");
+    expect(refused.body).toMatchObject({
+      detail:
+        "webhook-id, webhook-timestamp (whole Unix seconds) and webhook-signature must each be sent once.",
+    });
+  });
 });
