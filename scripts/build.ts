@@ -5,8 +5,8 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadGenesis } from "../sandbox/genesis/genesis-cache.ts";
-import { packageRoot } from "../sandbox/genesis/package-root.ts";
+import { loadGenesis } from "../sandbox/chain/genesis/genesis-cache.ts";
+import { packageRoot } from "../sandbox/lib/package-root.ts";
 
 const root = packageRoot();
 const dist = join(root, "dist");
@@ -27,7 +27,7 @@ for (const folder of ["sandbox", "portal"])
   for (const file of filesIn(join(root, folder)).filter((name) => !/\.ts$|tsconfig\.json$/.test(name)))
     cpSync(join(root, folder, file), join(dist, folder, file));
 // npm gives a package's files the mode that a reader needs; the guard is run.
-chmodSync(join(dist, "sandbox", "anvil", "guard.sh"), 0o755);
+chmodSync(join(dist, "sandbox", "chain", "anvil", "guard.sh"), 0o755);
 
 // What the contracts' own tests are compiled to lies beside the contracts, once they have run.
 const isShipped = (name: string) => name.endsWith(".json") && !name.startsWith("test/");

@@ -4,12 +4,12 @@
  * A file of CommonJS: an ES module's import of node:http also loads Node's fetch, 30 ms that a start has no use for.
  */
 import { join } from "node:path";
-import { packageRoot } from "../sandbox/genesis/package-root.ts";
+import { packageRoot } from "../sandbox/lib/package-root.ts";
 import { writeBundle, writeWhole } from "./write-bundle.ts";
 
 const folder = join(packageRoot(), ".bundle");
-// As deep as sandbox/genesis/ and dist/sandbox/, from where what is read at run time is looked for.
-const dir = join(".bundle", "sandbox");
+// As deep as sandbox/lib/ and dist/cli/, from where what is read at run time is looked for.
+const dir = join(".bundle", "cli");
 
 /** Has what the large file is compiled to kept. */
 const entry = `const { enableCompileCache } = require("node:module");
@@ -18,9 +18,9 @@ enableCompileCache(join(__dirname, "..", "..", "node_modules", ".cache", "routin
 require("./command-line.cjs").runCommandLine();
 `;
 
-writeWhole(join(folder, "sandbox", "cli.cjs"), entry);
+writeWhole(join(folder, "cli", "main.cjs"), entry);
 await writeBundle(
-  { "command-line": join("sandbox", "command-line.ts") },
+  { "command-line": join("cli", "command-line.ts") },
   { dir, format: "cjs", codeSplitting: false, entryFileNames: "[name].cjs" },
   join(folder, "sources.txt"),
 );

@@ -21,19 +21,18 @@ import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { faucetCall, openProgramCall } from "../protocol/call.ts";
 import { hashId } from "../protocol/id.ts";
-import { createChainClient } from "../sandbox/anvil/chain-client.ts";
-import { startAnvil } from "../sandbox/anvil/start-anvil.ts";
-import { createClock } from "../sandbox/clock/clock.ts";
-import type { Accounts, GenesisDeployment } from "../sandbox/genesis/deployment.ts";
-import { accountDeriver } from "../sandbox/genesis/derive-account.ts";
+import { createChainClient } from "../sandbox/chain/anvil/chain-client.ts";
+import { startAnvil } from "../sandbox/chain/anvil/start-anvil.ts";
+import { createClock } from "../sandbox/chain/clock/clock.ts";
+import type { Accounts, GenesisDeployment } from "../sandbox/chain/genesis/deployment.ts";
+import { accountDeriver } from "../sandbox/chain/genesis/derive-account.ts";
 import {
   findGenesis,
   genesisDescription,
   genesisFolder,
   stateDigest,
-} from "../sandbox/genesis/genesis-cache.ts";
-import { genesisKey } from "../sandbox/genesis/genesis-key.ts";
-import { packageRoot } from "../sandbox/genesis/package-root.ts";
+} from "../sandbox/chain/genesis/genesis-cache.ts";
+import { genesisKey } from "../sandbox/chain/genesis/genesis-key.ts";
 import {
   chainId,
   genesisTimestamp,
@@ -43,8 +42,9 @@ import {
   tokenParameters,
   walletIndexes,
   walletNames,
-} from "../sandbox/genesis/roles.ts";
-import { codeHashAt } from "../sandbox/genesis/verify-deployment.ts";
+} from "../sandbox/chain/genesis/roles.ts";
+import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
+import { packageRoot } from "../sandbox/lib/package-root.ts";
 
 /** Per transaction; explicit, so that no estimate has a part in the chain's hashes. */
 const GAS_LIMIT = 12_000_000n;

@@ -3,7 +3,7 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import type { Argument, Option } from "commander";
-import { commandsOf, createProgram, exampleOf, type NamedCommand } from "../sandbox/program.ts";
+import { commandsOf, createProgram, exampleOf, type NamedCommand } from "../cli/program.ts";
 
 const target = new URL("../docs/cli.md", import.meta.url);
 const program = createProgram();

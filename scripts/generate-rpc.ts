@@ -11,6 +11,6 @@ const generated = renderRpcTables(page);
 
 if (!process.argv.includes("--check")) await writeFile(target, generated);
 else if (generated !== page) {
-  console.error("docs/rpc.md is not what sandbox/rpc says. Run `npm run generate`.");
+  console.error("docs/rpc.md is not what sandbox/chain/rpc says. Run `npm run generate`.");
   process.exitCode = 1;
 }

@@ -2,14 +2,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { signDecision } from "../protocol/decision.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
-import { castActors } from "../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../sandbox/demo/narrator.ts";
-import * as steps from "../sandbox/demo/purchase-steps.ts";
-import { Session } from "../sandbox/demo/session.ts";
-import { writeScenario } from "../sandbox/scenario/scenario-file.ts";
+import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
 import { capabilitiesSchema } from "../server/schemas/capabilities.ts";
 import { decisionSchema } from "../server/schemas/decision.ts";
+import { castActors } from "../testkit/demo/actors.ts";
+import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../testkit/demo/narrator.ts";
+import * as steps from "../testkit/demo/purchase-steps.ts";
+import { Session } from "../testkit/demo/session.ts";
 
 const usdc = 1_000_000n;
 

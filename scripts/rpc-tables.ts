@@ -1,9 +1,9 @@
-import { runMs } from "../sandbox/rpc/answer-request.ts";
-import { answerMs, largestAnswer } from "../sandbox/rpc/anvil-http.ts";
-import { mostBlocks, mostGas, mostShownBlocks, mostTracedGas } from "../sandbox/rpc/bound-call.ts";
-import { largestBody } from "../sandbox/rpc/front.ts";
-import { mostTracedBytes } from "../sandbox/rpc/measure-trace.ts";
-import { passedMethods, refusedMethods } from "../sandbox/rpc/methods.ts";
+import { runMs } from "../sandbox/chain/rpc/answer-request.ts";
+import { answerMs, largestAnswer } from "../sandbox/chain/rpc/anvil-http.ts";
+import { mostBlocks, mostGas, mostShownBlocks, mostTracedGas } from "../sandbox/chain/rpc/bound-call.ts";
+import { largestBody } from "../sandbox/chain/rpc/front.ts";
+import { mostTracedBytes } from "../sandbox/chain/rpc/measure-trace.ts";
+import { passedMethods, refusedMethods } from "../sandbox/chain/rpc/methods.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>

@@ -7,8 +7,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
-import { silentNarrator } from "../sandbox/demo/narrator.ts";
-import { runDemo } from "../sandbox/demo/run-demo.ts";
+import { silentNarrator } from "../testkit/demo/narrator.ts";
+import { runDemo } from "../testkit/demo/run-demo.ts";
 import { launchChromium } from "./launch-chromium.ts";
 
 const folder = fileURLToPath(new URL("../docs/screenshots", import.meta.url));

@@ -293,7 +293,7 @@ class Setup {
 
   // Everything that the genesis is computed from. deploy.ts derives the real key; this only decides whether to ask it.
   #genesisSource() {
-    const folder = join(this.#root, "sandbox", "genesis");
+    const folder = join(this.#root, "sandbox", "chain", "genesis");
     const sources = readdirSync(folder)
       .filter((name) => name.endsWith(".ts"))
       .sort();
@@ -313,7 +313,7 @@ class Setup {
       return found !== undefined && line === `${found.mtimeMs} ${found.size} ${path}`;
     };
     const bundle = join(this.#root, ".bundle");
-    const programs = ["cli.cjs", "command-line.cjs"].map((name) => join(bundle, "sandbox", name));
+    const programs = ["main.cjs", "command-line.cjs"].map((name) => join(bundle, "cli", name));
     const sources = readText(join(bundle, "sources.txt"));
     return programs.every(existsSync) && (sources?.split("\n").every(isAsBundled) ?? false);
   }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type InputOptions, type OutputOptions, rolldown } from "rolldown";
-import { packageRoot } from "../sandbox/genesis/package-root.ts";
+import { packageRoot } from "../sandbox/lib/package-root.ts";
 
 const root = packageRoot();
 

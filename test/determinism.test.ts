@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
-import { castActors } from "../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../sandbox/demo/narrator.ts";
-import { createPurchase } from "../sandbox/demo/purchase-steps.ts";
-import { runDemo } from "../sandbox/demo/run-demo.ts";
-import { Session } from "../sandbox/demo/session.ts";
+import { castActors } from "../testkit/demo/actors.ts";
+import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../testkit/demo/narrator.ts";
+import { createPurchase } from "../testkit/demo/purchase-steps.ts";
+import { runDemo } from "../testkit/demo/run-demo.ts";
+import { Session } from "../testkit/demo/session.ts";
 import { programFile } from "./program-file.ts";
 
 const story = programFile("tell-story");

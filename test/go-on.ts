@@ -1,9 +1,9 @@
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
-import { castActors } from "../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../sandbox/demo/narrator.ts";
-import * as steps from "../sandbox/demo/purchase-steps.ts";
-import { Session } from "../sandbox/demo/session.ts";
+import { castActors } from "../testkit/demo/actors.ts";
+import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../testkit/demo/narrator.ts";
+import * as steps from "../testkit/demo/purchase-steps.ts";
+import { Session } from "../testkit/demo/session.ts";
 
 /** Goes on with a sandbox in a way that shows what it was left with: faults, failures of deliveries, keys, time, ids. */
 export async function goOn(sandbox: Sandbox): Promise<void> {

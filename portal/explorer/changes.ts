@@ -1,4 +1,4 @@
-import type { ShownChange } from "../../sandbox/explorer/shown.ts";
+import type { ShownChange } from "../../sandbox/hosts/explorer/shown.ts";
 
 /** Whether the page hears of changes. */
 export type Connection = "connecting" | "live" | "gone";

@@ -1,4 +1,4 @@
-import type { ShownOverview } from "../../sandbox/explorer/shown.ts";
+import type { ShownOverview } from "../../sandbox/hosts/explorer/shown.ts";
 import { html, nothing, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import type { Connection } from "./changes.ts";
 import { formatTime } from "./format.ts";

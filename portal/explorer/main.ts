@@ -1,4 +1,4 @@
-import type { ShownChange, ShownOverview } from "../../sandbox/explorer/shown.ts";
+import type { ShownChange, ShownOverview } from "../../sandbox/hosts/explorer/shown.ts";
 import { html, nothing, render, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import { read, Unreachable } from "./api.ts";
 import { type Connection, followChanges } from "./changes.ts";

@@ -1,4 +1,4 @@
-import type { ShownAccount, ShownCheck, ShownFigures } from "../../sandbox/explorer/shown.ts";
+import type { ShownAccount, ShownCheck, ShownFigures } from "../../sandbox/hosts/explorer/shown.ts";
 import { html, nothing, svg, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import {
   formatAmount,

@@ -1,4 +1,4 @@
-import type { ShownOverview, ShownTopic } from "../../sandbox/explorer/shown.ts";
+import type { ShownOverview, ShownTopic } from "../../sandbox/hosts/explorer/shown.ts";
 import type { TemplateResult } from "../vendor/lit-html/lit-html.js";
 import type { Measure } from "./format.ts";
 import type { Route } from "./route.ts";

@@ -1,5 +1,5 @@
 /** From the call to a ready sandbox, in a process that has it loaded, beside a bare Anvil and `hardhat node`. */
-import { startAnvil } from "../../sandbox/anvil/start-anvil.ts";
+import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 import { untilHardhatAnswers } from "./rpc-node.ts";

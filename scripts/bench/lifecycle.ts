@@ -19,13 +19,13 @@ import {
   fundingAuthorizationTypedData,
 } from "../../protocol/funding-authorization.ts";
 import { hashId } from "../../protocol/id.ts";
+import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import * as steps from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
-import { startChain } from "../../sandbox/genesis/start-chain.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import * as steps from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 
 const price = 25_000_000n;

@@ -1,5 +1,5 @@
 import { cpus, release, totalmem, type } from "node:os";
-import { anvilVersion } from "../../sandbox/anvil/anvil-binary.ts";
+import { anvilVersion } from "../../sandbox/chain/anvil/anvil-binary.ts";
 
 /** What the numbers were measured on, in one line. */
 export function nameMachine(): string {

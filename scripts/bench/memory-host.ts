@@ -1,13 +1,13 @@
 /** A process to be weighed: `node --expose-gc memory-host.ts bare | <number of purchases>` prints what it and its Anvil take. */
 import { readFile } from "node:fs/promises";
 import express from "express";
-import { startAnvil } from "../../sandbox/anvil/start-anvil.ts";
+import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import * as steps from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import * as steps from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
 
 const [what = "0"] = process.argv.slice(2);
 

@@ -1,9 +1,9 @@
 /** Requests per second of a purchase's read, beside an Express handler that only makes the chain reads, and beside Prism's mock. */
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import * as steps from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import * as steps from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { requestsPerSecond } from "./load.ts";
 import { serveExpress, servePrism, serveSandbox } from "./serve.ts";

@@ -1,13 +1,13 @@
 /** Reconciling 1, 10 and 50 transactions, per transaction, beside the chain reads that it cannot do without. */
 import { createPublicClient, getAbiItem, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { nodeSocket } from "../../sandbox/anvil/node-socket.ts";
+import { nodeSocket } from "../../sandbox/chain/anvil/node-socket.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import * as steps from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import * as steps from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 
 const counts = [1, 10, 50] as const;

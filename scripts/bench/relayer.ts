@@ -26,10 +26,10 @@ import {
 } from "../../protocol/funding-authorization.ts";
 import { hashId } from "../../protocol/id.ts";
 import type { OperationRecord, Relayer, RelayIntent } from "../../relayer/relayer.ts";
-import { testMnemonic } from "../../sandbox/genesis/roles.ts";
-import { startChain } from "../../sandbox/genesis/start-chain.ts";
-import { openRelayer } from "../../sandbox/open-relayer.ts";
-import { settle } from "../../sandbox/options.ts";
+import { testMnemonic } from "../../sandbox/chain/genesis/roles.ts";
+import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
+import { settle } from "../../sandbox/options/options.ts";
+import { openRelayer } from "../../sandbox/service/open-relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
 import type { Benchmark } from "./benchmark.ts";

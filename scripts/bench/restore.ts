@@ -1,7 +1,7 @@
 /** Back to an earlier moment: the whole sandbox beside the bare chain's snapshot and revert. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { runDemo } from "../../sandbox/demo/run-demo.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { runDemo } from "../../testkit/demo/run-demo.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 
 const sandbox = await createSandbox({ seed: "bench" });

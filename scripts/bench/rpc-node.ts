@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { startGroup } from "./process-group.ts";
 
 const BLOCK_NUMBER = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] });

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { SandboxDescription } from "../../sandbox/description.ts";
-import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { type ProcessGroup, startGroup } from "./process-group.ts";
 
 /** Something that answers, in a process of its own. */
@@ -24,7 +24,7 @@ export interface ServedSandbox extends AsyncDisposable {
 export async function serveSandbox(...options: string[]): Promise<ServedSandbox> {
   const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));
   const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
-  const cli = join(packageRoot(), ".bundle", "sandbox", "cli.cjs");
+  const cli = join(packageRoot(), ".bundle", "cli", "main.cjs");
   const group = startGroup(process.execPath, [
     cli,
     "start",

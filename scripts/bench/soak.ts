@@ -1,11 +1,11 @@
 /** An hour's worth of mixed load, as fast as it goes: no error, and neither memory nor latency grows. */
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import * as steps from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import * as steps from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { median } from "./benchmark.ts";
 import { nameMachine } from "./machine.ts";
 import { serveSandbox } from "./serve.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type Hex, zeroAddress, zeroHash } from "viem";
-import { ClosingStack } from "../../sandbox/closing-stack.ts";
+import { ClosingStack } from "../../sandbox/lib/closing-stack.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { openEphemeralStore } from "../../server/store/journaled-store.ts";
 import { Database } from "../../server/store/postgres/database.ts";

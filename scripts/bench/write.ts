@@ -1,10 +1,10 @@
 /** A purchase's creation and its replay, one after the other on one connection, beside a bare Express that signs and syncs. */
 import { Agent, request as requestHttp } from "node:http";
 import { text } from "node:stream/consumers";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { Session } from "../../sandbox/demo/session.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 import { serveExpress, serveSandbox } from "./serve.ts";
 

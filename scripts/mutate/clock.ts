@@ -5,7 +5,7 @@ const chain = "test/anvil/start-chain.test.ts";
 
 export const clock: readonly MutantGroup[] = [
   {
-    file: "sandbox/clock/clock.ts",
+    file: "sandbox/chain/clock/clock.ts",
     tests: [travel],
     mutants: [
       {
@@ -61,7 +61,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/clock/duration.ts",
+    file: "sandbox/chain/clock/duration.ts",
     tests: [travel],
     mutants: [
       {
@@ -72,7 +72,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/clock/let-time-pass.ts",
+    file: "sandbox/chain/clock/let-time-pass.ts",
     tests: ["test/notifications/deliver.test.ts"],
     mutants: [
       {
@@ -83,7 +83,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/clock/mining.ts",
+    file: "sandbox/chain/clock/mining.ts",
     tests: ["test/testbed/rpc.test.ts"],
     mutants: [
       {
@@ -107,7 +107,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/control/host.ts",
+    file: "sandbox/hosts/control/host.ts",
     tests: ["test/testbed/command-line.test.ts"],
     mutants: [
       {
@@ -119,7 +119,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/genesis/open-epoch.ts",
+    file: "sandbox/chain/genesis/open-epoch.ts",
     tests: [chain],
     mutants: [
       {
@@ -135,7 +135,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/data-directory/settings-file.ts",
+    file: "sandbox/state/data-directory/settings-file.ts",
     tests: ["test/testbed/programs.test.ts"],
     mutants: [
       {
@@ -152,7 +152,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/data-directory/lock.ts",
+    file: "sandbox/state/data-directory/lock.ts",
     tests: ["test/testbed/doctor.test.ts", "test/end-to-end/restart.test.ts"],
     mutants: [
       {
@@ -164,7 +164,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/options.ts",
+    file: "sandbox/options/options.ts",
     tests: ["test/testbed/programs.test.ts"],
     mutants: [
       {
@@ -175,7 +175,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/start-deadline.ts",
+    file: "sandbox/options/start-deadline.ts",
     tests: ["test/testbed/start-timeout.test.ts"],
     mutants: [
       {
@@ -193,7 +193,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/anvil/start-anvil.ts",
+    file: "sandbox/chain/anvil/start-anvil.ts",
     tests: ["test/testbed/start-timeout.test.ts"],
     mutants: [
       {

@@ -7,7 +7,7 @@ const stream = "test/explorer/stream.test.ts";
 
 export const explain: readonly MutantGroup[] = [
   {
-    file: "sandbox/explain/name-cause.ts",
+    file: "sandbox/hosts/explain/name-cause.ts",
     tests: [choice],
     mutants: [
       {
@@ -50,7 +50,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/explain/explain-transaction.ts",
+    file: "sandbox/hosts/explain/explain-transaction.ts",
     tests: [explain_],
     mutants: [
       {
@@ -67,7 +67,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/explain/find-candidates.ts",
+    file: "sandbox/hosts/explain/find-candidates.ts",
     tests: [choice, explain_],
     mutants: [
       {
@@ -93,7 +93,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/explain/read-trace.ts",
+    file: "sandbox/hosts/explain/read-trace.ts",
     tests: [explain_],
     mutants: [
       {
@@ -104,7 +104,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/explain/compare-calldata.ts",
+    file: "sandbox/hosts/explain/compare-calldata.ts",
     tests: [explain_],
     mutants: [
       {
@@ -120,7 +120,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/explorer/refusal-log.ts",
+    file: "sandbox/hosts/explorer/refusal-log.ts",
     tests: [data],
     mutants: [
       {
@@ -136,7 +136,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/explorer/change-feed.ts",
+    file: "sandbox/hosts/explorer/change-feed.ts",
     tests: [stream],
     mutants: [
       {
@@ -152,7 +152,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/explorer/event-stream.ts",
+    file: "sandbox/hosts/explorer/event-stream.ts",
     tests: [stream],
     mutants: [
       {
@@ -168,7 +168,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/explorer/page.ts",
+    file: "sandbox/hosts/explorer/page.ts",
     tests: [data],
     mutants: [
       {
@@ -179,7 +179,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/scenario/find-unrepeatable.ts",
+    file: "sandbox/hosts/recorder/find-unrepeatable.ts",
     tests: ["test/testbed/scenario.test.ts"],
     mutants: [
       {
@@ -190,7 +190,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/scenario/play-scenario.ts",
+    file: "testkit/play-scenario.ts",
     tests: ["test/testbed/scenario.test.ts"],
     mutants: [
       {

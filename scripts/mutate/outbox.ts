@@ -175,7 +175,7 @@ export const outbox: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/receiver/delivery-fault.ts",
+    file: "sandbox/service/receiver/delivery-fault.ts",
     tests: [receiver],
     mutants: [
       {
@@ -191,7 +191,7 @@ export const outbox: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/receiver/receiver.ts",
+    file: "sandbox/service/receiver/receiver.ts",
     tests: [receiver],
     mutants: [
       {
@@ -232,7 +232,7 @@ export const outbox: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/http/deliver.ts",
+    file: "sandbox/lib/http/deliver.ts",
     tests: [pinned],
     mutants: [
       {

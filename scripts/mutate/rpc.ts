@@ -7,7 +7,7 @@ const listeners = "test/security/listeners.test.ts";
 
 export const rpc: readonly MutantGroup[] = [
   {
-    file: "sandbox/rpc/answer-request.ts",
+    file: "sandbox/chain/rpc/answer-request.ts",
     tests: [rpc_],
     mutants: [
       {
@@ -46,7 +46,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/rpc/plan-call.ts",
+    file: "sandbox/chain/rpc/plan-call.ts",
     tests: [rpc_],
     mutants: [
       {
@@ -88,7 +88,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/rpc/measure-trace.ts",
+    file: "sandbox/chain/rpc/measure-trace.ts",
     tests: [limits],
     mutants: [
       {
@@ -99,7 +99,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/anvil/reorg-depth.ts",
+    file: "sandbox/chain/anvil/reorg-depth.ts",
     tests: ["test/testbed/rpc-reorg.test.ts"],
     mutants: [
       {
@@ -115,7 +115,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/rpc/bound-call.ts",
+    file: "sandbox/chain/rpc/bound-call.ts",
     tests: [limits],
     mutants: [
       {
@@ -166,7 +166,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/rpc/front.ts",
+    file: "sandbox/chain/rpc/front.ts",
     tests: [rpc_],
     mutants: [
       {
@@ -187,7 +187,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/http/callers.ts",
+    file: "sandbox/lib/http/callers.ts",
     tests: [listeners],
     mutants: [
       {
@@ -232,7 +232,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/loans/loan-term.ts",
+    file: "testkit/pool/loan-term.ts",
     tests: ["test/testbed/fixture.test.ts"],
     mutants: [
       {
@@ -248,7 +248,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/loans/open-loans.ts",
+    file: "testkit/pool/open-loans.ts",
     tests: ["test/testbed/fixture.test.ts"],
     mutants: [
       {

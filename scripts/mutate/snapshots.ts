@@ -7,7 +7,7 @@ const marks = "test/explorer/data.test.ts";
 
 export const snapshots: readonly MutantGroup[] = [
   {
-    file: "sandbox/snapshot.ts",
+    file: "sandbox/state/snapshot.ts",
     tests: [snapshot],
     mutants: [
       {
@@ -94,7 +94,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/http/request-gate.ts",
+    file: "sandbox/lib/http/request-gate.ts",
     tests: [gate],
     mutants: [
       {
@@ -140,7 +140,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/saved/save-sandbox.ts",
+    file: "sandbox/state/snapshot-file/save-sandbox.ts",
     tests: [saved],
     mutants: [
       {
@@ -179,7 +179,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/saved/snapshot-file.ts",
+    file: "sandbox/state/snapshot-file/snapshot-file.ts",
     tests: [saved],
     mutants: [
       {
@@ -205,7 +205,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/saved/saved-options.ts",
+    file: "sandbox/state/snapshot-file/saved-options.ts",
     tests: [saved],
     mutants: [
       {
@@ -221,7 +221,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/saved/place-state.ts",
+    file: "sandbox/state/snapshot-file/place-state.ts",
     tests: [saved],
     mutants: [
       {
@@ -232,7 +232,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/control/mark-routes.ts",
+    file: "sandbox/hosts/control/mark-routes.ts",
     tests: [marks],
     mutants: [
       {
@@ -248,7 +248,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/fingerprint.ts",
+    file: "sandbox/state/fingerprint.ts",
     tests: ["test/determinism.test.ts"],
     mutants: [
       {

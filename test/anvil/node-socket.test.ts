@@ -1,8 +1,8 @@
 import { type Hex, keccak256, numberToHex } from "viem";
 import { expect, onTestFinished, test } from "vitest";
-import { createChainClient } from "../../sandbox/anvil/chain-client.ts";
-import { nodeSocket } from "../../sandbox/anvil/node-socket.ts";
-import { startAnvil } from "../../sandbox/anvil/start-anvil.ts";
+import { createChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
+import { nodeSocket } from "../../sandbox/chain/anvil/node-socket.ts";
+import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 
 async function connectToAnvil() {
   const anvil = await startAnvil();

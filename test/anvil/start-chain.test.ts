@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { initialBalances, walletNames } from "../../sandbox/genesis/roles.ts";
-import { type ChainOptions, startChain } from "../../sandbox/genesis/start-chain.ts";
+import { initialBalances, walletNames } from "../../sandbox/chain/genesis/roles.ts";
+import { type ChainOptions, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const EIGHT_DAYS = 8 * 86_400;

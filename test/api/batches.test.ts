@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema, Stage } from "./stage.ts";
 
 let stage: Stage;

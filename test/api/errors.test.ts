@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { payCall } from "../../protocol/call.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../../server/errors/catalogue.ts";
 import { problemSchema } from "../../server/schemas/problem.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";

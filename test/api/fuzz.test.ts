@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { AnswerCheck } from "./fuzz/answer-check.ts";
 import { parseDescription } from "./fuzz/description.ts";
 import { type Known, requestArbitrary } from "./fuzz/request-arbitrary.ts";

@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { claimCall } from "../../protocol/call.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema, Stage } from "./stage.ts";
 
 const claimTypes = {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { type Answer, present, problem, Stage } from "./stage.ts";
 
 let receiver: Server;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Liar } from "../../sandbox/check-contract/liar.ts";
+import { Liar } from "../../check-contract/liar.ts";
 import { problem, Stage } from "./stage.ts";
 
 test("a key whose request the node failed after its transaction was sent stays with it, and gets its success", async () => {

@@ -4,7 +4,7 @@ import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { setBoundsCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { present, type Schema, Stage } from "./stage.ts";
 
 let stage: Stage;

@@ -4,8 +4,8 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.
 import { approveCall, collectRefundCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
-import type { SentTransaction } from "../../sandbox/wallets/test-wallet.ts";
+import type { SentTransaction } from "../../sandbox/service/wallets/test-wallet.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema, Stage } from "./stage.ts";
 
 let stage: Stage;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { collectRefundCall } from "../../protocol/call.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import type { ProgramDeployment } from "../../server/deployment.ts";
 import { type Answer, present, problem, type Schema, Stage } from "./stage.ts";
 

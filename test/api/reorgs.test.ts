@@ -4,7 +4,7 @@ import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { approveCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
 import type { OperationKind } from "../../relayer/relayer.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { type Answer, present, problem, type Schema, Stage } from "./stage.ts";
 
 let stage: Stage;

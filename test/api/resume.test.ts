@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import { type ApiClient, createApiClient } from "../../sandbox/client/api-client.ts";
-import type { SandboxDescription } from "../../sandbox/description.ts";
+import { type ApiClient, createApiClient } from "../../sandbox/service/client/api-client.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { present } from "./stage.ts";

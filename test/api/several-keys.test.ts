@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { faultPoints, type OperationKind } from "../../relayer/relayer.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { problem, type Schema, Stage } from "./stage.ts";
 
 let stage: Stage;

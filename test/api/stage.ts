@@ -6,10 +6,10 @@ import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { hashJson } from "../../protocol/canonical-json.ts";
 import { type Decision, signDecision } from "../../protocol/decision.ts";
 import { hashId } from "../../protocol/id.ts";
-import { type ApiClient, type components, createApiClient } from "../../sandbox/client/api-client.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { SandboxOptions } from "../../sandbox/options.ts";
-import { Wallet } from "../../sandbox/wallets/wallet.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import { type ApiClient, type components, createApiClient } from "../../sandbox/service/client/api-client.ts";
+import { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 
 /** A schema of the description, by its name. */
 export type Schema<N extends keyof components["schemas"]> = components["schemas"][N];

@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { collectRefundCall } from "../../protocol/call.ts";
-import { setMining } from "../../sandbox/clock/mining.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import { setMining } from "../../sandbox/chain/clock/mining.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import type { ErrorCode } from "../../server/errors/catalogue.ts";
 import { type Answer, present, problem, type Schema, Stage } from "./stage.ts";
 

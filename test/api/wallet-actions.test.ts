@@ -2,8 +2,8 @@ import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { approveCall } from "../../protocol/call.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
-import type { SentTransaction } from "../../sandbox/wallets/test-wallet.ts";
+import type { SentTransaction } from "../../sandbox/service/wallets/test-wallet.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { present, type Schema, Stage } from "./stage.ts";
 
 type Merchant = Schema<"Merchant">;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { decodeCall, payWithPermitCall } from "../../protocol/call.ts";
 import { type Permit, permitTypedData, signedPermit, tokenDomain } from "../../protocol/permit.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { type Answer, present, problem, type Schema, Stage } from "./stage.ts";
 
 type Purchase = Schema<"Purchase">;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { concat, type Hex, hashMessage, numberToHex, slice } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type Answer, present, problem, type Schema, Stage } from "./stage.ts";
 

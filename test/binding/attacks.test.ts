@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findFailure } from "../../sandbox/check-contract/attack.ts";
-import { attacks, attacksWithPermit } from "../../sandbox/check-contract/attacks/all.ts";
-import { Stage } from "../../sandbox/check-contract/stage.ts";
+import { findFailure } from "../../check-contract/attack.ts";
+import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
+import { Stage } from "../../check-contract/stage.ts";
 
 let stage: Stage;
 beforeAll(async () => {

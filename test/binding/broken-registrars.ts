@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
 
 /** A registrar that is the sandbox's own but for one place in its source. */
 interface Break {

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { attacks } from "../../check-contract/attacks/all.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
-import { attacks } from "../../sandbox/check-contract/attacks/all.ts";
-import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
 
 const page = await readFile(join(packageRoot(), "docs", "binding.md"), "utf8");
 

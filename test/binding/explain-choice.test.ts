@@ -1,14 +1,14 @@
 import { encodeEventTopics, encodeFunctionData, type Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { contractWalletAbi, lookalikeAbi } from "../../check-contract/adversary-abi.ts";
+import { Stage } from "../../check-contract/stage.ts";
+import type { Outgoing } from "../../check-contract/staged-chain.ts";
+import type { StagedPurchase } from "../../check-contract/staged-service.ts";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type BindingCheck, type CheckName, checkNames } from "../../protocol/binding/check-binding.ts";
 import { collectRefundCall, expireCall } from "../../protocol/call.ts";
-import { contractWalletAbi, lookalikeAbi } from "../../sandbox/check-contract/adversary-abi.ts";
-import { Stage } from "../../sandbox/check-contract/stage.ts";
-import type { Outgoing } from "../../sandbox/check-contract/staged-chain.ts";
-import type { StagedPurchase } from "../../sandbox/check-contract/staged-service.ts";
-import { type Explanation, explanationSchema } from "../../sandbox/explain/explanation.ts";
-import { nameCause } from "../../sandbox/explain/name-cause.ts";
+import { type Explanation, explanationSchema } from "../../sandbox/hosts/explain/explanation.ts";
+import { nameCause } from "../../sandbox/hosts/explain/name-cause.ts";
 
 const usdc = 1_000_000n;
 let stage: Stage;

@@ -3,11 +3,11 @@ import { promisify } from "node:util";
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { attacks } from "../../sandbox/check-contract/attacks/all.ts";
-import { Stage } from "../../sandbox/check-contract/stage.ts";
+import { attacks } from "../../check-contract/attacks/all.ts";
+import { Stage } from "../../check-contract/stage.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { explanationSchema } from "../../sandbox/explain/explanation.ts";
-import { renderExplanation } from "../../sandbox/explain/render-explanation.ts";
+import { explanationSchema } from "../../sandbox/hosts/explain/explanation.ts";
+import { renderExplanation } from "../../sandbox/hosts/explain/render-explanation.ts";
 import { cli } from "../cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 

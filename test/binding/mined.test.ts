@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Liar } from "../../sandbox/check-contract/liar.ts";
+import { Liar } from "../../check-contract/liar.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { sendEnrollment } from "./sent-enrollment.ts";
 
 const node = new Liar();

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Stage } from "../../check-contract/stage.ts";
 import { type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
 import type { ExpectedTransaction } from "../../protocol/binding/expected-transaction.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { toJson } from "../../protocol/json.ts";
-import { Stage } from "../../sandbox/check-contract/stage.ts";
 import {
   type Expectation,
   expectClaim,

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { type Hex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Stage as BindingStage } from "../../sandbox/check-contract/stage.ts";
-import { mineBlocks } from "../../sandbox/clock/mining.ts";
+import { Stage as BindingStage } from "../../check-contract/stage.ts";
+import { mineBlocks } from "../../sandbox/chain/clock/mining.ts";
 import { problemSchema } from "../../server/schemas/problem.ts";
 import { Stage } from "../api/stage.ts";
 import { temporaryFolder } from "../temporary-folder.ts";

@@ -1,9 +1,9 @@
 import { encodeFunctionData, getAddress, type Hex, keccak256, toHex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { contractWalletAbi } from "../../sandbox/check-contract/adversary-abi.ts";
-import { Stage } from "../../sandbox/check-contract/stage.ts";
-import type { StageAnswer } from "../../sandbox/check-contract/staged-service.ts";
+import { contractWalletAbi } from "../../check-contract/adversary-abi.ts";
+import { Stage } from "../../check-contract/stage.ts";
+import type { StageAnswer } from "../../check-contract/staged-service.ts";
 import { problemSchema } from "../../server/schemas/problem.ts";
 
 const object = z.looseObject({});

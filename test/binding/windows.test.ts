@@ -1,15 +1,11 @@
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
+import { Stage } from "../../check-contract/stage.ts";
+import type { Outgoing } from "../../check-contract/staged-chain.ts";
+import type { StageAnswer, StagedMerchant, StagedPurchase } from "../../check-contract/staged-service.ts";
 import type { CheckName } from "../../protocol/binding/check-binding.ts";
-import { Stage } from "../../sandbox/check-contract/stage.ts";
-import type { Outgoing } from "../../sandbox/check-contract/staged-chain.ts";
-import type {
-  StageAnswer,
-  StagedMerchant,
-  StagedPurchase,
-} from "../../sandbox/check-contract/staged-service.ts";
-import type { WalletName } from "../../sandbox/genesis/roles.ts";
+import type { WalletName } from "../../sandbox/chain/genesis/roles.ts";
 import { problemSchema } from "../../server/schemas/problem.ts";
 
 const usdc = 1_000_000n;

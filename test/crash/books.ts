@@ -2,8 +2,8 @@ import { type Address, createPublicClient, getAddress, type Hex, http } from "vi
 import { expect } from "vitest";
 import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import type { SandboxDescription } from "../../sandbox/description.ts";
-import { initialBalances } from "../../sandbox/genesis/roles.ts";
+import { initialBalances } from "../../sandbox/chain/genesis/roles.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { operationSchema } from "../../server/schemas/operation.ts";
 import { programSchema } from "../../server/schemas/program.ts";
 import { transactionsSchema } from "../../server/schemas/transactions.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../protocol/json.ts";
-import type { SandboxDescription } from "../../sandbox/description.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 
 /** Asks a running sandbox's control API. */
 export async function controlSandbox(

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FaultPoint, OperationKind } from "../../relayer/relayer.ts";
-import type { SandboxDescription } from "../../sandbox/description.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { expectBooksToBalance, expectOneRecordEach, operationIn } from "./books.ts";

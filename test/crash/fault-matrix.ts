@@ -10,7 +10,7 @@ import {
   type OperationKind,
 } from "../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { codeOf, expectBooksToBalance, expectOneRecordEach, operationIn, readTransactions } from "./books.ts";
 import { controlSandbox, mineBySeconds } from "./control.ts";
 import { type Mining, sendUntilDone } from "./crash-series.ts";

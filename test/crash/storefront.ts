@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
 import type { Json } from "../../protocol/json.ts";
 import type { OperationKind } from "../../relayer/relayer.ts";
-import { type Actors, castActors } from "../../sandbox/demo/actors.ts";
-import { type DemoMerchant, enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import * as steps from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
-import type { SandboxDescription } from "../../sandbox/description.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { type Actors, castActors } from "../../testkit/demo/actors.ts";
+import { type DemoMerchant, enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import * as steps from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
 
 const amount = 5_000_000n;
 const award = 1_000_000n;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { type Actors, balanceOf, castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import * as steps from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
-import { payFromStranger } from "../../sandbox/demo/wrong-wallet.ts";
+import { type Actors, balanceOf, castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import * as steps from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
+import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
 
 const usdc = 1_000_000n;
 

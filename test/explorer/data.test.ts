@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import * as steps from "../../sandbox/demo/purchase-steps.ts";
-import { runDemo } from "../../sandbox/demo/run-demo.ts";
-import { Session } from "../../sandbox/demo/session.ts";
 import type {
   ShownBlock,
   ShownEvent,
@@ -18,7 +12,13 @@ import type {
   ShownPurchases,
   ShownRefusal,
   ShownStory,
-} from "../../sandbox/explorer/shown.ts";
+} from "../../sandbox/hosts/explorer/shown.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import * as steps from "../../testkit/demo/purchase-steps.ts";
+import { runDemo } from "../../testkit/demo/run-demo.ts";
+import { Session } from "../../testkit/demo/session.ts";
 
 let sandbox: Sandbox;
 

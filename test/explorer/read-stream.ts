@@ -1,4 +1,4 @@
-import type { ShownChange } from "../../sandbox/explorer/shown.ts";
+import type { ShownChange } from "../../sandbox/hosts/explorer/shown.ts";
 
 /** One message of an event stream; comments are messages with data only. */
 export interface StreamMessage {

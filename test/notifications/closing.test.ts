@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { RoutingClient } from "../../sandbox/demo/routing-client.ts";
-import type { SandboxDescription } from "../../sandbox/description.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { accessSchema } from "../../server/schemas/access.ts";
 import { capabilitiesSchema } from "../../server/schemas/capabilities.ts";
 import { merchantSchema } from "../../server/schemas/merchant.ts";
+import { RoutingClient } from "../../testkit/demo/routing-client.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { openReceiver } from "./stage.ts";

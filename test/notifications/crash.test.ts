@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import { RoutingClient } from "../../sandbox/demo/routing-client.ts";
-import type { CrashPoint } from "../../sandbox/receiver/delivery-fault.ts";
+import type { CrashPoint } from "../../sandbox/service/receiver/delivery-fault.ts";
 import { accessSchema } from "../../server/schemas/access.ts";
 import { merchantSchema } from "../../server/schemas/merchant.ts";
 import { notificationDeliverySchema } from "../../server/schemas/notification.ts";
+import { RoutingClient } from "../../testkit/demo/routing-client.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { openReceiver } from "./stage.ts";

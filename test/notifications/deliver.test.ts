@@ -1,7 +1,7 @@
 import { compactVerify, createRemoteJWKSet, jwtVerify } from "jose";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { Stage } from "./stage.ts";
 
 let stage: Stage;

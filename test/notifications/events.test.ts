@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sha256Hex } from "../../protocol/canonical-json.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { runDemo } from "../../sandbox/demo/run-demo.ts";
 import { limits } from "../../server/limits.ts";
 import { eventListLimit, eventTypeNames } from "../../server/outbox/event-types.ts";
 import { freezeEvent } from "../../server/outbox/freeze-event.ts";
 import { reconciliationData } from "../../server/outbox/reconciliation-data.ts";
 import { eventSchema } from "../../server/schemas/event.ts";
 import type { EventRecord } from "../../server/store/records.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { runDemo } from "../../testkit/demo/run-demo.ts";
 
 let sandbox: Sandbox;
 let events: EventRecord[];

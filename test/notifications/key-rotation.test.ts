@@ -4,7 +4,7 @@ import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from "jose";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { capabilitiesSchema } from "../../server/schemas/capabilities.ts";
 import { programSchema } from "../../server/schemas/program.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../protocol/canonical-json.ts";
 import { ed25519Key } from "../../protocol/ed25519.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { signWebhook, webhookSecret } from "../../protocol/webhook.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import type { EventRecord } from "../../server/store/records.ts";
 import { Stage } from "./stage.ts";
 

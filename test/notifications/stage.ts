@@ -5,14 +5,14 @@ import { ed25519Key } from "../../protocol/ed25519.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { signWebhook, type WebhookHeaders, type WebhookKeys, webhookSecret } from "../../protocol/webhook.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { type RoutingAnswer, RoutingClient } from "../../sandbox/demo/routing-client.ts";
-import type { SandboxOptions } from "../../sandbox/options.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { accessSchema } from "../../server/schemas/access.ts";
 import { merchantSchema } from "../../server/schemas/merchant.ts";
 import { deliveryReceiptSchema, notificationDeliverySchema } from "../../server/schemas/notification.ts";
 import { pageSchema } from "../../server/schemas/page.ts";
 import { problemSchema } from "../../server/schemas/problem.ts";
 import type { EventRecord } from "../../server/store/records.ts";
+import { type RoutingAnswer, RoutingClient } from "../../testkit/demo/routing-client.ts";
 
 const receiptsSchema = pageSchema(deliveryReceiptSchema, "DeliveryReceipts");
 

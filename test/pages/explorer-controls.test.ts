@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { activate, createPurchase } from "../../sandbox/demo/purchase-steps.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
 import { ExplorerStage, offered, refunded } from "./explorer-stage.ts";
 
 let stage: ExplorerStage;

@@ -1,8 +1,9 @@
 import type { Page } from "playwright-core";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
 import {
   activate,
   approve,
@@ -14,9 +15,8 @@ import {
   pay,
   reconcile,
   refund,
-} from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+} from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { openBrowser, type PageOptions, type TestBrowser } from "./browser.ts";
 
 const usdc = 1_000_000n;

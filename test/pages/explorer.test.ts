@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
 import {
   approve,
   createPurchase,
   type DemoPurchase,
   pay,
   reconcile,
-} from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
-import { payFromStranger } from "../../sandbox/demo/wrong-wallet.ts";
+} from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
+import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { accessibilityFaults, contrastFaults } from "./browser.ts";
 import { ExplorerStage, offered, refunded } from "./explorer-stage.ts";

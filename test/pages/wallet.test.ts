@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { present, type Schema, Stage } from "../api/stage.ts";
 import { accessibilityFaults, contrastFaults, openBrowser, type TestBrowser } from "./browser.ts";
 import { InjectedWallet } from "./injected-wallet.ts";

@@ -1,6 +1,6 @@
 /** A sandbox in a process of its own, with options that the command line does not have; it runs until it is told to end. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import type { SandboxOptions } from "../../sandbox/options.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
 
 const [text = "{}"] = process.argv.slice(2);
 const options: SandboxOptions = JSON.parse(text);

@@ -1,7 +1,7 @@
 /** A process of its own: tells the whole story on a fresh sandbox with the given seed and prints the fingerprint. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { runDemo } from "../../sandbox/demo/run-demo.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { runDemo } from "../../testkit/demo/run-demo.ts";
 
 const [seed = "sandbox"] = process.argv.slice(2);
 await using sandbox = await createSandbox({ seed });

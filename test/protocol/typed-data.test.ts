@@ -18,7 +18,7 @@ import {
   signedPermit,
   tokenDomain,
 } from "../../protocol/permit.ts";
-import { type Chain, startChain } from "../../sandbox/genesis/start-chain.ts";
+import { type Chain, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { viewTypedData } from "../../server/views/typed-data.ts";
 import { authorization, claim, commitment, domain, permit, permitDomain } from "./sample.ts";
 

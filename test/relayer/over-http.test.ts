@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { SandboxOptions } from "../../sandbox/options.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { transactionsSchema } from "../../server/schemas/transactions.ts";
 import { cli } from "../cli.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";

@@ -1,7 +1,7 @@
 import { custom, type EIP1193RequestFn, type Hash, type Hex, type Transport } from "viem";
-import { createChainClient } from "../../sandbox/anvil/chain-client.ts";
-import { drainMining, setMining } from "../../sandbox/clock/mining.ts";
-import type { Chain } from "../../sandbox/genesis/start-chain.ts";
+import { createChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
+import { drainMining, setMining } from "../../sandbox/chain/clock/mining.ts";
+import type { Chain } from "../../sandbox/chain/genesis/start-chain.ts";
 
 /** A moment of a chain: Anvil's snapshot, its latest block, and the base fee of the one after that in wei. */
 interface Moment {

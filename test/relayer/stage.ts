@@ -39,8 +39,8 @@ import {
   type RelayerPorts,
   type RelayIntent,
 } from "../../relayer/relayer.ts";
-import type { Account } from "../../sandbox/genesis/deployment.ts";
-import { type Chain, startChain } from "../../sandbox/genesis/start-chain.ts";
+import type { Account } from "../../sandbox/chain/genesis/deployment.ts";
+import { type Chain, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
 import { temporaryFolder } from "../temporary-folder.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { packageRoot } from "../../sandbox/genesis/package-root.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
 
 test("every claim of docs/security.md has the test that it names", async () => {
   const page = await readFile(join(packageRoot(), "docs", "security.md"), "utf8");

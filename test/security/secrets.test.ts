@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { runDemo } from "../../sandbox/demo/run-demo.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { runDemo } from "../../testkit/demo/run-demo.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 /** Every secret of a sandbox in each form in which it could be written down. */

@@ -8,8 +8,8 @@ import type { Readable, Writable } from "node:stream";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { genesisFolder } from "../../sandbox/genesis/genesis-cache.ts";
-import { genesisKey } from "../../sandbox/genesis/genesis-key.ts";
+import { genesisFolder } from "../../sandbox/chain/genesis/genesis-cache.ts";
+import { genesisKey } from "../../sandbox/chain/genesis/genesis-key.ts";
 import { copyCheckout } from "./copied-checkout.ts";
 
 /** Does what each line that comes in says: looks for the genesis, or starts and stops a chain. */

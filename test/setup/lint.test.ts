@@ -44,10 +44,13 @@ describe("imports run one way", () => {
   const IMPORTS = "lint/style/noRestrictedImports";
 
   test.for([
-    ["protocol", ["relayer", "server", "sandbox", "scripts", "test"]],
-    ["relayer", ["server", "sandbox", "scripts", "test"]],
-    ["server", ["sandbox", "scripts", "test"]],
-    ["sandbox", ["scripts", "test"]],
+    ["protocol", ["relayer", "server", "sandbox", "testkit", "check-contract", "cli", "scripts", "test"]],
+    ["relayer", ["server", "sandbox", "testkit", "check-contract", "cli", "scripts", "test"]],
+    ["server", ["sandbox", "testkit", "check-contract", "cli", "scripts", "test"]],
+    ["sandbox", ["testkit", "check-contract", "cli", "scripts", "test"]],
+    ["testkit", ["check-contract", "cli", "scripts", "test"]],
+    ["check-contract", ["testkit", "cli", "scripts", "test"]],
+    ["cli", ["scripts", "test"]],
     ["scripts", ["test"]],
   ] as const)("%s imports nothing from what comes after it", async ([layer, forbidden]) => {
     const cases = forbidden.flatMap((other): Case[] => [
@@ -65,7 +68,11 @@ describe("imports run one way", () => {
     ["relayer", "protocol"],
     ["server", "relayer"],
     ["sandbox", "server"],
-    ["scripts", "sandbox"],
+    ["testkit", "sandbox"],
+    ["check-contract", "sandbox"],
+    ["cli", "testkit"],
+    ["cli", "check-contract"],
+    ["scripts", "cli"],
     ["test", "scripts"],
   ] as const)("%s may import from %s", async ([layer, other]) => {
     expect(await lint([layer, `import { b } from "../${other}/b.ts";\nb();\n`])).toEqual([[]]);
@@ -85,7 +92,7 @@ test("what the browser loads takes types from the rest, and nothing else", async
     refused.map(() => ["plugin"]),
   );
   const taken = [
-    'import type { A } from "../../sandbox/client/api.generated.ts";\nexport type B = A;\n',
+    'import type { A } from "../../sandbox/service/client/api.generated.ts";\nexport type B = A;\n',
     'export type { A } from "../../protocol/a.ts";\n',
     'import { html } from "../vendor/lit-html/lit-html.js";\nhtml();\n',
   ];

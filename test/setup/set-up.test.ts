@@ -191,10 +191,10 @@ test("a set-up bundles the command line anew when a source has changed, and says
   const bundled = { code: 0, output: expect.stringMatching(/^.*bundling the command line\n.*ready\n$/) };
   expect(await setUp(checkout, {}).result).toEqual(bundled);
   expect(await setUp(checkout, {}).result).toEqual({ code: 0, output: "" });
-  const source = join(checkout, "sandbox", "commands", "travel.ts");
+  const source = join(checkout, "cli", "commands", "travel.ts");
   await appendFile(source, "\nprocess.stdout.write('changed');\n");
   expect(await setUp(checkout, {}).result).toEqual(bundled);
-  const cli = join(checkout, ".bundle", "sandbox", "cli.cjs");
+  const cli = join(checkout, ".bundle", "cli", "main.cjs");
   expect((await promisify(execFile)(process.execPath, [cli, "--help"])).stdout).toMatch(/^changedUsage: /);
   await appendFile(source, "\nconst = 1;\n");
   const { code, output } = await setUp(checkout, {}).result;

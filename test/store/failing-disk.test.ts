@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zeroHash } from "viem";
 import { expect, onTestFinished, test } from "vitest";
-import type { ShownChange, ShownPage, ShownPurchase } from "../../sandbox/explorer/shown.ts";
+import type { ShownChange, ShownPage, ShownPurchase } from "../../sandbox/hosts/explorer/shown.ts";
 import { openDirectoryStore, readDirectory } from "../../server/store/directory.ts";
 import type { Store } from "../../server/store/store.ts";
 import { problem, Stage } from "../api/stage.ts";

@@ -2,9 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type Decision, signDecision } from "../../protocol/decision.ts";
 import type { Json } from "../../protocol/json.ts";
-import { type Actors, castActors } from "../../sandbox/demo/actors.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { Session } from "../../sandbox/demo/session.ts";
 import {
   hasPostgres,
   inPostgres,
@@ -16,6 +13,9 @@ import { claimSchema } from "../../server/schemas/claim.ts";
 import { decisionSchema } from "../../server/schemas/decision.ts";
 import { merchantSchema } from "../../server/schemas/merchant.ts";
 import { activationSchema, purchaseSchema } from "../../server/schemas/purchase.ts";
+import { type Actors, castActors } from "../../testkit/demo/actors.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { codeOf } from "../crash/books.ts";
 import { controlSandbox } from "../crash/control.ts";
 import { send } from "../crash/storefront.ts";

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { SandboxDescription } from "../../sandbox/description.ts";
-import type { SandboxOptions } from "../../sandbox/options.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import type { PostgresServer } from "../../scripts/postgres-server.ts";
 import { cli } from "../cli.ts";
 import { programFile } from "../program-file.ts";

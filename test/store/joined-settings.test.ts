@@ -5,9 +5,9 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import type { SandboxDescription } from "../../sandbox/description.ts";
-import type { ShownPage, ShownRefusal } from "../../sandbox/explorer/shown.ts";
-import type { SandboxOptions } from "../../sandbox/options.ts";
+import type { ShownPage, ShownRefusal } from "../../sandbox/hosts/explorer/shown.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import {
   hasPostgres,
   inPostgres,

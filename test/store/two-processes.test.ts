@@ -3,12 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { Session } from "../../sandbox/demo/session.ts";
-import type { SandboxDescription } from "../../sandbox/description.ts";
-import { joinSandbox } from "../../sandbox/shared/join-sandbox.ts";
+import { joinSandbox } from "../../sandbox/service/cluster/join-sandbox.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import {
   hasPostgres,
   inPostgres,
@@ -17,6 +13,10 @@ import {
   startPostgres,
 } from "../../scripts/postgres-server.ts";
 import { purchaseSchema } from "../../server/schemas/purchase.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
 import { controlSandbox } from "../crash/control.ts";
 import { type RelayedRequest, send } from "../crash/storefront.ts";

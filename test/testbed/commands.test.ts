@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { commandsOf, createProgram, exampleOf } from "../../cli/program.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { commandsOf, createProgram, exampleOf } from "../../sandbox/program.ts";
 import { cli } from "../cli.ts";
 import { Storefront, send } from "../crash/storefront.ts";
 

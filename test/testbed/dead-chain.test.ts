@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { readGuardRecord } from "../../sandbox/anvil/guard-record.ts";
+import { readGuardRecord } from "../../sandbox/chain/anvil/guard-record.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { ask } from "../ask.ts";
 import { cli } from "../cli.ts";

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { anvilBinary } from "../../sandbox/anvil/anvil-binary.ts";
+import { examine } from "../../cli/doctor/examine.ts";
+import { examineClock, examineProxies } from "../../cli/doctor/machine.ts";
+import { anvilBinary } from "../../sandbox/chain/anvil/anvil-binary.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { examine } from "../../sandbox/doctor/examine.ts";
-import { examineClock, examineProxies } from "../../sandbox/doctor/machine.ts";
 import { copyCheckout } from "../setup/copied-checkout.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -70,7 +70,7 @@ test("on a broken machine each thing is named with what to do, and the exit code
   // Where not even root may write.
   const args = ["doctor", "--json", "--data-dir", "/sys/routing-sandbox", "--api-port", String(port)];
   const { promise, resolve } = Promise.withResolvers<{ code: unknown; stdout: string }>();
-  execFile(process.execPath, [join(checkout, "sandbox", "cli.ts"), ...args], (error, stdout) =>
+  execFile(process.execPath, [join(checkout, "cli", "main.ts"), ...args], (error, stdout) =>
     resolve({ code: error?.code, stdout }),
   );
   const { code, stdout } = await promise;

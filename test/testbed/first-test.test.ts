@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { sandboxTest } from "../../sandbox/vitest.ts";
+import { sandboxTest } from "../../testkit/vitest.ts";
 
 sandboxTest()("a merchant is authorized for its wallet", async ({ sandbox: { client, wallets } }) => {
   const { data } = await client.POST("/v1/routing/programs/{program}/merchants", {

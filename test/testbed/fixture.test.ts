@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { openLoans } from "../../sandbox/loans/open-loans.ts";
-import { sandboxTest } from "../../sandbox/vitest.ts";
+import { openLoans } from "../../testkit/pool/open-loans.ts";
+import { sandboxTest } from "../../testkit/vitest.ts";
 
 const test = sandboxTest({ seed: "fixture" });
 const path = "/v1/routing/programs/{program}/merchants";

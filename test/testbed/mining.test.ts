@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { setMining } from "../../sandbox/clock/mining.ts";
+import { setMining } from "../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { ask } from "../ask.ts";
 
 /** Anvil answers some calls before it mines; a caller that does not wait is caught in a few of so many rounds. */

@@ -4,10 +4,10 @@ import { createInterface } from "node:readline";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { Session } from "../../sandbox/demo/session.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { programFile } from "../program-file.ts";
 
 const keepRunning = programFile("keep-running");

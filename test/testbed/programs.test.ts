@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createApiClient } from "../../sandbox/client/api-client.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../sandbox/demo/actors.ts";
-import { enrollMerchant } from "../../sandbox/demo/merchant-steps.ts";
-import { silentNarrator } from "../../sandbox/demo/narrator.ts";
-import { activate, createPurchase } from "../../sandbox/demo/purchase-steps.ts";
-import { Session } from "../../sandbox/demo/session.ts";
-import type { SandboxOptions } from "../../sandbox/options.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import { createApiClient } from "../../sandbox/service/client/api-client.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const programs = ["prg_books", { id: "prg_demo", name: "Demo", account: "acct_main" }];

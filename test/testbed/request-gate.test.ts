@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { setMining } from "../../sandbox/clock/mining.ts";
-import { RequestGate } from "../../sandbox/http/request-gate.ts";
-import type { SandboxOptions } from "../../sandbox/options.ts";
-import { SandboxError } from "../../sandbox/sandbox-error.ts";
+import { setMining } from "../../sandbox/chain/clock/mining.ts";
+import { RequestGate } from "../../sandbox/lib/http/request-gate.ts";
+import { SandboxError } from "../../sandbox/lib/sandbox-error.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { ask } from "../ask.ts";
 import { type ExternalReceiver, openReceiver, Stage } from "../notifications/stage.ts";
 

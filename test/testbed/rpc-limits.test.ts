@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { ask } from "../ask.ts";
 
 /** JUMPDEST, PUSH0, JUMP: until its gas is used up. */

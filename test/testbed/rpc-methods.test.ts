@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
-import { anvilBinary } from "../../sandbox/anvil/anvil-binary.ts";
-import { startAnvil } from "../../sandbox/anvil/start-anvil.ts";
+import { anvilBinary } from "../../sandbox/chain/anvil/anvil-binary.ts";
+import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
+import { passedMethods, refusedMethods } from "../../sandbox/chain/rpc/methods.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { Fingerprint } from "../../sandbox/fingerprint.ts";
-import { passedMethods, refusedMethods } from "../../sandbox/rpc/methods.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import type { Fingerprint } from "../../sandbox/state/fingerprint.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { ask } from "../ask.ts";
 import { anvilMethods } from "./anvil-methods.ts";
 

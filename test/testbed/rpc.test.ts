@@ -17,8 +17,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { packageRoot } from "../../sandbox/genesis/package-root.ts";
-import type { Snapshot } from "../../sandbox/snapshot.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { renderRpcTables } from "../../scripts/rpc-tables.ts";
 import { ask } from "../ask.ts";
 

@@ -7,9 +7,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { playScenario } from "../../sandbox/scenario/play-scenario.ts";
-import type { Scenario } from "../../sandbox/scenario/scenario.ts";
-import { readScenario, writeScenario } from "../../sandbox/scenario/scenario-file.ts";
+import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
+import { readScenario, writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
+import { playScenario } from "../../testkit/play-scenario.ts";
 import { cli } from "../cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 

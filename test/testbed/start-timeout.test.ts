@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { findProcess, readGuardRecord } from "../../sandbox/anvil/guard-record.ts";
+import { findProcess, readGuardRecord } from "../../sandbox/chain/anvil/guard-record.ts";
+import type { Chain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { Chain } from "../../sandbox/genesis/start-chain.ts";
-import type { SandboxOptions } from "../../sandbox/options.ts";
-import { joinSandbox } from "../../sandbox/shared/join-sandbox.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import { joinSandbox } from "../../sandbox/service/cluster/join-sandbox.ts";
 import { cli } from "../cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 

@@ -1,4 +1,4 @@
-import type { Explanation } from "../../../sandbox/explain/explanation.ts";
+import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { checks, value } from "../parts.ts";
 

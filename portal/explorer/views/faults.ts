@@ -1,4 +1,4 @@
-import type { ShownFault, ShownOverview } from "../../../sandbox/explorer/shown.ts";
+import type { ShownFault, ShownOverview } from "../../../sandbox/hosts/explorer/shown.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
 import { words } from "../format.ts";

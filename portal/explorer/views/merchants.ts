@@ -1,4 +1,4 @@
-import type { ShownMerchant, ShownPage } from "../../../sandbox/explorer/shown.ts";
+import type { ShownMerchant, ShownPage } from "../../../sandbox/hosts/explorer/shown.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatAmount } from "../format.ts";

@@ -1,4 +1,4 @@
-import type { ShownOperation, ShownPage } from "../../../sandbox/explorer/shown.ts";
+import type { ShownOperation, ShownPage } from "../../../sandbox/hosts/explorer/shown.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";

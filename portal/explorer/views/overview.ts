@@ -4,7 +4,7 @@ import type {
   ShownPage,
   ShownPurchases,
   ShownRefusal,
-} from "../../../sandbox/explorer/shown.ts";
+} from "../../../sandbox/hosts/explorer/shown.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatWei, percent, words } from "../format.ts";

@@ -1,4 +1,4 @@
-import type { ShownPurchase, ShownPurchases } from "../../../sandbox/explorer/shown.ts";
+import type { ShownPurchase, ShownPurchases } from "../../../sandbox/hosts/explorer/shown.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";

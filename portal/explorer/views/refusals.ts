@@ -1,5 +1,5 @@
-import type { Explanation } from "../../../sandbox/explain/explanation.ts";
-import type { ShownPage, ShownRefusal } from "../../../sandbox/explorer/shown.ts";
+import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
+import type { ShownPage, ShownRefusal } from "../../../sandbox/hosts/explorer/shown.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";

@@ -1,4 +1,4 @@
-import type { ShownFinding } from "../../../sandbox/explorer/shown.ts";
+import type { ShownFinding } from "../../../sandbox/hosts/explorer/shown.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { shorten } from "../format.ts";

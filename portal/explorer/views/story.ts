@@ -1,4 +1,4 @@
-import type { ShownMoment, ShownStory } from "../../../sandbox/explorer/shown.ts";
+import type { ShownMoment, ShownStory } from "../../../sandbox/hosts/explorer/shown.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatAmount, formatTime, type Measure, words } from "../format.ts";

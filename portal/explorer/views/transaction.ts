@@ -1,4 +1,4 @@
-import type { Explanation } from "../../../sandbox/explain/explanation.ts";
+import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
 import { copyable } from "../parts.ts";

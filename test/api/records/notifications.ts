@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { RoutingClient } from "../../../sandbox/demo/routing-client.ts";
 import { accessSchema } from "../../../server/schemas/access.ts";
+import { RoutingClient } from "../../../testkit/demo/routing-client.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import type { Stage } from "../stage.ts";

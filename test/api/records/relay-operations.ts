@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Snapshot } from "../../../sandbox/snapshot.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import type { Schema, Stage } from "../stage.ts";
 
 /** Code that reverts without data. */

@@ -1,0 +1,70 @@
+import { z } from "zod";
+import type { CheckName } from "../protocol/binding/check-binding.ts";
+import { hashSchema } from "../server/schemas/primitives.ts";
+import type { Stage } from "./stage.ts";
+import type { Outcome, StageAnswer } from "./staged-service.ts";
+
+/** What an attack tries to deceive. */
+export type AttackFamily =
+  | "envelope"
+  | "call path"
+  | "calldata"
+  | "receipt and logs"
+  | "chain"
+  | "token"
+  | "signatures"
+  | "service"
+  | "permit";
+
+/** One attempt to have something accepted that must not be: real transactions, submitted through the front door. */
+export interface Attack {
+  family: AttackFamily;
+  /** A sentence's subject, as in the table of docs/binding.md. */
+  name: string;
+  /** Exactly how the API answers. */
+  stopped: Outcome;
+  /**
+   * Every attack in which the buyer pays one purchase is tried with `payWithPermit` too. Set where it pays none, or where the
+   * attack is about which of the two functions pays.
+   */
+  pays?: false | "without a permit";
+  run(stage: Stage): Promise<StageAnswer>;
+}
+
+/** The refusal of a transaction that is another one than expected, by exactly these checks. */
+export function mismatch(...failed: CheckName[]): Outcome {
+  return { status: 422, code: "binding_mismatch", failed };
+}
+
+/** A refusal with a code of its own. */
+export function refused(status: number, code: string, ...failed: CheckName[]): Outcome {
+  return { status, code, failed };
+}
+
+/** No refusal: the attack is harmless because of what the answer says. */
+export const harmless: Outcome = { status: 200, code: null, failed: [] };
+
+/** Why an attack was not stopped as it should be, or null when it was. */
+export async function findFailure(attack: Attack, stage: Stage): Promise<string | null> {
+  await stage.reset();
+  const answer = await attack.run(stage);
+  const { status, code, failed } = answer;
+  const seen = { status, code, failed };
+  if (stage.payments > 0 === (attack.pays === false))
+    return `made ${stage.payments} payments of one purchase, other than its \`pays\` says`;
+  if (JSON.stringify(seen) !== JSON.stringify(attack.stopped))
+    return `expected ${describe(attack.stopped)}, got ${describe(seen)}${await explained(answer, stage)}`;
+  return answer.status >= 400 && answer.wrote ? `was refused with ${describe(seen)} and still wrote` : null;
+}
+
+/** What the explanation of the transaction says, where the answer links to one. */
+async function explained({ body }: StageAnswer, stage: Stage): Promise<string> {
+  const parsed = z.object({ transaction_hash: hashSchema }).safeParse(body);
+  if (!parsed.success) return "";
+  return `. The service says: ${(await stage.sandbox.explain(parsed.data.transaction_hash)).cause}`;
+}
+
+function describe({ status, code, failed }: Outcome): string {
+  const checks = failed.length === 0 ? "" : ` by ${failed.join(", ")}`;
+  return code === null ? `${status}` : `${status} ${code}${checks}`;
+}

@@ -1,0 +1,237 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { base64urlnopad } from "@scure/base";
+import { encodeAbiParameters, type Hex } from "viem";
+import { claimTypedData } from "../../protocol/claim.ts";
+import { signDecision } from "../../protocol/decision.ts";
+import { deriveKey } from "../../protocol/key-derivation.ts";
+import { type Attack, mismatch, refused } from "../attack.ts";
+import type { Stage } from "../stage.ts";
+import type { StageAnswer } from "../staged-service.ts";
+
+/** Files an honest claim with a signature in another form. */
+async function reshape(stage: Stage, shape: (signature: Hex) => Hex): Promise<StageAnswer> {
+  const { hash, signature } = await stage.paidAndClaimed();
+  return await stage.fileClaim(hash, shape(signature));
+}
+
+const order = secp256k1.Point.Fn.ORDER;
+const word = (value: bigint) => value.toString(16).padStart(64, "0");
+const parts = (signature: Hex) => ({
+  r: signature.slice(2, 66),
+  s: BigInt(`0x${signature.slice(66, 130)}`),
+  v: signature.slice(130),
+});
+
+/** The order of Ed25519's group. */
+const ed25519Order = 2n ** 252n + 27_742_317_777_372_353_535_851_937_790_883_648_493n;
+
+/** The twin of an Ed25519 signature whose S is the group order larger. */
+function malleable(approval: string): string {
+  const bytes = base64urlnopad.decode(approval);
+  let s = bytes.slice(32).reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n) + ed25519Order;
+  for (let index = 32; index < 64; index += 1, s >>= 8n) bytes[index] = Number(s & 255n);
+  return base64urlnopad.encode(bytes);
+}
+
+/** Attacks by signatures that are not what they look like. */
+export const signatureAttacks: readonly Attack[] = [
+  {
+    family: "signatures",
+    name: "an enrollment that somebody else sent",
+    pays: false,
+    stopped: mismatch("status", "wallet", "purchase", "log"),
+    async run(stage) {
+      const merchant = await stage.createMerchant("other_merchant", 1_000_000n);
+      const { message, transaction } = merchant.enrollment;
+      const hash = await stage.send("stranger", { to: transaction.to, data: transaction.data });
+      const signature = await stage.account("other_merchant").signMessage({ message });
+      return await stage.enroll(merchant, hash, signature);
+    },
+  },
+  {
+    family: "signatures",
+    name: "a personal signature over another merchant's message",
+    pays: false,
+    stopped: refused(422, "signer_mismatch"),
+    async run(stage) {
+      const merchant = await stage.createMerchant("other_merchant", 1_000_000n);
+      const { to, data } = merchant.enrollment.transaction;
+      const hash = await stage.succeed("other_merchant", { to, data });
+      const { message } = stage.merchant.enrollment;
+      return await stage.enroll(
+        merchant,
+        hash,
+        await stage.account("other_merchant").signMessage({ message }),
+      );
+    },
+  },
+  {
+    family: "signatures",
+    name: "a claim signature with a high s",
+    stopped: refused(422, "signature_invalid"),
+    run: async (stage) =>
+      await reshape(stage, (signature) => {
+        const { r, s, v } = parts(signature);
+        return `0x${r}${word(order - s)}${v === "1b" ? "1c" : "1b"}`;
+      }),
+  },
+  {
+    family: "signatures",
+    name: "a claim signature in the compact form",
+    stopped: refused(422, "signature_invalid"),
+    run: async (stage) =>
+      await reshape(stage, (signature) => {
+        const { r, s, v } = parts(signature);
+        return `0x${r}${word(s | (v === "1c" ? 1n << 255n : 0n))}`;
+      }),
+  },
+  {
+    family: "signatures",
+    name: "a claim signed by somebody else",
+    stopped: refused(422, "signer_mismatch"),
+    async run(stage) {
+      const { hash, claim } = await stage.paidAndClaimed();
+      return await stage.fileClaim(hash, await stage.signClaim(claim, "stranger"));
+    },
+  },
+  {
+    family: "signatures",
+    name: "a claim signed for another contract",
+    stopped: refused(422, "signer_mismatch"),
+    async run(stage) {
+      const { hash, claim } = await stage.paidAndClaimed();
+      const elsewhere = { ...stage.domain, verifyingContract: stage.contracts.token };
+      const signature = await stage.account("beneficiary").signTypedData(claimTypedData(elsewhere, claim));
+      return await stage.fileClaim(hash, signature);
+    },
+  },
+  {
+    family: "signatures",
+    name: "a commitment's signature used as a claim's",
+    stopped: refused(422, "signer_mismatch"),
+    run: async (stage) => await reshape(stage, () => stage.purchase.commitment.signature),
+  },
+  {
+    family: "signatures",
+    name: "a claim transaction that carries another claim's hash",
+    stopped: mismatch("calldata", "log"),
+    async run(stage) {
+      await stage.paid();
+      const other = stage.claim(stage.purchase, 9_000_000n);
+      const hash = await stage.succeed("beneficiary", other.call);
+      return await stage.fileClaim(hash, await stage.signClaim(stage.claim(stage.purchase).claim));
+    },
+  },
+  {
+    family: "signatures",
+    name: "a contract wallet that says yes to every signature (ERC-1271), claiming through a stranger",
+    stopped: mismatch("status", "wallet", "log"),
+    async run(stage) {
+      const owner = encodeAbiParameters([{ type: "address" }], [stage.address("stranger")]);
+      const wallet = await stage.deploy("ContractSigner", "ContractSigner", owner);
+      // setMood(YesToAll)
+      await stage.succeed("stranger", { to: wallet, data: `0x0c8d6d51${word(1n)}` as Hex });
+      const purchase = await stage.createPurchase({ beneficiary: wallet.toLowerCase() });
+      await stage.activate(purchase);
+      stage.expectAccepted(
+        await stage.reconcile(purchase, [await stage.succeed("buyer", stage.pay(purchase))]),
+      );
+      const { call } = stage.claim(purchase);
+      const transaction_hash = await stage.send("stranger", call);
+      return await stage.post(`/purchases/${purchase.id}/claims`, {
+        transaction_hash,
+        requested_amount: "10000000",
+        reason: stage.reason,
+        signature: "0x00",
+      });
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval whose Ed25519 signature is malleable",
+    stopped: refused(422, "signature_invalid"),
+    async run(stage) {
+      const statement = await stage.statement(await stage.claimed());
+      return await stage.decide(statement, malleable(signDecision(stage.reviewerKey, statement)));
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval by a key of small order, which would fit every message",
+    stopped: refused(422, "signature_invalid"),
+    async run(stage) {
+      const statement = await stage.statement(await stage.claimed());
+      const neutral = new Uint8Array(64);
+      neutral[0] = 1;
+      return await stage.decide(statement, base64urlnopad.encode(neutral));
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval of another award",
+    stopped: refused(422, "signature_invalid"),
+    async run(stage) {
+      const statement = await stage.statement(await stage.claimed());
+      const smaller = signDecision(stage.reviewerKey, { ...statement, award: "1000000" });
+      return await stage.decide(statement, smaller);
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval of another claim",
+    stopped: refused(422, "signature_invalid"),
+    async run(stage) {
+      const statement = await stage.statement(await stage.claimed());
+      const other = signDecision(stage.reviewerKey, {
+        ...statement,
+        claim_hash: stage.second.commitment.hash,
+      });
+      return await stage.decide(statement, other);
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval by a reviewer's key that is not the designated one",
+    stopped: refused(403, "reviewer_not_designated"),
+    async run(stage) {
+      const statement = await stage.statement(await stage.claimed());
+      const other = stage.sandbox.description.reviewers.find(({ program }) => program === "prg_other");
+      if (other === undefined) throw new Error("There is a second program.");
+      const theirs = { ...statement, reviewer_key_id: other.key_id };
+      return await stage.decide(theirs, signDecision(deriveKey("attacks", "reviewer/prg_other"), theirs));
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval by a reviewer's key that was rotated out",
+    stopped: refused(403, "reviewer_not_designated"),
+    async run(stage) {
+      const statement = await stage.statement(await stage.claimed());
+      const approval = signDecision(stage.reviewerKey, statement);
+      await stage.sandbox.rotateKeys("reviewer");
+      return await stage.decide(statement, approval);
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval by a reviewer's key that was rotated out, said to be by the new one",
+    stopped: refused(422, "signature_invalid"),
+    async run(stage) {
+      const claim = await stage.claimed();
+      const before = stage.reviewerKey;
+      await stage.sandbox.rotateKeys("reviewer");
+      const statement = await stage.statement(claim);
+      return await stage.decide(statement, signDecision(before, statement));
+    },
+  },
+  {
+    family: "signatures",
+    name: "an approval that was recorded before its key was rotated out is still refunded",
+    stopped: { status: 201, code: null, failed: [] },
+    async run(stage) {
+      const { id } = await stage.decided();
+      await stage.sandbox.rotateKeys("reviewer");
+      return await stage.refund(id);
+    },
+  },
+];

@@ -1,0 +1,88 @@
+import { type Address, encodeFunctionData, getAddress, type Hex, isAddress } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
+import type { Chain } from "../sandbox/chain/genesis/start-chain.ts";
+import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
+import { Wallet } from "../sandbox/service/wallets/wallet.ts";
+import type { Artifact } from "./artifact.ts";
+
+/** The registrar cannot take the place of the sandbox's own; the message says what it lacks. */
+export class InstallationError extends Error {
+  override readonly name = "InstallationError";
+}
+
+const gas = 16_000_000n;
+const fees = { maxFeePerGas: 4_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/**
+ * Deploys somebody's registrar on a fresh chain and opens the sandbox's programs in it; everything that uses the chain
+ * afterwards uses that registrar.
+ *
+ * @throws InstallationError when it does not deploy, names no funding source or opens no program.
+ * @example await Stage.open(async (chain) => await installRegistrar(chain, artifact))
+ */
+export async function installRegistrar(chain: Chain, artifact: Artifact): Promise<Chain> {
+  const { contractName } = artifact;
+  const registrar = await deploy(chain, artifact);
+  const fundingSource = await chain.client
+    .readContract({ address: registrar, abi: purchaseRegistrarAbi, functionName: "fundingSource" })
+    .catch((cause: unknown) => {
+      throw new InstallationError(`${contractName} does not answer fundingSource() with an address.`, {
+        cause,
+      });
+    });
+  for (const program of chain.deployment.programs) {
+    const { onchainId, commitmentSigner, bounds } = program;
+    const validUntil = BigInt(bounds.validUntil);
+    const data = encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "openProgram",
+      args: [onchainId, program.registrar, commitmentSigner, { ...bounds, validUntil }],
+    });
+    const { status } = await send(chain, registrar, data);
+    if (status !== "success")
+      throw new InstallationError(`${contractName} refuses openProgram of a new program by its admin.`);
+  }
+  return {
+    ...chain,
+    deployment: {
+      ...chain.deployment,
+      registrar: await pin(chain, registrar, contractName),
+      fundingSource: await pin(chain, fundingSource, `the funding source of ${contractName}`),
+    },
+  };
+}
+
+async function deploy(chain: Chain, { bytecode, contractName }: Artifact): Promise<Address> {
+  const { status, contractAddress } = await send(chain, null, bytecode);
+  if (status !== "success" || !contractAddress || !isAddress(contractAddress))
+    throw new InstallationError(
+      `${contractName} does not deploy: its constructor must take no arguments and must not revert.`,
+    );
+  return getAddress(contractAddress);
+}
+
+/** The deployer sends; it is the admin of every program. */
+async function send(chain: Chain, to: Address | null, data: Hex) {
+  const account = privateKeyToAccount(chain.accounts.wallets.deployer.privateKey);
+  const { client } = chain;
+  const nonce = await client.getTransactionCount({ address: account.address, blockTag: "pending" });
+  const { chainId } = chain.deployment;
+  const serializedTransaction = await account.signTransaction({
+    type: "eip1559",
+    chainId,
+    nonce,
+    gas,
+    ...fees,
+    data,
+    ...(to === null ? {} : { to }),
+  });
+  const hash = await client.sendRawTransaction({ serializedTransaction });
+  return await new Wallet(account, client).receipt(hash);
+}
+
+async function pin(chain: Chain, address: Address, name: string) {
+  const codeHash = await codeHashAt(chain.client, address);
+  if (codeHash === undefined) throw new InstallationError(`There is no code at ${address}, ${name}.`);
+  return { address, codeHash };
+}

@@ -1,0 +1,115 @@
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { z } from "zod";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { collectRefundCall, revokeFundingCall, setPausedCall } from "../../protocol/call.ts";
+import { hashId } from "../../protocol/id.ts";
+import { decodeRevert } from "../../relayer/revert.ts";
+import type { Stage } from "../stage.ts";
+import type { Actor } from "../staged-chain.ts";
+
+/** One thing that a registrar must do or refuse, tried directly on chain. */
+export interface Rule {
+  name: string;
+  /** Every rule in which the buyer pays one purchase holds with `payWithPermit` too; false where it pays none. */
+  pays?: false;
+  /** Null when the contract keeps it, otherwise a sentence. */
+  run(stage: Stage): Promise<string | null>;
+}
+
+/** Tries a rule; null when the contract keeps it. */
+export async function findBreach(rule: Rule, stage: Stage): Promise<string | null> {
+  await stage.reset();
+  const breach = await rule.run(stage);
+  if (stage.payments > 0 === (rule.pays === false))
+    return `made ${stage.payments} payments of one purchase, other than its \`pays\` says`;
+  return breach;
+}
+
+/** The same rule with payments under a permit. */
+export function withPermit(rule: Rule): Rule {
+  return {
+    ...rule,
+    name: `with a permit: ${rule.name}`,
+    async run(stage) {
+      stage.payment = "payWithPermit";
+      return await rule.run(stage);
+    },
+  };
+}
+
+/** A transaction that is tried. */
+export interface Attempt {
+  to: Address;
+  data: Hex;
+  value?: bigint;
+}
+
+const traced = z.object({ output: z.custom<Hex>((value) => typeof value === "string").optional() });
+
+/** Sends what must be refused with this custom error; null when it was. */
+export async function refuses(
+  stage: Stage,
+  actor: Actor,
+  attempt: Attempt,
+  error: string,
+): Promise<string | null> {
+  const hash = await stage.send(actor, attempt);
+  const { status } = await stage.receipt(hash);
+  if (status === "success") {
+    const { cause } = await stage.sandbox.explain(hash);
+    return `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
+  }
+  const answer: unknown = await stage.client.request<{
+    Method: "debug_traceTransaction";
+    Parameters: [Hex, object];
+    ReturnType: unknown;
+  }>({ method: "debug_traceTransaction", params: [hash, { tracer: "callTracer" }] });
+  const seen = decodeRevert(traced.parse(answer).output ?? "0x")?.name ?? "no reason";
+  return seen === error ? null : `the contract reverted with ${seen} (${hash}); ${error} was expected`;
+}
+
+/** Sends what must be accepted; null when it was. */
+export async function accepts(stage: Stage, actor: Actor, attempt: Attempt): Promise<string | null> {
+  const hash = await stage.send(actor, attempt);
+  const { status } = await stage.receipt(hash);
+  return status === "success" ? null : `the contract refused it (${hash})`;
+}
+
+/** Has the next block mined at this second. */
+export async function at(stage: Stage, timestamp: number): Promise<void> {
+  await stage.client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
+}
+
+/** A payment on chain and a claim, without the service. */
+export async function payAndClaim(stage: Stage, purchase = stage.purchase): Promise<void> {
+  await stage.succeed("buyer", stage.pay(purchase));
+  await stage.succeed("beneficiary", stage.claim(purchase).call);
+}
+
+/** A refund, as the program's operator sends it: always under the same decision. */
+export function collect(stage: Stage, award: bigint, purchase = stage.purchase): Attempt {
+  const { registrar } = stage.contracts;
+  return collectRefundCall(registrar, purchase.commitment.hash, award, `0x${"d1".repeat(32)}`);
+}
+
+/** Pauses the program, as its admin sends it. */
+export function pause(stage: Stage): Attempt {
+  return setPausedCall(stage.contracts.registrar, hashId("prg_demo"), true);
+}
+
+/** Revokes the merchant's funding. */
+export function revoke({ contracts, merchant }: Stage): Attempt {
+  return revokeFundingCall(contracts.registrar, hashId(merchant.program), hashId(merchant.id));
+}
+
+/** What ends the first purchase's offer. */
+export function registrarCall(
+  { contracts, purchase }: Stage,
+  functionName: "withdrawOffer" | "expire",
+): Attempt {
+  const args = [purchase.commitment.hash] as const;
+  return {
+    to: contracts.registrar,
+    data: encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args }),
+  };
+}

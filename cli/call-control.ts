@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { howToRun } from "../sandbox/lib/package-root.ts";
+import { findRunning } from "../sandbox/state/data-directory/find-running.ts";
+
+type ControlMethod = "GET" | "POST" | "DELETE";
+
+const refusal = z.object({ detail: z.string() });
+
+/**
+ * Asks the control API of the sandbox that runs in a data directory.
+ *
+ * @throws Error with the sandbox's own sentence when it refuses, or with what to do when none runs.
+ * @example await callControl(".sandbox", "POST", "/clock", { seconds: 60 })
+ */
+export async function callControl(
+  dataDirectory: string,
+  method: ControlMethod,
+  path: string,
+  body?: object,
+): Promise<unknown> {
+  return await (await fetchControl(dataDirectory, method, path, body)).json();
+}
+
+/**
+ * Asks the control API as {@link callControl} does, for an answer that is not JSON.
+ *
+ * @throws as {@link callControl} does.
+ */
+export async function fetchControl(
+  dataDirectory: string,
+  method: ControlMethod,
+  path: string,
+  body?: object,
+): Promise<Response> {
+  const running = await findRunning(dataDirectory);
+  if (running === null)
+    throw new Error(
+      `No sandbox runs in ${dataDirectory}; start one with ${howToRun("start")}, or name its --data-dir.`,
+    );
+  const response = await fetch(running.urls.control + path, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
+  });
+  if (response.ok) return response;
+  const answer: unknown = await response.json();
+  throw new Error(refusal.safeParse(answer).data?.detail ?? `The sandbox answered ${response.status}.`);
+}

@@ -1,0 +1,50 @@
+import { writeFile } from "node:fs/promises";
+import { Command } from "commander";
+import type { ContractReport, Progress } from "../../check-contract/check-contract.ts";
+
+interface CheckFlags {
+  artifact: string[];
+  json?: boolean;
+  junit?: string;
+}
+
+/** `routing-sandbox check-contract`: the lifecycle, the rules and every attack against somebody's registrar. */
+export function checkContractCommand(): Command {
+  return new Command("check-contract")
+    .description("run the lifecycle, the rules and every attack against a registrar with the same interface")
+    .requiredOption(
+      "--artifact <path...>",
+      "the compiled contract (JSON of Hardhat or Foundry); several are checked in turn",
+    )
+    .option("--json", "print the reports as JSON")
+    .option("--junit <file>", "write the reports as JUnit XML")
+    .action(async ({ artifact: files, json, junit }: CheckFlags) => {
+      const { readArtifact } = await import("../../check-contract/artifact.ts");
+      const { checkContract, measureOwnGas } = await import("../../check-contract/check-contract.ts");
+      const { renderReport, toJunit } = await import("../../check-contract/render-report.ts");
+      const artifacts = await Promise.all(files.map(readArtifact));
+      const ownGas = await measureOwnGas();
+      const reports: ContractReport[] = [];
+      const colour = process.stdout.isTTY ?? false;
+      for (const artifact of artifacts) {
+        const report = await checkContract(artifact, {
+          ownGas,
+          progress: showProgress(artifact.contractName),
+        });
+        reports.push(report);
+        if (!json) process.stdout.write(`${renderReport(report, colour)}\n`);
+      }
+      if (json) process.stdout.write(`${JSON.stringify(reports)}\n`);
+      if (junit !== undefined) await writeFile(junit, toJunit(reports));
+      if (reports.some(({ passed }) => !passed)) process.exitCode = 1;
+    });
+}
+
+/** One line that is written over while it is a terminal; a log gets none. */
+function showProgress(contract: string): Progress {
+  const { stderr } = process;
+  if (!stderr.isTTY) return () => {};
+  return (_result, done, total) => {
+    stderr.write(done === total ? "\r\u001b[K" : `\r\u001b[KChecking ${contract}: ${done} of ${total}`);
+  };
+}

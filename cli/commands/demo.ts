@@ -1,0 +1,27 @@
+import { Command } from "commander";
+import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
+
+/** `routing-sandbox demo`: the whole lifecycle, told step by step. */
+export function demoCommand(): Command {
+  return new Command("demo")
+    .description("tell the whole lifecycle, on the running sandbox or on a fresh one that is gone afterwards")
+    .option("--data-dir <folder>", "where a running sandbox is looked for", ".sandbox")
+    .option("--json", "print one JSON object a line")
+    .action(async ({ dataDir, json }: { dataDir: string; json?: boolean }) => {
+      const { jsonNarrator, terminalNarrator } = await import("../../testkit/demo/narrator.ts");
+      const { runDemo } = await import("../../testkit/demo/run-demo.ts");
+      const write = (line: string) => process.stdout.write(`${line}\n`);
+      const say = json ? () => {} : write;
+      const narrator = json ? jsonNarrator(write) : terminalNarrator(write);
+      const running = await findRunning(dataDir);
+      if (running !== null) {
+        say(`On the running sandbox at ${running.urls.api}.`);
+        await runDemo(running, narrator);
+        return;
+      }
+      say(`No sandbox runs in ${dataDir}; starting a fresh one for the demo.`);
+      const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
+      await using sandbox = await createSandbox({ seed: "demo" });
+      await runDemo(sandbox.description, narrator);
+    });
+}

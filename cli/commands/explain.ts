@@ -1,0 +1,24 @@
+import { Command } from "commander";
+import { callControl } from "../call-control.ts";
+
+/** `routing-sandbox explain <hash>`: whether a transaction would be accepted and for what, and if not why. */
+export function explainCommand(): Command {
+  return new Command("explain")
+    .description("say of a transaction whether it would be accepted and for what, and if not why")
+    .argument("<hash>", "the transaction's hash")
+    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
+    .option("--json", "print JSON")
+    .action(async (hash: string, { dataDir, json }: { dataDir: string; json?: boolean }) => {
+      const { explanationSchema } = await import("../../sandbox/hosts/explain/explanation.ts");
+      const { renderExplanation } = await import("../../sandbox/hosts/explain/render-explanation.ts");
+      const answer = await callControl(dataDir, "GET", `/explain/${encodeURIComponent(hash)}`);
+      const explanation = explanationSchema.parse(answer);
+      process.stdout.write(
+        json
+          ? `${JSON.stringify(explanation)}\n`
+          : renderExplanation(explanation, process.stdout.isTTY ?? false),
+      );
+      // A script can tell by the exit code.
+      if (!explanation.accepted) process.exitCode = 1;
+    });
+}

@@ -1,0 +1,26 @@
+import { Argument, Command } from "commander";
+import { z } from "zod";
+import { keyUses } from "../../server/key-use.ts";
+import { callControl } from "../call-control.ts";
+
+const rotated = z.object({ rotated: z.array(z.string()) });
+
+/** `routing-sandbox keys rotate notifications`: signs with new keys from now on. */
+export function keysCommand(): Command {
+  return new Command("keys").description("change the keys that the service signs with").addCommand(
+    new Command("rotate")
+      .description("sign with new keys from now on; the old public keys stay published")
+      .addArgument(new Argument("[uses...]", "what the keys are for; all if none is named").choices(keyUses))
+      .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
+      .option("--json", "print JSON")
+      .action(async (uses: string[], { dataDir, json }: { dataDir: string; json?: boolean }) => {
+        const body = uses.length === 0 ? {} : { uses };
+        const answer = rotated.parse(await callControl(dataDir, "POST", "/keys/rotate", body));
+        process.stdout.write(
+          json
+            ? `${JSON.stringify(answer)}\n`
+            : `New keys sign ${answer.rotated.join(" and ")} from now on; sandbox.json has the new secret.\n`,
+        );
+      }),
+  );
+}

@@ -1,0 +1,86 @@
+import { Command, InvalidArgumentError } from "commander";
+import type { ReceiverFault } from "../../sandbox/service/receiver/delivery-fault.ts";
+import type { HeardDelivery } from "../../sandbox/service/receiver/open-listener.ts";
+import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+interface ListenFlags {
+  port: number;
+  dataDir: string;
+  secret?: string;
+  fail?: number;
+  status: number;
+  delay?: number;
+  drop?: boolean;
+  json?: boolean;
+}
+
+/** `routing-sandbox listen`: a receiver in a terminal. */
+export function listenCommand(): Command {
+  return new Command("listen")
+    .description(
+      "receive notifications in this terminal, print them, and let the first ones fail if asked to",
+    )
+    .option("--port <number>", "port to listen on, 0 for any free one", wholeNumber, 4040)
+    .option("--data-dir <folder>", "the sandbox whose secret verifies the deliveries", ".sandbox")
+    .option("--secret <whsec>", "the secret that verifies the deliveries, instead of the sandbox's", secret)
+    .option("--fail <number>", "how many deliveries fail at first", wholeNumber)
+    .option("--status <code>", "what a failing delivery is answered with, 300 to 599", failure, 500)
+    .option(
+      "--delay <milliseconds>",
+      "let failing deliveries wait instead of answering a status",
+      wholeNumber,
+    )
+    .option("--drop", "drop the connection of failing deliveries instead of answering")
+    .option("--json", "print one JSON object a line")
+    .action(async (flags: ListenFlags) => await hear(flags));
+}
+
+async function hear(flags: ListenFlags): Promise<void> {
+  const { DeliveryFaults } = await import("../../sandbox/service/receiver/delivery-fault.ts");
+  const { openListener } = await import("../../sandbox/service/receiver/open-listener.ts");
+  const write = (line: string) => process.stdout.write(`${line}\n`);
+  const faults = new DeliveryFaults();
+  if (flags.fail !== undefined && flags.fail > 0) faults.add(flags.fail, faultOf(flags));
+  const listener = await openListener({
+    port: flags.port,
+    // Asked for at each delivery: the sandbox may be started later than this, and its keys may rotate.
+    secret: async () => flags.secret ?? (await findRunning(flags.dataDir))?.receiver.hmac_secret ?? null,
+    faults,
+    heard: (delivery) => write(flags.json ? JSON.stringify(delivery) : describe(delivery)),
+  });
+  const url = `${listener.url}/`;
+  write(
+    flags.json
+      ? JSON.stringify({ listening: url })
+      : `Listening. Start a sandbox with --receiver-url ${url} and its notifications arrive here; Ctrl-C ends.`,
+  );
+  const { promise, resolve } = Promise.withResolvers<void>();
+  process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
+  await promise;
+  await listener.close();
+}
+
+function faultOf({ status, delay, drop }: ListenFlags): ReceiverFault {
+  if (drop) return { drop };
+  return delay === undefined ? { status } : { delayMs: delay };
+}
+
+function describe({ number, headers, body, verified, status }: HeardDelivery): string {
+  const trust = verified === null ? "no secret known" : verified ? "verified" : "NOT VERIFIED";
+  const answer = status === null ? "no answer" : `answered ${status}`;
+  return `#${number}  ${headers["webhook-id"] ?? "no webhook-id"}  ${trust}, ${answer}\n    ${body}`;
+}
+
+function failure(text: string): number {
+  if (!/^[345]\d\d$/.test(text)) throw new InvalidArgumentError("It must be a status from 300 to 599.");
+  return Number(text);
+}
+
+function secret(text: string): string {
+  if (!/^(?:whsec_)?(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
+    throw new InvalidArgumentError(
+      "It must be whsec_ and base64, as in sandbox.json under receiver.hmac_secret.",
+    );
+  return text;
+}

@@ -1,0 +1,55 @@
+import { Command, InvalidArgumentError } from "commander";
+import { z } from "zod";
+import type { MiningPace } from "../../sandbox/chain/clock/mining.ts";
+import { callControl } from "../call-control.ts";
+
+const mined = z.object({ block_number: z.int() });
+
+/** `routing-sandbox mine 3`: mines blocks, so that confirmations come; `--every` says when they come by themselves. */
+export function mineCommand(): Command {
+  return new Command("mine")
+    .description("mine blocks, or say when they are mined")
+    .argument("[blocks]", "how many", count, 1)
+    .option(
+      "--every <pace>",
+      "from now on: transaction, never (only by this command), or so many seconds",
+      pace,
+    )
+    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
+    .option("--json", "print JSON")
+    .action(async (blocks: number, { dataDir, json, every }: MineFlags) => {
+      if (every !== undefined) {
+        const answer = await callControl(dataDir, "POST", "/mining", { every });
+        process.stdout.write(json ? `${JSON.stringify(answer)}\n` : `${describe(every)}\n`);
+        return;
+      }
+      const answer = mined.parse(await callControl(dataDir, "POST", "/blocks", { blocks }));
+      process.stdout.write(
+        json ? `${JSON.stringify(answer)}\n` : `The chain is at block ${answer.block_number}.\n`,
+      );
+    });
+}
+
+interface MineFlags {
+  dataDir: string;
+  json?: boolean;
+  every?: MiningPace;
+}
+
+function pace(text: string): MiningPace {
+  if (text === "transaction" || text === "never") return text;
+  if (!/^[1-9]\d{0,3}$/.test(text) || Number(text) > 3_600)
+    throw new InvalidArgumentError("It must be transaction, never, or a number of seconds from 1 to 3600.");
+  return Number(text);
+}
+
+function describe(every: MiningPace): string {
+  if (every === "transaction") return "A block is mined at each transaction.";
+  if (every === "never") return "Blocks are mined by routing-sandbox mine only.";
+  return `A block is mined every ${every} s.`;
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("It must be a number from 1 to 9999.");
+  return Number(text);
+}

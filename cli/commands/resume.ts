@@ -1,0 +1,37 @@
+import { Command } from "commander";
+import { z } from "zod";
+import { callControl } from "../call-control.ts";
+
+const resumed = z.looseObject({
+  operation_id: z.string(),
+  attempt: z.number(),
+  status: z.string(),
+  status_reason: z.string().nullable(),
+});
+
+interface ResumeOptions {
+  abandon?: boolean;
+  dataDir: string;
+  json?: boolean;
+}
+
+/** `routing-sandbox resume <operation>`: lets an operation that needs attention go on, or gives it up, once a person has looked. */
+export function resumeCommand(): Command {
+  return new Command("resume")
+    .description("let a relayer's operation go on that needs a person's attention")
+    .argument("<operation>", "the operation's id, as the API lists it under transactions")
+    .option("--abandon", "give it up when its nonce was taken; the next request begins its next attempt")
+    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
+    .option("--json", "print JSON")
+    .action(async (operation: string, { abandon = false, dataDir, json }: ResumeOptions) => {
+      const path = `/operations/${encodeURIComponent(operation)}/resume`;
+      const answer = resumed.parse(await callControl(dataDir, "POST", path, { abandon }));
+      process.stdout.write(`${json ? JSON.stringify(answer) : tell(answer)}\n`);
+    });
+}
+
+function tell({ operation_id, attempt, status, status_reason }: z.infer<typeof resumed>): string {
+  if (status_reason === "abandoned")
+    return `${operation_id} is abandoned. Send its request again to begin attempt ${attempt}.`;
+  return `${operation_id} is ${status} now${status_reason === null ? "" : `: ${status_reason}`}.`;
+}

@@ -1,0 +1,76 @@
+import { writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { Command } from "commander";
+import { callControl } from "../call-control.ts";
+
+interface RecordFlags {
+  dataDir: string;
+  title?: string;
+  json?: boolean;
+}
+
+/** `routing-sandbox scenario record FILE`, `scenario play FILE`: what was done once, done again and compared to the last hash. */
+export function scenarioCommand(): Command {
+  return new Command("scenario")
+    .description("write down what is done to a sandbox, and repeat it with every hash compared")
+    .addCommand(recordCommand())
+    .addCommand(playCommand());
+}
+
+function recordCommand(): Command {
+  return new Command("record")
+    .description("write down what is done to the running sandbox, which must be fresh, until Ctrl-C")
+    .argument("<file>", "where to; what is there is replaced")
+    .option("--title <text>", "what it is about; the file's name if not given")
+    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
+    .option("--json", "print JSON")
+    .action(async (file: string, { dataDir, title = basename(file), json }: RecordFlags) => {
+      const { promise: interrupted, resolve } = Promise.withResolvers<void>();
+      process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
+      await callControl(dataDir, "POST", "/scenario", { title });
+      process.stdout.write(
+        json ? `${JSON.stringify({ recording: true })}\n` : "Recording. Ctrl-C ends and writes the file.\n",
+      );
+      // A signal handler alone keeps no process alive.
+      const alive = setInterval(() => {}, 60_000);
+      await interrupted;
+      clearInterval(alive);
+      const { scenarioSchema } = await import("../../sandbox/hosts/recorder/scenario.ts");
+      const { writeScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
+      const scenario = scenarioSchema.parse(await callControl(dataDir, "DELETE", "/scenario"));
+      await writeFile(file, writeScenario(scenario));
+      const steps = scenario.steps.length;
+      process.stdout.write(
+        json
+          ? `${JSON.stringify({ file, steps })}\n`
+          : `Wrote ${steps} steps to ${file}. Repeat them: routing-sandbox scenario play ${file}\n`,
+      );
+    });
+}
+
+function playCommand(): Command {
+  return new Command("play")
+    .description("repeat scenarios, each on a fresh sandbox, and compare every hash")
+    .argument("<files...>", "what scenario record has written")
+    .option("--json", "print one JSON object for each file")
+    .action(async (files: string[], { json }: { json?: boolean }) => {
+      const { playScenario } = await import("../../testkit/play-scenario.ts");
+      const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
+      for (const file of files) {
+        const scenario = await readScenario(file);
+        if (!json) process.stdout.write(`${scenario.title}\n`);
+        await playScenario(scenario, {
+          told: (number, { title }) => {
+            if (!json) process.stdout.write(`  ${String(number).padStart(3)}  ${title}\n`);
+          },
+        });
+        const steps = scenario.steps.length;
+        const { digest } = scenario.end;
+        process.stdout.write(
+          json
+            ? `${JSON.stringify({ file, steps, digest })}\n`
+            : `Equal in all ${steps} steps and at the end: ${digest}\n`,
+        );
+      }
+    });
+}

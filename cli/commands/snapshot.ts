@@ -1,0 +1,55 @@
+import { Command } from "commander";
+import { fetchControl } from "../call-control.ts";
+
+interface LoadFlags {
+  dataDir: string;
+  fresh?: boolean;
+  json?: boolean;
+}
+
+/** `routing-sandbox snapshot save FILE`, `snapshot load FILE`: a whole sandbox in one file, for another machine or another day. */
+export function snapshotCommand(): Command {
+  return new Command("snapshot")
+    .description("keep a whole sandbox in one file, and go on from it elsewhere")
+    .addCommand(saveCommand())
+    .addCommand(loadCommand());
+}
+
+function saveCommand(): Command {
+  return new Command("save")
+    .description("save the running sandbox: chain, store, journal, clock, counters and faults as one")
+    .argument("<file>", "where to; what is there is replaced")
+    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
+    .option("--json", "print JSON")
+    .action(async (file: string, { dataDir, json }: { dataDir: string; json?: boolean }) => {
+      const { writeSnapshot } = await import("../../sandbox/state/snapshot-file/snapshot-file.ts");
+      const answer = await fetchControl(dataDir, "GET", "/snapshot");
+      const content = Buffer.from(await answer.arrayBuffer());
+      await writeSnapshot(file, content);
+      process.stdout.write(
+        json
+          ? `${JSON.stringify({ file, bytes: content.length })}\n`
+          : `Saved to ${file} (${Math.ceil(content.length / 1024)} KiB). Test keys are in it. Go on from it: routing-sandbox snapshot load ${file}\n`,
+      );
+    });
+}
+
+function loadCommand(): Command {
+  return new Command("load")
+    .description("make a data directory of a saved sandbox, from which start goes on")
+    .argument("<file>", "what snapshot save has written")
+    .option("--data-dir <folder>", "the data directory, which must not hold a sandbox yet", ".sandbox")
+    .option("--fresh", "replace the sandbox that the data directory holds")
+    .option("--json", "print JSON")
+    .action(async (from: string, { dataDir, fresh = false, json }: LoadFlags) => {
+      const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
+      // Started once, so that the directory holds what was saved or, if that cannot be loaded, nothing.
+      await using sandbox = await createSandbox({ from, dataDirectory: dataDir, fresh });
+      const fingerprint = await sandbox.fingerprint();
+      process.stdout.write(
+        json
+          ? `${JSON.stringify(fingerprint)}\n`
+          : `Loaded into ${dataDir}: block ${fingerprint.block.number}, fingerprint ${fingerprint.digest}. Go on: routing-sandbox start --data-dir ${dataDir}\n`,
+      );
+    });
+}

@@ -1,0 +1,175 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { definedOnly } from "../../sandbox/lib/defined-only.ts";
+import { howToRun } from "../../sandbox/lib/package-root.ts";
+import type { ProgramOption } from "../../sandbox/options/programs.ts";
+import { defaultStartTimeoutMs, mostStartTimeoutMs } from "../../sandbox/options/start-timeout.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+interface StartFlags {
+  seed?: string;
+  mode?: "live" | "deterministic";
+  apiPort: number;
+  docsPort: number;
+  rpcPort: number;
+  controlPort: number;
+  dataDir: string;
+  store?: string;
+  fresh?: boolean;
+  confirmations?: number;
+  gasBudget?: bigint;
+  program?: ProgramOption[];
+  from?: string;
+  receiverUrl?: string;
+  startTimeout: number;
+  json?: boolean;
+}
+
+/** `routing-sandbox start`: runs a sandbox until it is interrupted. */
+export function startCommand(): Command {
+  return new Command("start")
+    .description("run a sandbox until Ctrl-C; a second start in the same data directory resumes it")
+    .option("--data-dir <folder>", "where the sandbox is kept", ".sandbox")
+    .option("--fresh", "forget what the data directory holds")
+    .option("--from <file>", "go on from what snapshot save has written")
+    .addOption(storeOption())
+    .option("--seed <text>", "makes ids and keys; equal seeds give equal sandboxes (default: sandbox)")
+    .addOption(
+      new Option(
+        "--mode <mode>",
+        "live: time runs with the wall clock; deterministic: with blocks only (default: live)",
+      ).choices(["live", "deterministic"]),
+    )
+    .option(
+      "--program <id>",
+      "a program to serve, as in prg_books or prg_books=Book store; can be given again (default: prg_demo, prg_other)",
+      addProgram,
+    )
+    .option("--api-port <number>", "port of the routing API, 0 for any free one", wholeNumber, 4020)
+    .option("--docs-port <number>", "port of the documentation host", wholeNumber, 4021)
+    .option("--control-port <number>", "port of the control API", wholeNumber, 4022)
+    .option("--rpc-port <number>", "port of the chain's RPC", wholeNumber, 8545)
+    .option("--confirmations <number>", "blocks that must stand on a transaction (default: 1)", wholeNumber)
+    .option("--gas-budget <wei>", "what each program's relayer may spend on gas (default: 1 ether)", wei)
+    .option(
+      "--receiver-url <url>",
+      "the one URL that notifications go to (default: the sandbox's own receiver)",
+    )
+    .addOption(startTimeoutOption())
+    .option("--json", "print the description as JSON")
+    .action(async (flags: StartFlags) => await start(flags));
+}
+
+/** The database that processes share; from the environment, so that no list of processes shows a password. */
+export function storeOption(): Option {
+  return new Option(
+    "--store <url>",
+    "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
+  ).env("ROUTING_SANDBOX_STORE");
+}
+
+/** How long a start may take. */
+export function startTimeoutOption(): Option {
+  return new Option("--start-timeout <milliseconds>", "how long the start may take until everything answers")
+    .argParser((text) => {
+      const milliseconds = wholeNumber(text);
+      if (milliseconds < 1 || milliseconds > mostStartTimeoutMs)
+        throw new InvalidArgumentError(`It must be 1 to ${mostStartTimeoutMs} milliseconds.`);
+      return milliseconds;
+    })
+    .default(defaultStartTimeoutMs);
+}
+
+async function start(flags: StartFlags): Promise<void> {
+  const began = performance.now();
+  if (!flags.json) process.stdout.write("Starting chain, relayer, API and documentation …\n");
+  const { pino } = await import("pino");
+  const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
+  const log = pino(
+    { level: "error", redact: ["req.headers.authorization", "signature"] },
+    pino.destination(2),
+  );
+  const { seed, mode = await modeFor(flags), program: programs, from } = flags;
+  const { confirmations, gasBudget: gasBudgetWei, receiverUrl, store } = flags;
+  const sandbox = await createSandbox({
+    ...definedOnly({ seed, mode, programs, from, confirmations, gasBudgetWei, receiverUrl, store }),
+    ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
+    dataDirectory: flags.dataDir,
+    fresh: flags.fresh ?? false,
+    startTimeoutMs: flags.startTimeout,
+    log,
+  });
+  // A limit on the size of files is to be a refused write, not the end of the process.
+  process.on("SIGXFSZ", () => {});
+  const stopped = stopOnSignal(sandbox, flags.json ?? false);
+  const { description, chain } = sandbox;
+  if (flags.json) process.stdout.write(`${JSON.stringify(description)}\n`);
+  else process.stdout.write(welcome(description, chain.resumed, performance.now() - began, flags.dataDir));
+  await stopped;
+}
+
+/** A person's sandbox is live, unless it goes on as it was made. */
+async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
+  const { readKeptSettings } = await import("../../sandbox/state/data-directory/settings-file.ts");
+  const goesOn = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
+  return goesOn ? undefined : "live";
+}
+
+/** Resolves when a signal, or the end of the chain, has stopped the sandbox. */
+async function stopOnSignal(sandbox: Sandbox, quiet: boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const interrupted = (signal: string) => () => resolve(signal);
+  const onInterrupt = interrupted("interrupt");
+  const onTerminate = interrupted("termination");
+  process.once("SIGINT", onInterrupt).once("SIGTERM", onTerminate);
+  const ended = sandbox.chain.anvil.exited.then(() => "the end of the chain");
+  const reason = await Promise.race([promise, ended]);
+  if (!quiet) process.stdout.write(`\nStopping after ${reason} …\n`);
+  await sandbox.close();
+  if (reason !== "the end of the chain") return;
+  process.stderr.write("Anvil has ended, and the sandbox with it. Start the sandbox again.\n");
+  process.exitCode = 1;
+}
+
+function welcome(
+  description: SandboxDescription,
+  resumed: boolean,
+  milliseconds: number,
+  folder: string,
+): string {
+  const { urls, chain, contracts, accounts, wallets, reviewer } = description;
+  const rows: [string, string][] = [
+    ["API", urls.api],
+    ["Documentation", `${urls.docs}/portal/docs.md`],
+    ["Chain RPC", `${urls.rpc} (chain ${chain.chain_id})`],
+    ["Explorer", `${urls.control}/`],
+    ["Control", urls.control],
+    ["Token (USDC)", contracts.token],
+    ["Registrar", contracts.registrar],
+    ["Funding source", contracts.funding_source],
+    ...accounts.map(({ id, program, key }): [string, string] => [`${id} (${program})`, key]),
+    ...Object.entries(wallets).map(([name, { address }]): [string, string] => [name, address]),
+    ["Reviewer key id", reviewer.key_id],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
+  return [
+    `${resumed ? "Resumed" : "Ready"} in ${Math.round(milliseconds)} ms. Test money and test keys only.`,
+    "",
+    ...lines,
+    "",
+    `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo")}. Ctrl-C stops everything.`,
+    "",
+  ].join("\n");
+}
+
+function wei(text: string): bigint {
+  if (!/^\d{1,40}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of wei.");
+  return BigInt(text);
+}
+
+function addProgram(text: string, before: readonly ProgramOption[] = []): ProgramOption[] {
+  const [id = "", ...name] = text.split("=");
+  return [...before, name.length === 0 ? id : { id, name: name.join("=") }];
+}

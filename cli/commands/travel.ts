@@ -1,0 +1,32 @@
+import { Command, InvalidArgumentError } from "commander";
+import { z } from "zod";
+import { toTimestamp } from "../../protocol/time.ts";
+import { type Duration, toSeconds } from "../../sandbox/chain/clock/duration.ts";
+import { callControl } from "../call-control.ts";
+
+const travelled = z.object({ now: z.int() });
+
+/** `routing-sandbox travel 8d`: moves chain and API ahead together. */
+export function travelCommand(): Command {
+  return new Command("travel")
+    .description("move the time of chain and API ahead, as in 8d, 36h, 90m, 30s or 1d12h")
+    .argument("<duration>", "how far", duration)
+    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
+    .option("--json", "print JSON")
+    .action(async (seconds: number, { dataDir, json }: { dataDir: string; json?: boolean }) => {
+      const answer = travelled.parse(await callControl(dataDir, "POST", "/clock", { seconds }));
+      process.stdout.write(json ? `${JSON.stringify(answer)}\n` : `It is ${toTimestamp(answer.now)} now.\n`);
+    });
+}
+
+function duration(text: string): number {
+  const parts =
+    /^(?:(?<days>\d{1,6})d)?(?:(?<hours>\d{1,6})h)?(?:(?<minutes>\d{1,6})m)?(?:(?<seconds>\d{1,9})s)?$/.exec(
+      text,
+    );
+  const given = Object.entries(parts?.groups ?? {}).filter(([, value]) => value !== undefined);
+  if (given.length === 0)
+    throw new InvalidArgumentError("It must be a duration such as 8d, 36h, 90m, 30s or 1d12h.");
+  const length: Duration = Object.fromEntries(given.map(([name, value]) => [name, Number(value)]));
+  return toSeconds(length);
+}

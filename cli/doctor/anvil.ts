@@ -1,0 +1,49 @@
+import { access, constants } from "node:fs/promises";
+import { anvilBinary, anvilVersion } from "../../sandbox/chain/anvil/anvil-binary.ts";
+import { AnvilError } from "../../sandbox/chain/anvil/anvil-error.ts";
+import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
+import { howToRepair } from "../../sandbox/lib/package-root.ts";
+import { broken, type Finding, healthy } from "./finding.ts";
+import { listProcesses } from "./processes.ts";
+
+/** Whether Anvil is installed, may be executed, and starts. */
+export async function examineAnvil(): Promise<Finding> {
+  const began = performance.now();
+  try {
+    const binary = anvilBinary();
+    await access(binary, constants.X_OK).catch(() => {
+      throw new AnvilError("start_failed", `${binary} may not be executed.`);
+    });
+    await (await startAnvil()).stop();
+    const took = Math.round(performance.now() - began);
+    return healthy("Anvil", `Anvil ${anvilVersion()} starts and stops in ${took} ms.`);
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    return broken(
+      "Anvil",
+      found,
+      `Remove node_modules and ${howToRepair()}; it must be on a disk that allows execution.`,
+    );
+  }
+}
+
+/** Whether an Anvil of this installation runs that no sandbox looks after any more. */
+export async function examineOrphans(): Promise<Finding> {
+  const check = "orphans";
+  let binary: string;
+  try {
+    binary = anvilBinary();
+  } catch {
+    return healthy(check, "There is no Anvil that could have been left behind.");
+  }
+  const processes = await listProcesses();
+  const guards = new Set(
+    processes.filter(({ command }) => command.includes("guard.sh")).map(({ pid }) => pid),
+  );
+  const orphans = processes.filter(
+    ({ command, parentPid }) => command.startsWith(binary) && !guards.has(parentPid),
+  );
+  if (orphans.length === 0) return healthy(check, "No Anvil was left behind.");
+  const pids = orphans.map(({ pid }) => pid).join(" ");
+  return broken(check, `Anvil runs without a sandbox: process ${pids}.`, `End it: kill ${pids}`);
+}

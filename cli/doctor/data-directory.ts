@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import { isRunning } from "../../sandbox/lib/process-record.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { readDirectory } from "../../server/store/directory.ts";
+import { broken, type Finding, healthy } from "./finding.ts";
+
+const lockFile = z.object({ pid: z.int(), started: z.string().nullable() });
+
+/** Whether a data directory can be written to, is nobody else's, and holds a store that can be read. */
+export async function examineDataDirectory(
+  dataDirectory: string,
+  running: SandboxDescription | null,
+): Promise<Finding[]> {
+  const folder = resolve(dataDirectory);
+  return [
+    await examineWriting(folder),
+    await examineOwner(folder, running),
+    ...(running === null ? [await examineStore(folder)] : []),
+  ];
+}
+
+async function examineWriting(folder: string): Promise<Finding> {
+  const check = "data directory";
+  const probe = join(folder, `.doctor-${randomUUID()}`);
+  try {
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(probe, "");
+    await rm(probe);
+    // It is looked at, not begun.
+    if (made !== undefined)
+      for (let path = folder; path.startsWith(made); path = dirname(path)) await rmdir(path);
+    return healthy(check, `${folder} can be written to.`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return broken(
+      check,
+      `${folder} cannot be written to: ${reason}.`,
+      "Make it belong to you and writable, or choose another folder with --data-dir.",
+    );
+  }
+}
+
+async function examineOwner(folder: string, running: SandboxDescription | null): Promise<Finding> {
+  const check = "lock";
+  if (running !== null) return healthy(check, `The sandbox of process ${running.pid} runs in ${folder}.`);
+  const text = await readFile(join(folder, "lock.json"), "utf8").catch(() => "null");
+  const owner = lockFile.safeParse(parseJson(text)).data;
+  if (owner === undefined) return healthy(check, "Nobody holds the data directory.");
+  if (!isRunning(owner))
+    return healthy(check, `Process ${owner.pid}, which held it, is gone; the next start takes it over.`);
+  return broken(
+    check,
+    `Process ${owner.pid} holds ${folder} and does not answer.`,
+    `Wait if it is just starting or stopping; otherwise end it: kill ${owner.pid}`,
+  );
+}
+
+async function examineStore(folder: string): Promise<Finding> {
+  const check = "store";
+  const store = join(folder, "store");
+  if (!(await exists(store))) return healthy(check, "There is none yet; the next start begins anew.");
+  try {
+    await readDirectory(store);
+    if ((await exists(join(folder, "chain", "chain.json"))) && !(await hasChain(folder)))
+      return broken(
+        check,
+        `The chain that belongs to ${store} was never saved.`,
+        "Restore the data directory, or start with --fresh to begin anew.",
+      );
+    return healthy(check, `${store} can be read; the next start goes on from it.`);
+  } catch (error) {
+    return broken(
+      check,
+      error instanceof Error ? error.message : String(error),
+      "Restore the data directory, or start with --fresh to begin anew.",
+    );
+  }
+}
+
+/** Saved, or just being written by an Anvil that ends. */
+async function hasChain(folder: string): Promise<boolean> {
+  const files = ["state.json", "state.json.next"].map((name) => exists(join(folder, "chain", name)));
+  return (await Promise.all(files)).includes(true);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

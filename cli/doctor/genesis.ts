@@ -1,0 +1,18 @@
+import { findGenesis } from "../../sandbox/chain/genesis/genesis-cache.ts";
+import { genesisKey } from "../../sandbox/chain/genesis/genesis-key.ts";
+import { howToRepair } from "../../sandbox/lib/package-root.ts";
+import { broken, type Finding, healthy } from "./finding.ts";
+
+/** Whether the compiled contracts and the chain that is prepared from them are there, whole and of this version. */
+export async function examineGenesis(): Promise<Finding> {
+  const check = "prepared chain";
+  const remedy = `Have it made again: ${howToRepair()}.`;
+  try {
+    const genesis = await findGenesis(await genesisKey());
+    return genesis === undefined
+      ? broken(check, "It is missing, damaged, or of other contracts or another Anvil.", remedy)
+      : healthy(check, `It is whole and of these contracts, up to block ${genesis.deployment.block.number}.`);
+  } catch (error) {
+    return broken(check, error instanceof Error ? error.message : String(error), remedy);
+  }
+}

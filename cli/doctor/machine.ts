@@ -1,0 +1,91 @@
+import { readdir, stat, statfs } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import { toTimestamp } from "../../protocol/time.ts";
+import { genesisTimestamp } from "../../sandbox/chain/genesis/roles.ts";
+import { broken, type Finding, healthy } from "./finding.ts";
+
+const manifest = z.object({ engines: z.object({ node: z.string().startsWith(">=") }) });
+const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
+/** In bytes: a long-lived chain with its states, and room to fold the store. */
+const roomNeeded = 500 * 2 ** 20;
+const secondsOfGrace = 5;
+
+/** Whether this Node is one that the package runs on. */
+export function examineNode(): Finding {
+  const require = createRequire(import.meta.url);
+  const needed = manifest.parse(require("routing-sandbox/package.json")).engines.node.slice(2);
+  const [major = 0, minor = 0] = needed.split(".").map(Number);
+  const [ownMajor = 0, ownMinor = 0] = process.versions.node.split(".").map(Number);
+  const found = `Node ${process.versions.node} runs this, ${needed} is the oldest that can.`;
+  return ownMajor > major || (ownMajor === major && ownMinor >= minor)
+    ? healthy("Node", found)
+    : broken("Node", found, `Install Node ${needed} or newer.`);
+}
+
+/** Whether there is an Anvil for this machine. */
+export function examinePlatform(): Finding {
+  const platform = `${process.platform}-${process.arch}`;
+  return platforms.includes(platform)
+    ? healthy("platform", `This is ${platform}.`)
+    : broken(
+        "platform",
+        `There is no Anvil for ${platform}.`,
+        "Use Linux or macOS on x64 or arm64 (on Windows: inside WSL 2).",
+      );
+}
+
+/** Whether there is room where the data directory is, or will be. */
+export async function examineDisk(dataDirectory: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(await nearestFolder(resolve(dataDirectory)));
+  const found = `${Math.round((bavail * bsize) / 2 ** 20)} MiB are free on the disk of ${dataDirectory}.`;
+  return bavail * bsize >= roomNeeded
+    ? healthy("disk", found)
+    : broken("disk", found, "Free 500 MiB, or choose a folder on another disk with --data-dir.");
+}
+
+/** Whether the wall clock, which mode `live` follows, can be the present. */
+export async function examineClock(dataDirectory: string): Promise<Finding> {
+  const now = Math.floor(Date.now() / 1_000);
+  const latest = Math.max(genesisTimestamp, ...(await timesOf(dataDirectory)));
+  return now + secondsOfGrace >= latest
+    ? healthy("clock", `It is ${toTimestamp(now)}.`)
+    : broken(
+        "clock",
+        `It is ${toTimestamp(now)} by this machine's clock, but the sandbox was already there at ${toTimestamp(latest)}.`,
+        "Set the clock (is it synchronised?), or use --mode deterministic, which does not look at it.",
+      );
+}
+
+/** Whether a proxy would get what is meant for 127.0.0.1. */
+export function examineProxies(environment: { readonly [name: string]: string | undefined }): Finding {
+  const read = (name: string) => environment[name] || environment[name.toUpperCase()];
+  const proxies = ["http_proxy", "all_proxy"].filter((name) => read(name) !== undefined);
+  const exceptions = (read("no_proxy") ?? "").split(/[\s,]+/);
+  if (proxies.length === 0) return healthy("proxy", "No proxy stands before 127.0.0.1.");
+  const spared = exceptions.some((one) => ["*", "127.0.0.1", "127.0.0.0/8"].includes(one));
+  const found = `${proxies.join(" and ")} is set, ${spared ? "with 127.0.0.1 spared" : "and no_proxy does not name 127.0.0.1"}.`;
+  return spared
+    ? healthy("proxy", found)
+    : broken(
+        "proxy",
+        `${found} curl and other programs would send requests for the sandbox to the proxy.`,
+        "Set no_proxy=127.0.0.1,localhost beside it.",
+      );
+}
+
+async function nearestFolder(folder: string): Promise<string> {
+  const isFolder = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return isFolder || folder === dirname(folder) ? folder : await nearestFolder(dirname(folder));
+}
+
+/** When the files of a data directory were written, in Unix seconds. */
+async function timesOf(folder: string): Promise<number[]> {
+  const names = await readdir(folder).catch(() => []);
+  const times = names.map(async (name) => Math.floor((await stat(join(folder, name))).mtimeMs / 1_000));
+  return (await Promise.allSettled(times)).flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+}

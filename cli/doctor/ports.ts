@@ -1,0 +1,47 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { broken, type Finding, healthy } from "./finding.ts";
+import { findListener } from "./processes.ts";
+
+/** Whether a port is free, or the running sandbox's own. */
+export async function examinePort(
+  option: string,
+  port: number,
+  running: SandboxDescription | null,
+): Promise<Finding> {
+  const check = `port ${port} (${option})`;
+  const own = Object.values(running?.urls ?? {}).some((url) => new URL(url).port === String(port));
+  if (own) return healthy(check, `The running sandbox (process ${running?.pid}) listens there.`);
+  const refusal = await tryPort(port);
+  if (refusal === null) return healthy(check, "It is free.");
+  if (refusal !== "EADDRINUSE")
+    return broken(
+      check,
+      `It may not be used (${refusal}).`,
+      `Choose another with ${option}; 0 lets the system choose.`,
+    );
+  const owner = await findListener(port);
+  const who =
+    owner === undefined
+      ? "Another user's process"
+      : `Process ${owner.pid} (${owner.command.trim().slice(0, 120)})`;
+  return broken(
+    check,
+    `${who} listens there.`,
+    `End it, or choose another with ${option}; 0 lets the system choose.`,
+  );
+}
+
+async function tryPort(port: number): Promise<string | null> {
+  const server = createServer();
+  try {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return null;
+  } catch (error) {
+    return error instanceof Error && "code" in error ? String(error.code) : String(error);
+  } finally {
+    server.close();
+  }
+}

@@ -1,0 +1,324 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { createAnvil } from "@viem/anvil";
+import { awaitAutomine } from "../../../relayer/mining.ts";
+import { connect } from "../../../relayer/node.ts";
+import { packageRoot } from "../../lib/package-root.ts";
+import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
+import { AnvilError } from "./anvil-error.ts";
+import { createChainClient } from "./chain-client.ts";
+import { chooseLoopbackAddress } from "./loopback-address.ts";
+import { nodeSocket } from "./node-socket.ts";
+import { adoptDump, dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from "./state-file.ts";
+
+const GUARD = join(packageRoot(), "sandbox", "chain", "anvil", "guard.sh");
+const START_DEADLINE_MS = 15_000;
+const STOP_DEADLINE_MS = 30_000;
+/** For one that nobody has used yet. */
+const DISCARD_DEADLINE_MS = 5_000;
+/** The library's own deadline waits for the process to end, which it does not; a process ends by the start's signal. */
+const NO_DEADLINE_MS = 2 ** 31 - 1;
+const MINE_DEADLINE_MS = 2_000;
+const LOG_CHARACTERS = 4_000;
+/** What Anvil says when it panics, before a long backtrace. */
+const panicLine = /Message:\s+([^\n]{1,200})[^\n]*\n/;
+/**
+ * How many of the latest blocks a kept chain can be read and replayed at. Each block's state is dumped whole and grows with the
+ * chain, so that all of them would be 500 MB after 3,000 empty blocks; blocks, receipts and trace_transaction are kept for all.
+ */
+const KEPT_STATES = 128;
+
+/** Where a chain comes from and whether it is kept. */
+export interface AnvilOptions {
+  /** EIP-155 chain id; 31337 if not given. */
+  readonly chainId?: number;
+  /** Unix time of block 0 in seconds, when nothing is loaded; the wall clock if not given. */
+  readonly genesisTimestamp?: number;
+  /** The state that a new chain starts from, as Anvil dumped it; an empty chain if not given. */
+  readonly initialState?: string;
+  /**
+   * How many accounts of the standard test mnemonic, from the first, Anvil signs for (`eth_sendTransaction`, `personal_sign`); 0 if not
+   * given. A chain that begins empty would also give them ether.
+   */
+  readonly unlocked?: number;
+  /**
+   * An absolute path at which the chain is kept across runs: resumed from when it exists, written when Anvil ends. Without it
+   * nothing is written.
+   */
+  readonly stateFile?: string;
+  /** Ends the start early; 15 s from now on if not given. */
+  readonly signal?: AbortSignal;
+}
+
+/** How an Anvil process ended. */
+interface AnvilExit {
+  /** The exit code of its guard, which is Anvil's own, or `undefined` after a signal. */
+  readonly code: number | undefined;
+  /** What it said of a panic; undefined when it said nothing. */
+  readonly panic: string | undefined;
+}
+
+/** A running Anvil that ends with its parent. */
+export interface AnvilProcess extends AsyncDisposable {
+  /** JSON-RPC over HTTP and WebSocket, at a loopback address and a port that the system chose. */
+  readonly url: string;
+  readonly port: number;
+  /** The process id of Anvil itself, not of its guard. */
+  readonly pid: number;
+  /** Whether the chain is one that an earlier run saved. */
+  readonly resumed: boolean;
+  /** The newest block of what it loaded: of blocks before it, it has no contract code to go back to. */
+  readonly loadedBlock: number;
+  /** Resolves when Anvil has ended, for whatever reason; never rejects. */
+  readonly exited: Promise<AnvilExit>;
+  /** Lets Anvil run on if something has stopped it (SIGSTOP): nothing that asks it could end. */
+  run(): void;
+  /**
+   * Ends Anvil and returns when it is gone and its chain, if it is kept, is on disk. Calling it again does nothing.
+   *
+   * @throws AnvilError `stop_failed` after 30 s, `state_lost` when the chain could not be written.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts Anvil and returns when it answers.
+ *
+ * Anvil never outlives the process that started it, even when that one is killed: it is ended with SIGTERM, on which it saves
+ * its chain, so the next start resumes with equal blocks, receipts and traces. State can be read at the latest 128 blocks of a
+ * kept chain and at the latest 500 of one in memory.
+ *
+ * @throws AnvilError when the state file belongs to a running sandbox, or Anvil does not start.
+ * @example
+ * await using anvil = await startAnvil({ stateFile: "/data/chain/state.json" });
+ * anvil.url; // "http://127.83.12.5:41234"
+ */
+export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProcess> {
+  const { chainId = 31_337, stateFile, signal: end = AbortSignal.timeout(START_DEADLINE_MS) } = options;
+  const binary = anvilBinary();
+  const host = await chooseLoopbackAddress();
+  const resumed = stateFile !== undefined && (await settleStateFile(stateFile, end));
+  // A record without a dump would mean a lost chain; this run has nothing to lose yet.
+  if (stateFile !== undefined)
+    for (const file of [recordFileOf(stateFile), usedFileOf(stateFile)]) await rm(file, { force: true });
+  const loaded = resumed ? stateFile : options.initialState;
+
+  const anvil = createAnvil({
+    anvilBinary: GUARD,
+    startTimeout: NO_DEADLINE_MS,
+    host,
+    port: 0,
+    // It answers the sandbox alone; what may call the chain from a page is the façade's to say.
+    noCors: true,
+    chainId,
+    accounts: options.unlocked ?? 0,
+    order: "fifo",
+    timestamp: loaded === undefined ? options.genesisTimestamp : undefined,
+    loadState: loaded,
+    dumpState: stateFile === undefined ? undefined : dumpFileOf(stateFile),
+    execArgs: ([guard, anvilArguments]) => [
+      guard,
+      [
+        binary,
+        stateFile === undefined ? "" : recordFileOf(stateFile),
+        stateFile === undefined ? "" : dumpFileOf(stateFile),
+        ...anvilArguments,
+        ...historyArguments(stateFile !== undefined),
+      ],
+      // A group of its own: Ctrl-C in a terminal must reach the sandbox alone, which ends Anvil last.
+      { detached: true, cleanup: false, buffer: false },
+    ],
+  });
+
+  let log = "";
+  const output = new Set<() => void>();
+  let panic: string | undefined;
+  anvil.on("message", (message) => {
+    panic ??= panicLine.exec(stripVTControlCharacters(log + message))?.[1];
+    log = (log + message).slice(-LOG_CHARACTERS);
+    for (const check of output) check();
+  });
+  const printed = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve) => {
+      const check = () => {
+        const found = pattern.exec(log);
+        if (found === null) return;
+        output.delete(check);
+        resolve(found);
+      };
+      output.add(check);
+      check();
+    });
+  const exited = new Promise<AnvilExit>((resolve) => {
+    anvil.on("exit", (code) => resolve({ code, panic }));
+  });
+  // The guard's first line would otherwise be cut off by a long start-up banner.
+  const processes = printed(/guard (\d+) anvil (\d+)\n/);
+
+  // Nobody has used the chain yet: what an earlier run saved stays as it is.
+  const discard = async () => {
+    // Named within milliseconds; without it there is no process.
+    if (!(await endsWithin(processes, DISCARD_DEADLINE_MS))) return;
+    const [, guard = 0] = (await processes).map(Number);
+    signal(guard, "SIGTERM");
+    if (!(await endsWithin(exited, DISCARD_DEADLINE_MS))) signalGroup(guard, "SIGKILL");
+    await exited;
+    if (stateFile === undefined) return;
+    for (const file of [dumpFileOf(stateFile), recordFileOf(stateFile)]) await rm(file, { force: true });
+  };
+  try {
+    await unlessAborted(end, anvil.start());
+  } catch (cause) {
+    if (!end.aborted) throw startFailure(log, cause);
+    await discard();
+    throw new AnvilError(
+      "start_failed",
+      "Anvil did not listen in time. See what stops it or slows it down.",
+      {
+        cause,
+      },
+    );
+  }
+  const [, guardPid, pid] = (await processes).map(Number);
+  const [, port] = (await printed(/Listening on 127\.\d+\.\d+\.\d+:(\d+)\n/)).map(Number);
+  if (guardPid === undefined || pid === undefined || port === undefined) {
+    throw new AnvilError("start_failed", "Anvil did not say where it listens. Start again.");
+  }
+  const url = `http://${host}:${port}`;
+
+  const run = () => signalGroup(guardPid, "SIGCONT");
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    run();
+    // Anvil forgets what it has not mined yet.
+    if (stateFile !== undefined) await endsWithin(mineAll(url), MINE_DEADLINE_MS);
+    signal(guardPid, "SIGTERM");
+    if (!(await endsWithin(exited, STOP_DEADLINE_MS))) {
+      signalGroup(guardPid, "SIGKILL");
+      throw new AnvilError("stop_failed", `Anvil (process ${pid}) did not end within 30 s and was killed.`);
+    }
+    if (stateFile === undefined || (await adoptDump(stateFile))) return;
+    const { code, panic: reason } = await exited;
+    const why = reason === undefined ? "" : ` (${reason})`;
+    throw new AnvilError(
+      "state_lost",
+      `Anvil (process ${pid}) ended with code ${code}${why} and did not save the chain in ${stateFile}. Start with --fresh to begin anew, or load a snapshot file.`,
+    );
+  };
+  const stopOnce = () => {
+    stopping ??= stop();
+    return stopping;
+  };
+  try {
+    const loadedBlock = await unlessAborted(end, verifyOurs(url, chainId, printed));
+    // From here on the chain is handed out.
+    if (stateFile !== undefined) await writeFile(usedFileOf(stateFile), "", { mode: 0o600 });
+    const rest = { exited, run, stop: stopOnce, [Symbol.asyncDispose]: stopOnce };
+    return { url, port, pid, resumed, loadedBlock, ...rest };
+  } catch (error) {
+    await stopOnce();
+    throw error;
+  }
+}
+
+function historyArguments(kept: boolean): readonly string[] {
+  if (kept) return ["--preserve-historical-states", "--prune-history", String(KEPT_STATES)];
+  // Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.
+  return ["--max-persisted-states", "0"];
+}
+
+/**
+ * Makes sure that whoever answers is the process that was started: Anvil prints the name of each call that reaches it.
+ *
+ * @returns the newest block, which is the one that was loaded.
+ */
+async function verifyOurs(
+  url: string,
+  chainId: number,
+  printed: (pattern: RegExp) => Promise<RegExpExecArray>,
+): Promise<number> {
+  const socket = nodeSocket(url);
+  const client = createChainClient(url, socket.transport);
+  try {
+    const answers = await Promise.all([
+      client.request({ method: "web3_clientVersion" }),
+      client.getChainId(),
+    ]).catch((cause: unknown) => {
+      const problem = `Anvil listens on ${url} but cannot be reached there: ${String(cause)}`;
+      throw new AnvilError("start_failed", problem, { cause });
+    });
+    const expected = [`anvil/v${anvilVersion()}`, chainId];
+    const echoed = await endsWithin(
+      Promise.all([printed(/^web3_clientVersion$/m), printed(/^eth_chainId$/m)]),
+      5_000,
+    );
+    if (!echoed || answers.some((answer, index) => answer !== expected[index])) {
+      throw new AnvilError(
+        "not_ours",
+        `${url} answers as ${answers.join(" on chain ")}, not as the Anvil that was started; stop what else listens there.`,
+      );
+    }
+    await client.setLoggingEnabled(false);
+    return Number(await client.getBlockNumber());
+  } finally {
+    socket.close();
+  }
+}
+
+/** Waits until a node that mines at once has made a block of all that it was sent. */
+async function mineAll(url: string): Promise<void> {
+  const socket = nodeSocket(url);
+  try {
+    await awaitAutomine(connect(createChainClient(url, socket.transport).request));
+  } finally {
+    socket.close();
+  }
+}
+
+function startFailure(log: string, cause: unknown): AnvilError {
+  // Its banner lists private keys.
+  const lines = log.trim().split("\n");
+  const reason =
+    lines
+      .filter((line) => !/[0-9a-f]{64}|mnemonic/i.test(line))
+      .slice(-5)
+      .join("\n") || String(cause);
+  return new AnvilError("start_failed", `Anvil did not start: ${reason}`, { cause });
+}
+
+/** Rejects when the signal comes first. */
+async function unlessAborted<T>(end: AbortSignal, running: Promise<T>): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const reject = () => aborted.reject(end.reason);
+  end.addEventListener("abort", reject);
+  if (end.aborted) reject();
+  running.catch(() => {});
+  try {
+    return await Promise.race([running, aborted.promise]);
+  } finally {
+    end.removeEventListener("abort", reject);
+  }
+}
+
+function signalGroup(leader: number, name: NodeJS.Signals): void {
+  signal(-leader, name);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
+
+async function endsWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), milliseconds);
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

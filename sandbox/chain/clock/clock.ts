@@ -1,0 +1,150 @@
+import { Mutex } from "async-mutex";
+import { awaitAutomine } from "../../../relayer/mining.ts";
+import { connect } from "../../../relayer/node.ts";
+import { freshReading } from "../../lib/fresh-reading.ts";
+import type { ChainClient } from "../anvil/chain-client.ts";
+import { ClockError } from "./clock-error.ts";
+import { type Duration, toSeconds } from "./duration.ts";
+
+/** `deterministic`: time stands still but for blocks, one second each. `live`: time runs with the wall clock. */
+export type ClockMode = "deterministic" | "live";
+
+/** The begin of the year 9999, in Unix seconds: what is due later still has a time that RFC 3339 can write. */
+const latestTime = Date.UTC(9999, 0) / 1_000;
+
+/** A clock that can be moved; only ever forward, and chain and API together. */
+export interface SandboxClock {
+  readonly mode: ClockMode;
+  /** The current Unix time in whole seconds, for API and chain alike. */
+  now(): Promise<number>;
+  /**
+   * Moves ahead, by seconds or a duration, and mines one block at the new time, which it returns.
+   *
+   * @throws ClockError unless that is a whole number of seconds above zero, and ends before the year 9999.
+   * @example await clock.travel({ days: 8 });
+   */
+  travel(by: number | Duration): Promise<number>;
+  /**
+   * Moves to a Unix time in seconds and mines one block at it; returns that time.
+   *
+   * @throws ClockError unless `timestamp` is a whole number of seconds after now and before the year 9999.
+   */
+  travelTo(timestamp: number): Promise<number>;
+  /** Seconds by which travel moved a live clock ahead of the wall clock; 0 in mode `deterministic`. */
+  offset(): number;
+  /**
+   * Binds the chain to this clock again: the next block comes after the latest one and never before it. Needed after whatever
+   * replaces the chain's state under the clock (a loaded state, a revert); a restore passes the `offset` of its snapshot and, to
+   * spare a question, the Unix time of what is the latest block now.
+   */
+  pin(offset?: number, latest?: number): Promise<void>;
+}
+
+/**
+ * Gives a chain its clock and pins it: in mode `deterministic` the time is that of the latest block and each block is one second
+ * later; in mode `live` it is the wall clock plus what travel added. A live chain whose latest block lies ahead of the wall clock
+ * (it travelled in an earlier run) goes on from that block.
+ *
+ * @example
+ * const clock = await createClock(client, "deterministic");
+ * await clock.travel(8 * 86_400);
+ */
+export async function createClock(client: ChainClient, mode: ClockMode): Promise<SandboxClock> {
+  const clock = mode === "deterministic" ? deterministicClock(client) : liveClock(client);
+  await clock.pin();
+  // One after the other: two moves from the same moment would ask for a block before the latest one.
+  const moves = new Mutex();
+  const move = async (step: () => Promise<number>) =>
+    await moves.runExclusive(async () => {
+      // The block of a transaction that was sent before would take the time that is meant for the next one.
+      await awaitAutomine(connect(client.request));
+      return await step();
+    });
+  return {
+    ...clock,
+    travel: async (by) => await move(async () => await clock.travel(by)),
+    travelTo: async (timestamp) => await move(async () => await clock.travelTo(timestamp)),
+  };
+}
+
+function deterministicClock(client: ChainClient): SandboxClock {
+  const now = freshReading(() => latestTimestamp(client));
+  const travelTo = async (timestamp: number) => {
+    assertAhead(timestamp, await now());
+    await client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
+    await client.mine({ blocks: 1 });
+    return timestamp;
+  };
+  return {
+    mode: "deterministic",
+    now,
+    offset: () => 0,
+    travelTo,
+    async travel(by) {
+      return await travelTo((await now()) + wholeSeconds(by));
+    },
+    async pin(_offset, latest) {
+      // Without it Anvil takes the wall clock for the time of the last block when it has loaded a state.
+      const time = latest ?? (await now());
+      await Promise.all([
+        client.request({ method: "evm_setTime", params: [time] }),
+        client.setBlockTimestampInterval({ interval: 1 }),
+      ]);
+    },
+  };
+}
+
+function liveClock(client: ChainClient): SandboxClock {
+  let offset = 0;
+  const now = () => Math.floor(Date.now() / 1_000) + offset;
+  const travelTo = async (timestamp: number) => {
+    const ahead = assertAhead(timestamp, now());
+    await client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
+    offset += ahead;
+    await client.mine({ blocks: 1 });
+    // A second may have passed since this clock was read, which Anvil's knows nothing of.
+    await client.request({ method: "evm_setTime", params: [now()] });
+    return timestamp;
+  };
+  return {
+    mode: "live",
+    now: async () => now(),
+    offset: () => offset,
+    travelTo,
+    async travel(by) {
+      return await travelTo(now() + wholeSeconds(by));
+    },
+    async pin(restored = offset, latest) {
+      offset = restored;
+      const behind = (latest ?? (await latestTimestamp(client))) - now();
+      offset += Math.max(0, behind);
+      await client.request({ method: "evm_setTime", params: [now()] });
+    },
+  };
+}
+
+async function latestTimestamp(client: ChainClient): Promise<number> {
+  return Number((await client.getBlock({ blockTag: "latest" })).timestamp);
+}
+
+function wholeSeconds(by: number | Duration): number {
+  const seconds = typeof by === "number" ? by : toSeconds(by);
+  if (Number.isSafeInteger(seconds) && seconds > 0) return seconds;
+  throw new ClockError(`Time travels forward by whole seconds, not by ${seconds}.`);
+}
+
+function assertAhead(timestamp: number, now: number): number {
+  if (timestamp > latestTime)
+    throw new ClockError(
+      `Time travels up to ${new Date(latestTime * 1_000).toISOString()}, in Unix seconds; ${timestamp} lies behind that.`,
+    );
+  if (Number.isSafeInteger(timestamp) && timestamp > now) return timestamp - now;
+  throw new ClockError(
+    `Time travels forward only: it is ${now}${describe(now)} now, which ${timestamp}${describe(timestamp)} does not come after.`,
+  );
+}
+
+function describe(timestamp: number): string {
+  const date = new Date(timestamp * 1_000);
+  return Number.isNaN(date.getTime()) ? "" : ` (${date.toISOString()})`;
+}

@@ -1,0 +1,25 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Services } from "../../../server/services.ts";
+import type { SandboxClock } from "./clock.ts";
+
+/**
+ * Lets sandbox time pass: a live clock by waiting, which holds up no snapshot, a deterministic one by moving it, chain included, by whole
+ * seconds and without waiting.
+ *
+ * @param signal - ends a wait early.
+ * @example const pause = letTimePass(chain.clock, signal); await pause(500, outside)
+ */
+export function letTimePass(
+  clock: Pick<SandboxClock, "mode" | "travel">,
+  signal: AbortSignal,
+): Services["pause"] {
+  return async (milliseconds, outside) => {
+    if (clock.mode === "live")
+      await outside(async (undone) => {
+        const stop = AbortSignal.any([signal, undone]);
+        // A wait is only ever rejected because it was ended.
+        await wait(milliseconds, undefined, { signal: stop }).catch(() => {});
+      });
+    else if (milliseconds > 0) await clock.travel(Math.ceil(milliseconds / 1_000));
+  };
+}

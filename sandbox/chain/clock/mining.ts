@@ -1,0 +1,85 @@
+import { maxUint64, maxUint128, toHex } from "viem";
+import { awaitAutomine, startAutomine } from "../../../relayer/mining.ts";
+import { connect } from "../../../relayer/node.ts";
+import type { MiningMode } from "../../../relayer/relayer.ts";
+import type { ChainClient } from "../anvil/chain-client.ts";
+
+/** When blocks are mined: at each transaction, so many seconds of real time apart, or only when they are asked for. */
+export type MiningPace = "transaction" | "never" | number;
+
+/**
+ * Sets when blocks are mined. A restore brings back what the snapshot saw. What a node that mines at once has to mine is mined before
+ * it stops doing so, and what is pending once it does so again.
+ *
+ * @example await setMining(client, "never"); // what is sent stays pending
+ */
+export async function setMining(client: ChainClient, every: MiningPace): Promise<void> {
+  const node = connect(client.request);
+  if (every === "transaction") {
+    await startAutomine(node);
+    return;
+  }
+  await awaitAutomine(node);
+  await client.setAutomine(false);
+  await client.setIntervalMining({ interval: every === "never" ? 0 : every });
+}
+
+/** How many blocks a node is asked for at once: it makes no others meanwhile, and takes longer the more it has. */
+const portion = 100;
+
+/** Mines so many blocks, after that of a transaction that a node which mines at once has been sent. */
+export async function mineBlocks(client: ChainClient, blocks: number): Promise<void> {
+  await awaitAutomine(connect(client.request));
+  for (let left = blocks; left > 0; left -= portion) await client.mine({ blocks: Math.min(left, portion) });
+}
+
+/** Reads how a node mines. */
+export async function readMining(client: ChainClient): Promise<MiningMode> {
+  const [automine, interval] = await Promise.all([
+    client.getAutomine(),
+    client.request({ method: "anvil_getIntervalMining" }),
+  ]);
+  return { automine, interval };
+}
+
+/** Whether a node makes a block now, or may at any moment. */
+export async function isMining(client: ChainClient): Promise<boolean> {
+  // A transaction stays in the pool until its block is made.
+  const [{ pending, queued }, { interval }] = await Promise.all([
+    client.getTxpoolStatus(),
+    readMining(client),
+  ]);
+  return pending + queued > 0 || interval !== null;
+}
+
+/** Pays itself; a revert takes it back. */
+const flusher = "0x00000000000000000000000000000000000F1005";
+
+/**
+ * Has a node be done with mining: what is pending is dropped, and every block that the node has begun or will still begin is made when this resolves. A
+ * revert that meets mining would leave its block on the chain, on top of what was reverted to. Leaves blocks of its own, and the node
+ * mining at once with nothing to mine.
+ */
+export async function drainMining(client: ChainClient): Promise<void> {
+  await client.request({ method: "anvil_dropAllTransactions" });
+  await Promise.all([
+    client.setAutomine(true),
+    client.setBalance({ address: flusher, value: maxUint128 }),
+    client.impersonateAccount({ address: flusher }),
+  ]);
+  // What Anvil has taken from its pool waits in a queue, also when it is dropped, and no call shows it: the way to know that the queue
+  // is empty is to go through it. The first may be in it twice if it met automine's beginning, the second is not.
+  const flush = { from: flusher, to: flusher, gas: toHex(21_000), gasPrice: toHex(maxUint64) } as const;
+  await client.request({ method: "eth_sendTransactionSync", params: [flush] });
+  await client.request({ method: "eth_sendTransactionSync", params: [flush] });
+  // The answer tells of the block; the pool lets go of the transaction after that.
+  await Promise.all([
+    client.stopImpersonatingAccount({ address: flusher }),
+    awaitAutomine(connect(client.request)),
+  ]);
+}
+
+/** Has a node mine as it did. */
+export async function restoreMining(client: ChainClient, { automine, interval }: MiningMode): Promise<void> {
+  await setMining(client, automine ? "transaction" : (interval ?? "never"));
+}

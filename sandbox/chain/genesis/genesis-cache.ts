@@ -1,0 +1,106 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { inCheckout, packageRoot } from "../../lib/package-root.ts";
+import { anvilVersion } from "../anvil/anvil-binary.ts";
+import { accounts, genesisDeployment } from "./deployment.ts";
+import { GenesisError } from "./genesis-error.ts";
+import { genesisKey } from "./genesis-key.ts";
+
+/** The description beside a cached state; on disk the amounts are decimal strings. */
+export const genesisDescription = z.object({
+  key: z.string(),
+  /** SHA-256 of the state file, in hex. */
+  stateDigest: z.string(),
+  deployment: genesisDeployment,
+  accounts,
+});
+
+/** A prepared chain: the state that Anvil loads, and what is deployed in it. */
+export interface Genesis extends z.infer<typeof genesisDescription> {
+  /** The absolute path of the state, to be read and never written. */
+  readonly stateFile: string;
+}
+
+/** The folder of the genesis with this key. */
+export function genesisFolder(key: string): string {
+  return join(packageRoot(), ".genesis", key);
+}
+
+/** SHA-256 of a state file in hex. */
+export async function stateDigest(stateFile: string): Promise<string> {
+  return createHash("sha256")
+    .update(await readFile(stateFile))
+    .digest("hex");
+}
+
+/**
+ * The cached genesis with this key, or `undefined` when there is none or it is not whole.
+ *
+ * @example
+ * const genesis = await findGenesis(await genesisKey());
+ */
+export async function findGenesis(key: string): Promise<Genesis | undefined> {
+  const folder = genesisFolder(key);
+  const stateFile = join(folder, "state.json");
+  try {
+    const text = await readFile(join(folder, "genesis.json"), "utf8");
+    const description = genesisDescription.parse(JSON.parse(text));
+    if (description.key !== key || description.stateDigest !== (await stateDigest(stateFile)))
+      return undefined;
+    return { ...description, stateFile };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The genesis for the contracts as they are compiled now. In a checkout a missing, stale or broken one is built (about 3 s, by
+ * Hardhat in a process of its own); an installed package brings it along.
+ *
+ * @param signal - ends the build early.
+ * @throws GenesisError `not_compiled` without artifacts, `not_built` when there is no genesis and it cannot be built.
+ * @example
+ * const { stateFile, deployment } = await loadGenesis();
+ */
+export async function loadGenesis(signal?: AbortSignal): Promise<Genesis> {
+  const key = await genesisKey();
+  const cached = await findGenesis(key);
+  if (cached !== undefined) return cached;
+  if (!inCheckout()) throw await unusableGenesis(key);
+  const script = join(packageRoot(), "scripts", "deploy.ts");
+  try {
+    const options = { cwd: packageRoot(), ...(signal === undefined ? {} : { signal }) };
+    await promisify(execFile)(process.execPath, [script], options);
+  } catch (cause) {
+    const reason = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
+    throw new GenesisError(
+      "not_built",
+      `The genesis could not be built; correct this and start again: ${reason}`,
+      { cause },
+    );
+  }
+  const built = await findGenesis(key);
+  if (built === undefined) {
+    throw new GenesisError(
+      "not_built",
+      `The genesis was built but is not in ${genesisFolder(key)}; start again.`,
+    );
+  }
+  return built;
+}
+
+// A package brings exactly one prepared chain, and nothing to make another with.
+async function unusableGenesis(key: string): Promise<GenesisError> {
+  const folder = dirname(genesisFolder(key));
+  const brought = await readdir(folder).catch(() => []);
+  return new GenesisError(
+    "not_built",
+    brought.some((name) => name !== key)
+      ? `The prepared chain in this package was made for other contracts or another Anvil than are installed (${anvilVersion()}); install routing-sandbox again, without overriding the version of @foundry-rs/anvil.`
+      : "The prepared chain in this package is missing or damaged; install routing-sandbox again.",
+  );
+}

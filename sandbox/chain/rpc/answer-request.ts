@@ -1,0 +1,245 @@
+import { Mutex } from "async-mutex";
+import type { Gate } from "../../../server/http/gate.ts";
+import { ReorgDepthError } from "../anvil/reorg-depth.ts";
+import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
+import { mostGas } from "./bound-call.ts";
+import { judgeMeasurement } from "./measure-trace.ts";
+import { type Plan, planCall } from "./plan-call.ts";
+import type { InvalidCall, RpcCall, RpcError, RpcId, RpcRequest } from "./read-request.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+/** How long calls of one request may run code without a transaction, in milliseconds. */
+export const runMs = 10_000;
+/** How many calls go to Anvil in one message. */
+const batchSize = 128;
+
+const limitExceeded = -32_005;
+const internalError = -32_603;
+/** EIP-1474: the method is not supported. */
+const notSupported = -32_004;
+
+/** What a call is answered with: the bytes of one JSON-RPC response. */
+type Response = Buffer;
+
+type TracePlan = Extract<Plan, { kind: "trace" }>;
+
+interface PlannedCall {
+  id: RpcId;
+  method: string;
+  plan: Plan;
+}
+
+/** Answers JSON-RPC requests: passes on what is on the list, within its limits, one thing after the other. */
+export class RequestAnswerer {
+  readonly #anvil: AnvilHttp;
+  readonly #gate: Gate;
+  readonly #settle: () => Promise<unknown>;
+  readonly #mine: (blocks: number) => Promise<void>;
+  readonly #requireReorgDepth: (depth: number) => Promise<void>;
+  /** Anvil makes no block while it runs a call, so that calls run one at a time. */
+  readonly #running = new Mutex();
+
+  /** @param chain - waits for the block that is being made, mines so many of them, and throws when a reorg would take too many. */
+  constructor(
+    anvil: AnvilHttp,
+    gate: Gate,
+    chain: {
+      settle: () => Promise<unknown>;
+      mine: (blocks: number) => Promise<void>;
+      requireReorgDepth: (depth: number) => Promise<void>;
+    },
+  ) {
+    this.#anvil = anvil;
+    this.#gate = gate;
+    this.#settle = chain.settle;
+    this.#mine = chain.mine;
+    this.#requireReorgDepth = chain.requireReorgDepth;
+  }
+
+  /**
+   * Returns the answer's bytes; null when nothing is answered, because all calls are notifications, which Anvil does not run either.
+   *
+   * @param subscriptions - those of the WebSocket that asks; null over HTTP.
+   * @throws ChainSilentError
+   */
+  async answer(request: RpcRequest, subscriptions: Subscriptions | null): Promise<Buffer | null> {
+    const planned = request.calls.flatMap((call) => plan(call));
+    const refused = planned.some(({ plan: { kind } }) => kind === "refuse");
+    const until = performance.now() + runMs;
+    const responses: Response[] = [];
+    for (const group of grouped(refused ? planned.map(refuseWhole) : planned))
+      responses.push(await this.#pass(group, until, subscriptions));
+    if (responses.length === 0) return null;
+    return request.isBatch ? join(responses) : (responses[0] ?? null);
+  }
+
+  /** Answers calls that can go in one message, or one call of any other kind. */
+  async #pass(
+    group: readonly PlannedCall[],
+    until: number,
+    subscriptions: Subscriptions | null,
+  ): Promise<Response> {
+    const [first] = group;
+    if (first === undefined) return Buffer.alloc(0);
+    const { id, method, plan } = first;
+    const enter = async <T>(work: () => Promise<T>) => await this.#gate.runShared(nameCall(method), work);
+    switch (plan.kind) {
+      case "error":
+      case "refuse":
+        return failure(id, plan.error);
+      case "ask":
+        return await enter(async () => await this.#ask(group));
+      case "run":
+        return await this.#run(first, until, async () => await this.#ask([first]));
+      case "trace":
+        return await this.#run(first, until, async () => await this.#trace(first, plan));
+      case "settled":
+        return await enter(async () => {
+          await this.#settle();
+          return await this.#ask(group);
+        });
+      case "reorg":
+        return await enter(async () => await this.#reorg(first, plan.depth));
+      case "mine":
+        await enter(async () => await this.#mine(plan.blocks)).catch((cause: unknown) => {
+          throw new ChainSilentError(
+            "The chain did not mine these blocks. See whether the sandbox still runs.",
+            {
+              cause,
+            },
+          );
+        });
+        return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result: plan.answer }));
+      case "subscribe":
+        if (subscriptions === null)
+          return failure(id, {
+            code: notSupported,
+            message: `${method} needs a WebSocket. Connect over ws://.`,
+          });
+        return await enter(async () => await subscribe(subscriptions, id, method, plan.params));
+    }
+  }
+
+  async #trace(call: PlannedCall, { measuring, params }: TracePlan): Promise<Response> {
+    const measurement = await this.#ask([{ ...call, plan: { kind: "run", params: measuring } }]);
+    const refusal = judgeMeasurement(measurement);
+    if (refusal === undefined) return measurement;
+    if (refusal !== null) return failure(call.id, refusal);
+    return await this.#ask([{ ...call, plan: { kind: "run", params } }]);
+  }
+
+  async #reorg(call: PlannedCall, depth: number): Promise<Response> {
+    await this.#settle();
+    try {
+      await this.#requireReorgDepth(depth);
+    } catch (error) {
+      if (!(error instanceof ReorgDepthError)) throw error;
+      return failure(call.id, { code: error.code, message: error.message });
+    }
+    return await this.#ask([call]);
+  }
+
+  async #ask(group: readonly PlannedCall[]): Promise<Response> {
+    const calls = group.map(({ id, method, plan }) => ({
+      jsonrpc: "2.0",
+      id,
+      method,
+      params: "params" in plan ? plan.params : [],
+    }));
+    const answer = await this.#anvil.post(JSON.stringify(calls.length === 1 ? calls[0] : calls));
+    // The responses of a batch stand between brackets, which a refusal of the whole has not.
+    return answer.at(0) === openBracket ? answer.subarray(1, -1) : answer;
+  }
+
+  /** Runs a call when no other one runs, unless its request has used up its time by then. */
+  async #run(call: PlannedCall, until: number, ask: () => Promise<Response>): Promise<Response> {
+    const late = Promise.withResolvers<Response>();
+    const expire = () => late.resolve(failure(call.id, timeLimit));
+    const timer = setTimeout(expire, Math.max(until - performance.now(), 0));
+    const ran = this.#running.runExclusive(async () => {
+      if (performance.now() >= until) return failure(call.id, timeLimit);
+      // Anvil goes on with a call whose caller is gone: whoever comes next waits for its answer.
+      const answer = await this.#gate.runShared(nameCall(call.method), ask);
+      return explainGas(answer);
+    });
+    try {
+      return await Promise.race([ran, late.promise]);
+    } finally {
+      clearTimeout(timer);
+      ran.catch(() => {});
+    }
+  }
+}
+
+const timeLimit: RpcError = {
+  code: limitExceeded,
+  message: `Code that runs without a transaction may take ${runMs / 1_000} s in one request. Send fewer calls at once.`,
+};
+
+async function subscribe(
+  subscriptions: Subscriptions,
+  id: RpcId,
+  method: string,
+  params: readonly unknown[],
+): Promise<Response> {
+  const asked = await subscriptions.ask(method, params);
+  return Buffer.from(asked.answer.replace(`"id":${asked.id}`, () => `"id":${JSON.stringify(id)}`));
+}
+
+function nameCall(method: string): string {
+  return `${method} over the chain's RPC`;
+}
+
+/** Nobody waits for the answer to a notification, and Anvil does not run one. */
+function plan(call: RpcCall | InvalidCall): PlannedCall[] {
+  if ("invalid" in call) return [{ id: null, method: "", plan: { kind: "error", error: call.invalid } }];
+  const { id, method } = call;
+  return id === undefined ? [] : [{ id, method, plan: planCall(call) }];
+}
+
+/** Of a batch with a call that is refused nothing is run. */
+function refuseWhole(call: PlannedCall): PlannedCall {
+  if (call.plan.kind === "refuse" || call.plan.kind === "error") return call;
+  const error = { code: notSupported, message: "Not run: another call of this batch is refused." };
+  return { ...call, plan: { kind: "error", error } };
+}
+
+/** Calls that need nothing of their own go together, as long as no other one stands between them. */
+function grouped(calls: readonly PlannedCall[]): PlannedCall[][] {
+  const groups: PlannedCall[][] = [];
+  for (const call of calls) {
+    const last = groups.at(-1);
+    const joins = call.plan.kind === "ask" && last?.[0]?.plan.kind === "ask" && last.length < batchSize;
+    if (joins) last.push(call);
+    else groups.push([call]);
+  }
+  return groups;
+}
+
+function failure(id: RpcId, error: RpcError): Response {
+  return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, error }));
+}
+
+function join(responses: readonly Response[]): Buffer {
+  const parts = responses.flatMap((response, index) => (index === 0 ? [response] : [comma, response]));
+  return Buffer.concat([Buffer.from("["), ...parts, Buffer.from("]")]);
+}
+
+const comma = Buffer.from(",");
+const openBracket = 0x5b;
+const outOfGas = /("error":\{"code":-?\d+,"message":"(?:EVM error OutOfGas|Out of gas: [^"]*))"/;
+/** An error has a short answer; a result may have any. */
+const longestError = 1_000;
+
+/** Says how much gas there is, where Anvil only says that it was not enough. */
+function explainGas(answer: Response): Response {
+  if (answer.length > longestError) return answer;
+  return Buffer.from(answer.toString().replace(outOfGas, `$1. A call may use ${mostGas} gas at most."`));
+}
+
+/** What is answered when the chain is silent. */
+export function silence(request: RpcRequest, { message }: ChainSilentError): Buffer {
+  const error = { code: internalError, message };
+  const ids = request.calls.flatMap((call) => (call.id === undefined ? [] : [call.id]));
+  return request.isBatch ? join(ids.map((id) => failure(id, error))) : failure(ids[0] ?? null, error);
+}

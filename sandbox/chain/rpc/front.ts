@@ -1,0 +1,202 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { type RawData, WebSocket, WebSocketServer } from "ws";
+import type { Json } from "../../../protocol/json.ts";
+import { Problem } from "../../../server/errors/problem.ts";
+import { jsonAnswer } from "../../../server/http/answer.ts";
+import type { Gate } from "../../../server/http/gate.ts";
+import type { RefusalForm } from "../../../server/http/refusal-form.ts";
+import { endWith } from "../../lib/http/refuse.ts";
+import { RequestAnswerer, silence } from "./answer-request.ts";
+import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
+import { type RpcError, readRequest } from "./read-request.ts";
+import { Subscriptions } from "./subscriptions.ts";
+
+/** What Anvil takes in one request, in bytes. */
+export const largestBody = 2 * 1024 * 1024;
+/** How many messages of one WebSocket are answered at a time. */
+const mostUnderWay = 64;
+const preflightSeconds = 600;
+
+/**
+ * The chain as wallets and tests get it: JSON-RPC over HTTP and WebSocket. It passes on the methods of a list, within limits, and
+ * refuses everything else, so that nothing sets the chain apart from the store, the relayer and the clock. Calls wait while a snapshot
+ * is taken or restored.
+ */
+export class RpcFront {
+  readonly #chain: string;
+  readonly #anvil: AnvilHttp;
+  readonly #answerer: RequestAnswerer;
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: largestBody,
+    perMessageDeflate: false,
+  });
+
+  /**
+   * @param url - where Anvil itself answers.
+   * @param chain - waits for the block that is being made, mines so many of them, and throws when a reorg would take too many.
+   */
+  constructor(url: string, gate: Gate, chain: ConstructorParameters<typeof RequestAnswerer>[2]) {
+    this.#chain = url.replace(/^http/, "ws");
+    this.#anvil = new AnvilHttp(url);
+    this.#answerer = new RequestAnswerer(this.#anvil, gate, chain);
+    this.#sockets.on("wsClientError", ({ message }, socket) => {
+      const headers = { "Sec-WebSocket-Version": "13" };
+      const detail = `The connection cannot become a WebSocket: ${message}. Send the handshake of RFC 6455.`;
+      endWith(socket, rpcRefusal(new Problem("request_malformed", detail, { headers }), unread));
+    });
+  }
+
+  /** Answers an HTTP request. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    this.#allowPage(request, response);
+    if (request.method === "OPTIONS") {
+      response.writeHead(204, {
+        "Access-Control-Allow-Methods": "POST",
+        "Access-Control-Allow-Headers": "Content-Type",
+        "Access-Control-Max-Age": preflightSeconds,
+      });
+      response.end();
+    } else if (request.method === "POST")
+      void this.#answer(request, response).catch(() => response.destroy());
+    else {
+      response.setHeader("Allow", "POST, OPTIONS");
+      refuse(response, 405, "The chain's RPC takes POST.");
+    }
+  }
+
+  /** Takes a WebSocket. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#sockets.handleUpgrade(request, socket, head, (client) => this.#connect(client));
+  }
+
+  /** Ends all WebSockets and idle connections to the chain. */
+  close(): void {
+    for (const client of this.#sockets.clients) client.close(1001, "The sandbox stops.");
+    this.#anvil.close();
+  }
+
+  // The listener has let this page in; the browser shows it the answer only if told so.
+  #allowPage({ headers }: IncomingMessage, response: ServerResponse): void {
+    response.setHeader("Vary", "Origin");
+    if (headers.origin !== undefined) response.setHeader("Access-Control-Allow-Origin", headers.origin);
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const type = request.headers["content-type"] ?? "";
+    if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+      response.setHeader("Connection", "close");
+      refuse(response, 415, "Send the request as application/json.");
+      return;
+    }
+    if (request.headers.expect !== undefined) response.writeContinue();
+    const body = await readBody(request);
+    if (body === null) {
+      response.setHeader("Connection", "close");
+      refuse(response, 413, `A request may have at most ${largestBody} bytes.`);
+      // What still comes is read off the connection, so that the answer arrives.
+      request.resume();
+      return;
+    }
+    const asked = readRequest(body);
+    if ("invalid" in asked) {
+      answerJson(response, 200, failure(asked.invalid));
+      return;
+    }
+    try {
+      const answer = await this.#answerer.answer(asked, null);
+      if (answer === null) response.writeHead(204).end();
+      else answerJson(response, 200, answer);
+    } catch (error) {
+      if (!(error instanceof ChainSilentError)) throw error;
+      answerJson(response, 502, silence(asked, error));
+    }
+  }
+
+  #connect(client: WebSocket): void {
+    const subscriptions = new Subscriptions(this.#chain, client);
+    let underWay = 0;
+    client.pause();
+    void subscriptions.opened().then(() => client.resume());
+    // A close follows.
+    client.on("error", () => {});
+    client.on("message", (data) => {
+      underWay += 1;
+      if (underWay === mostUnderWay) client.pause();
+      void this.#answerMessage(data, client, subscriptions)
+        .catch(() => client.terminate())
+        .finally(() => {
+          underWay -= 1;
+          if (underWay === mostUnderWay - 1) client.resume();
+        });
+    });
+  }
+
+  async #answerMessage(data: RawData, client: WebSocket, subscriptions: Subscriptions): Promise<void> {
+    const asked = readRequest(bytesOf(data));
+    const send = (answer: Buffer | string) => {
+      if (client.readyState === WebSocket.OPEN) client.send(answer.toString());
+    };
+    if ("invalid" in asked) {
+      send(failure(asked.invalid));
+      return;
+    }
+    const answer = async () => {
+      try {
+        const answered = await this.#answerer.answer(asked, subscriptions);
+        if (answered !== null) send(answered);
+      } catch (error) {
+        if (!(error instanceof ChainSilentError)) throw error;
+        send(silence(asked, error));
+      }
+    };
+    const subscribes = asked.calls.some((call) => "method" in call && call.method === "eth_subscribe");
+    await (subscribes ? subscriptions.holding(answer) : answer());
+  }
+}
+
+function bytesOf(data: RawData): Uint8Array {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+}
+
+/** The whole body, or null when it is too large. */
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  if (Number(request.headers["content-length"] ?? 0) > largestBody) return null;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    const bytes = Buffer.from(chunk);
+    length += bytes.length;
+    if (length > largestBody) return null;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** What is known of a handshake that is none. */
+const unread = { method: null, path: "/" };
+
+/** Answers what the port refuses as JSON-RPC clients read it: an invalid request, with the HTTP status. */
+export const rpcRefusal: RefusalForm = ({ status, message, headers }) =>
+  jsonAnswer(
+    status,
+    { jsonrpc: "2.0", id: null, error: { code: -32_600, message } },
+    { "Content-Type": "application/json", ...headers },
+  );
+
+function failure(error: RpcError): string {
+  const body: Json = { jsonrpc: "2.0", id: null, error: { ...error } };
+  return JSON.stringify(body);
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  answerJson(response, status, failure({ code: -32_600, message }));
+}
+
+function answerJson(response: ServerResponse, status: number, body: string | Buffer): void {
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes.length });
+  response.end(bytes);
+}

@@ -1,0 +1,93 @@
+import type { Json } from "../../../protocol/json.ts";
+import { Problem } from "../../../server/errors/problem.ts";
+import { parseJson } from "../../../server/http/parse-json.ts";
+
+/** A JSON-RPC error object. */
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: Json;
+}
+
+/** The id of a call, as it is answered. */
+export type RpcId = string | number | null;
+
+/** One call. Without an id it is a notification, which nobody is answered. */
+export interface RpcCall {
+  id: RpcId | undefined;
+  method: string;
+  params: readonly unknown[];
+}
+
+/** An entry of a request that is no call. */
+export interface InvalidCall {
+  id: null;
+  invalid: RpcError;
+}
+
+/** What one HTTP body or one WebSocket message asks. */
+export interface RpcRequest {
+  isBatch: boolean;
+  calls: readonly (RpcCall | InvalidCall)[];
+}
+
+/** The JSON-RPC code of a request that is none. */
+const invalidRequest = -32_600;
+
+const names = new Set(["jsonrpc", "id", "method", "params"]);
+
+/**
+ * Reads a JSON-RPC 2.0 request strictly. What is passed on is written anew from what was read here, so that Anvil's own reader cannot
+ * take it for something else: names that are given twice, calls as arrays, or names that JSON escapes.
+ *
+ * @returns the error to answer when nothing of it can be read.
+ * @example readRequest(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'))
+ */
+export function readRequest(bytes: Uint8Array): RpcRequest | { invalid: RpcError } {
+  let body: unknown;
+  try {
+    body = parseJson(bytes, asWritten);
+  } catch (error) {
+    if (error instanceof Problem) return { invalid: invalid(error.message) };
+    throw error;
+  }
+  if (!Array.isArray(body)) return { isBatch: false, calls: [readCall(body)] };
+  if (body.length === 0) return { invalid: invalid("A batch has at least one call.") };
+  return { isBatch: true, calls: body.map(readCall) };
+}
+
+/** JSON that is written as it stands, for numbers that a double cannot keep. */
+const asWritten: (source: string) => unknown = Reflect.get(JSON, "rawJSON");
+
+function readCall(value: unknown): RpcCall | InvalidCall {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { id: null, invalid: invalid("A call is an object with jsonrpc, id, method and params.") };
+  const call: { jsonrpc?: unknown; id?: unknown; method?: unknown; params?: unknown } = value;
+  const refuse = (reason: string) => ({ id: null, invalid: invalid(reason) });
+  const unknown = Object.keys(value).find((name) => !names.has(name));
+  if (unknown !== undefined)
+    return refuse(`A call has no member ${JSON.stringify(unknown)}: it has jsonrpc, id, method and params.`);
+  const { jsonrpc, id, method, params } = call;
+  if (jsonrpc !== "2.0") return refuse('jsonrpc must be "2.0".');
+  if (typeof method !== "string") return refuse("method must be a string.");
+  if (id !== undefined && id !== null && typeof id !== "string" && !Number.isSafeInteger(id))
+    return refuse("id must be a string, a whole number or null.");
+  const list = readParams(params);
+  if (list === null) return refuse("params must be an array.");
+  return { id: isId(id) ? id : undefined, method, params: list };
+}
+
+function isId(id: unknown): id is RpcId {
+  return id === null || typeof id === "string" || typeof id === "number";
+}
+
+/** No method of Anvil needs params by name; an object without members stands for none, as Anvil takes it. */
+function readParams(params: unknown): readonly unknown[] | null {
+  if (params === undefined || params === null) return [];
+  if (Array.isArray(params)) return params;
+  return typeof params === "object" && Object.keys(params).length === 0 ? [] : null;
+}
+
+function invalid(reason: string): RpcError {
+  return { code: invalidRequest, message: `Invalid request: ${reason}` };
+}

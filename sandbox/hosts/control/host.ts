@@ -1,0 +1,92 @@
+import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import type { Hex } from "viem";
+import { z } from "zod";
+import type { Relayer } from "../../../relayer/relayer.ts";
+import type { Gate } from "../../../server/http/gate.ts";
+import type { KeyUse } from "../../../server/key-use.ts";
+import type { Services } from "../../../server/services.ts";
+import type { Chain } from "../../chain/genesis/start-chain.ts";
+import { refusalRoutes } from "../../service/cluster/refusals.ts";
+import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
+import type { SandboxDescription } from "../../state/description.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import type { Explanation } from "../explain/explanation.ts";
+import type { Explorer } from "../explorer/explorer.ts";
+import type { Recorder } from "../recorder/recorder.ts";
+import { chainRoutes } from "./chain-routes.ts";
+import { markRoutes } from "./mark-routes.ts";
+import { receiverRoutes } from "./receiver-routes.ts";
+import { refuse, refuseError } from "./refuse-error.ts";
+import { relayerRoutes } from "./relayer-routes.ts";
+import { scenarioRoutes } from "./scenario-routes.ts";
+import { snapshotRoutes } from "./snapshot-routes.ts";
+
+const explainedHash = z.templateLiteral(
+  ["0x", z.string().regex(/^[0-9a-f]{64}$/)],
+  "is no transaction hash: 0x and 64 lower-case hexadecimal digits",
+);
+
+/**
+ * The control API: what a tester does to the sandbox itself. It never is part of the routing API. Its listener keeps every
+ * page out but the explorer, which it serves itself.
+ */
+export function createControlHost(sandbox: {
+  description: SandboxDescription;
+  chain: Chain;
+  relayer: Relayer;
+  receiver: SandboxReceiver;
+  rotateKeys: (...uses: KeyUse[]) => Promise<void>;
+  explain: (hash: Hex) => Promise<Explanation>;
+  explorer: Explorer;
+  gate: Gate;
+  recorder: Recorder;
+  /** The content of a snapshot file. */
+  encoded: () => Promise<Uint8Array>;
+  snapshot: () => Promise<Snapshot>;
+  services: Pick<Services, "refused">;
+}): Express {
+  const { description, chain, relayer } = sandbox;
+  const { clock, client } = chain;
+  const app = express();
+  app.disable("x-powered-by");
+  app.use((request, response, next) => {
+    // Every body is taken; the listener has refused all other expectations.
+    if (request.headers.expect !== undefined) response.writeContinue();
+    next();
+  });
+  app.use(snapshotRoutes(sandbox));
+  app.use(refusalRoutes(sandbox.services));
+  app.use(markRoutes(sandbox));
+  app.use(scenarioRoutes(sandbox));
+  app.use(sandbox.recorder.control());
+  app.use(express.json({ limit: "32kb" }));
+
+  app.get("/status", async (_request, response) => {
+    const block = await client.getBlock({ blockTag: "latest" });
+    response.json({
+      version: 1,
+      seed: description.seed,
+      mode: description.mode,
+      pid: description.pid,
+      urls: description.urls,
+      explorer: `${description.urls.control}/`,
+      chain: { ...description.chain, block_number: Number(block.number), block_hash: block.hash },
+      now: await clock.now(),
+      faults: relayer.faults(),
+    });
+  });
+  app.get("/explain/:hash", async (request, response) => {
+    response.json(await sandbox.explain(explainedHash.parse(request.params.hash)));
+  });
+  app.use(chainRoutes(sandbox));
+  app.use(relayerRoutes(sandbox));
+  app.use(receiverRoutes(sandbox));
+  app.use(sandbox.explorer.routes);
+  app.use((request, response) =>
+    refuse(response, 404, `There is nothing at ${request.method} ${request.path}.`),
+  );
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) =>
+    refuseError(error, response),
+  );
+  return app;
+}

@@ -1,0 +1,31 @@
+import type { Abi, Address } from "viem";
+import { fundingSourceAbi, purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import { sameAddress } from "../../../protocol/same-address.ts";
+import type { Deployment } from "../../../server/deployment.ts";
+
+/** A contract of the deployment, with the name that people use. */
+export interface KnownContract {
+  name: string;
+  address: Address;
+  abi: Abi;
+}
+
+/** The contracts that a deployment is made of. */
+export function contractsOf(deployment: Deployment): KnownContract[] {
+  return [
+    { name: "the registrar", address: deployment.registrar.address, abi: purchaseRegistrarAbi },
+    { name: "the token", address: deployment.token.address, abi: testUsdcAbi },
+    { name: "the funding source", address: deployment.fundingSource.address, abi: fundingSourceAbi },
+  ];
+}
+
+/** The contract at an address, or null for any other account. */
+export function contractAt(deployment: Deployment, address: Address | null): KnownContract | null {
+  return contractsOf(deployment).find((contract) => sameAddress(contract.address, address)) ?? null;
+}
+
+/** What stands at an address, in words. */
+export function nameOf(deployment: Deployment, address: Address | null): string {
+  if (address === null) return "a new contract";
+  return contractAt(deployment, address)?.name ?? "an unknown address";
+}

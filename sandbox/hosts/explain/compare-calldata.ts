@@ -1,0 +1,65 @@
+import { type Abi, type Hex, size, slice } from "viem";
+import { decodeCall } from "../../../protocol/call.ts";
+import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import type { Json } from "../../../protocol/json.ts";
+import type { Explanation } from "./explanation.ts";
+
+type CallDifference = Pick<
+  NonNullable<Explanation["call"]>,
+  "function" | "expected_function" | "canonical" | "fields" | "words"
+>;
+
+/**
+ * Lays calldata beside the expected one: field by field as the ABI reads both, and word by word.
+ *
+ * @example compareCalldata(purchaseRegistrarAbi, expected.call.data, envelope.input).fields
+ */
+export function compareCalldata(abi: Abi, expected: Hex, actual: Hex): CallDifference {
+  const wanted = decodeCall(abi, expected);
+  const found = decodeCall(abi, actual);
+  const left = flatten(wanted?.args ?? {});
+  const right = flatten(found?.args ?? {});
+  const names = [...new Set([...left.keys(), ...right.keys()])];
+  const fields = names.map((name) => {
+    const one = left.get(name) ?? null;
+    const other = right.get(name) ?? null;
+    return { name, expected: one, actual: other, equal: canonicalJson(one) === canonicalJson(other) };
+  });
+  return {
+    function: found?.function ?? null,
+    expected_function: wanted?.function ?? "",
+    canonical: found?.canonical ?? false,
+    fields,
+    words: compareWords(expected, actual),
+  };
+}
+
+/** The leaves of named arguments by their path. */
+function flatten(value: Json, path = ""): Map<string, Json> {
+  if (typeof value !== "object" || value === null) return new Map([[path, value]]);
+  const entries = Array.isArray(value)
+    ? value.map((entry, index): [string, Json] => [`${path}[${index}]`, entry])
+    : Object.entries(value).map(([name, entry]): [string, Json] => [path ? `${path}.${name}` : name, entry]);
+  return new Map(entries.flatMap(([name, entry]) => [...flatten(entry, name)]));
+}
+
+function compareWords(expected: Hex, actual: Hex): CallDifference["words"] {
+  const words: CallDifference["words"] = [];
+  const length = Math.max(size(expected), size(actual));
+  for (let offset = 0; offset < length; offset += offset === 0 ? 4 : 32) {
+    const end = offset === 0 ? 4 : offset + 32;
+    const left = bytesOf(expected, offset, end);
+    const right = bytesOf(actual, offset, end);
+    const differing = Array.from(
+      { length: Math.max(left.length, right.length) / 2 },
+      (_, index) => index,
+    ).filter((index) => left.slice(index * 2, index * 2 + 2) !== right.slice(index * 2, index * 2 + 2));
+    words.push({ offset, expected: left, actual: right, differing });
+  }
+  return words;
+}
+
+function bytesOf(data: Hex, from: number, to: number): string {
+  const length = size(data);
+  return from >= length ? "" : slice(data, from, Math.min(to, length)).slice(2);
+}

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { checkNames } from "../../../protocol/binding/check-binding.ts";
+import { addressShape, hashShape, jsonShape } from "./shapes.ts";
+
+/** One field of a call beside the one that was expected; null where a side does not have it. */
+const fieldDifference = z.object({
+  name: z.string(),
+  expected: jsonShape,
+  actual: jsonShape,
+  equal: z.boolean(),
+});
+
+/** 32 bytes of calldata beside those that were expected; the first word is the four bytes of the selector. */
+const wordDifference = z.object({
+  offset: z.int(),
+  expected: z.string(),
+  actual: z.string(),
+  /** Which bytes of the word differ, from 0; a missing byte differs. */
+  differing: z.array(z.int()),
+});
+
+const step = z.object({
+  step: z.string(),
+  subject: z.string(),
+  accepted: z.boolean(),
+  failed: z.array(z.enum(checkNames)),
+});
+
+const revert = z.object({ name: z.string(), args: z.record(z.string(), jsonShape), data: z.string() });
+
+const frameFields = {
+  type: z.string(),
+  from: addressShape,
+  to: addressShape.nullable(),
+  /** What stands at `to`, in words. */
+  contract: z.string(),
+  /** The call as the contract's ABI reads it, or its selector. */
+  call: z.string(),
+  /** What it failed with, or null. */
+  failure: z.string().nullable(),
+};
+
+/** One call inside a transaction, with the calls that it made. */
+export type Frame = z.infer<z.ZodObject<typeof frameFields>> & { calls: Frame[] };
+
+const frame: z.ZodType<Frame> = z.lazy(() => z.object({ ...frameFields, calls: z.array(frame) }));
+
+/** Whether a transaction would be accepted and for what, and if not why. */
+export const explanationSchema = z.object({
+  transaction_hash: hashShape,
+  accepted: z.boolean(),
+  /** The step that comes closest, in the words of the service, and what it is about. */
+  step: z.string().nullable(),
+  subject: z.string().nullable(),
+  /** One sentence. */
+  cause: z.string(),
+  checks: z.array(
+    z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonShape, actual: jsonShape }),
+  ),
+  call: z
+    .object({
+      to: addressShape.nullable(),
+      contract: z.string(),
+      function: z.string().nullable(),
+      expected_function: z.string(),
+      canonical: z.boolean(),
+      fields: z.array(fieldDifference),
+      words: z.array(wordDifference),
+    })
+    .nullable(),
+  logs: z.array(
+    z.object({
+      address: addressShape,
+      contract: z.string(),
+      log_index: z.int(),
+      event: z.string().nullable(),
+      fields: jsonShape,
+    }),
+  ),
+  revert: revert.nullable(),
+  trace: frame.nullable(),
+  /** Every step that it was compared with, the closest first. */
+  compared: z.array(step),
+});
+
+/** Whether a transaction would be accepted and for what, and if not why. */
+export type Explanation = z.infer<typeof explanationSchema>;

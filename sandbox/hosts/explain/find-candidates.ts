@@ -1,0 +1,244 @@
+import type { Address, Hex } from "viem";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
+import { decodeCall } from "../../../protocol/call.ts";
+import { hashId } from "../../../protocol/id.ts";
+import type { Json } from "../../../protocol/json.ts";
+import { sameAddress } from "../../../protocol/same-address.ts";
+import {
+  type Expectation,
+  expectClaim,
+  expectEnrollment,
+  expectFundingApproval,
+  expectOffer,
+  expectPaymentApproval,
+  expectPayments,
+  expectRefund,
+  expectRegistration,
+} from "../../../server/binding/expectations.ts";
+import type { Use } from "../../../server/binding/require-bound.ts";
+import { asJournaled } from "../../../server/domain/current-state.ts";
+import { findParts } from "../../../server/domain/find.ts";
+import { readClaimedPayments } from "../../../server/domain/payments.ts";
+import type { Services } from "../../../server/services.ts";
+import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
+import type { Stored } from "../../../server/store/store.ts";
+import { contractAt } from "./address-book.ts";
+import { allCalls, type TracedCall } from "./read-trace.ts";
+
+/** A step that a transaction could have been meant for. */
+export interface Candidate {
+  use: Use;
+  /** The merchant or the purchases that it is about, by their ids. */
+  about: string;
+  expectation: Expectation;
+}
+
+/** One call that a transaction makes, itself or on its way. */
+interface MadeCall {
+  to: Address | null;
+  sender: Address;
+  function: string | null;
+  args: { [name: string]: Json };
+}
+
+/** Everything that the service knows and a transaction could be about. */
+interface Known {
+  purchases: Stored<PurchaseRecord>[];
+  merchants: Stored<MerchantRecord>[];
+}
+
+/**
+ * Finds the steps that a transaction could have been meant for: by its own call, then by the calls inside it, then by the
+ * purchases that its calls or its logs name, then by who sent it.
+ */
+export async function findCandidates(
+  observed: ObservedTransaction,
+  trace: TracedCall | null,
+  services: Services,
+): Promise<Candidate[]> {
+  const known = await readKnown(services);
+  const calls = madeCalls(observed, trace, services);
+  for (const call of calls) {
+    const found = await candidatesOf(call, observed, known, services);
+    if (found.length > 0) return found;
+  }
+  const ids: Json[] = [
+    ...calls.flatMap(({ args }) => args["id"] ?? []),
+    ...(observed.receipt?.logs ?? []).flatMap(({ topics }) => topics),
+  ];
+  const named = ids.flatMap((id) => known.purchases.filter(({ value }) => value.commitment_hash === id));
+  const sender = observed.envelope?.sender ?? null;
+  const own = known.purchases.filter(({ value }) => sameAddress(value.buyer, sender)).toReversed();
+  const [likeliest] = [...named, ...own];
+  return likeliest === undefined ? [] : [await payment(likeliest, observed, services)];
+}
+
+async function readKnown({ store, deployment }: Services): Promise<Known> {
+  const known: Known = { purchases: [], merchants: [] };
+  for (const { id: program } of deployment.programs) {
+    known.purchases.push(...(await store.list("purchases", { program })));
+    known.merchants.push(...(await store.list("merchants", { program })));
+  }
+  return known;
+}
+
+/** The transaction's own call and those inside it, as far as they say something under the ABIs of the deployment. */
+function madeCalls(
+  { envelope }: ObservedTransaction,
+  trace: TracedCall | null,
+  { deployment }: Services,
+): MadeCall[] {
+  if (envelope?.sender === null || envelope === null) return [];
+  const { sender } = envelope;
+  const calls = [
+    { to: envelope.to, data: envelope.input },
+    ...(trace === null ? [] : allCalls(trace).map(({ to, input }) => ({ to: to ?? null, data: input }))),
+  ];
+  return calls.flatMap(({ to, data }) => {
+    const abi = contractAt(deployment, to)?.abi;
+    const decoded =
+      (abi === undefined ? null : decodeCall(abi, data)) ??
+      decodeCall(purchaseRegistrarAbi, data) ??
+      decodeCall(testUsdcAbi, data);
+    return decoded === null ? [] : [{ to, sender, function: decoded.function, args: decoded.args }];
+  });
+}
+
+async function candidatesOf(
+  call: MadeCall,
+  observed: ObservedTransaction,
+  known: Known,
+  services: Services,
+): Promise<Candidate[]> {
+  const { hash } = observed;
+  const { args } = call;
+  const use = (step: string, subject: string) => ({ use: { key: hash, step, subject }, about: subject });
+  const byId = (id: Json | undefined) => known.purchases.filter(({ value }) => value.commitment_hash === id);
+  switch (call.function) {
+    case "enroll": {
+      const merchantRef = member(args["authorization"], "merchantRef");
+      const found = known.merchants.filter(({ key }) => hashId(key) === merchantRef);
+      return await Promise.all(
+        found.map(async ({ key, value }) => ({
+          ...use("enrollment", key),
+          expectation: expectEnrollment(value, await enrolledAs(value, services), services),
+        })),
+      );
+    }
+    case "offer":
+    case "register": {
+      const purchaseRef = member(args["purchase"], "purchaseRef");
+      const found = known.purchases.filter(({ key }) => hashId(key) === purchaseRef);
+      return await Promise.all(
+        found.map(async ({ key, value }) => {
+          const { exists } = await onChain(value, services);
+          const registrar = services.deployment.programs.find(({ id }) => id === value.program)?.registrar;
+          return call.function === "offer" && registrar !== undefined
+            ? { ...use("offer", key), expectation: expectOffer(value, registrar, exists, services) }
+            : { ...use("registration", key), expectation: expectRegistration(value, exists, services) };
+        }),
+      );
+    }
+    case "pay":
+    case "payWithPermit":
+    case "payBatch": {
+      const ids = call.function === "payBatch" ? list(args["ids"]) : [args["id"]];
+      const found = [...new Set(ids)].flatMap(byId);
+      return await Promise.all(found.map(async (stored) => await payment(stored, observed, services)));
+    }
+    case "claim":
+      return await Promise.all(
+        byId(args["id"]).map(async ({ key, value }) => {
+          const { claim } = await findParts(asJournaled(services), value);
+          const claimHash = claim?.claim_hash ?? asHash(args["claimHash"]);
+          const { exists } = await onChain(value, services);
+          return { ...use("claim", key), expectation: expectClaim(value, claimHash, exists, services) };
+        }),
+      );
+    case "collectRefund":
+      return (
+        await Promise.all(
+          byId(args["id"]).map(async ({ key, value }) => await refund(use("refund", key), value, services)),
+        )
+      ).filter((candidate) => candidate !== null);
+    case "approve":
+      return approvals(call, observed, known, services);
+    default:
+      return [];
+  }
+}
+
+/** What an approval could be for: a wallet can be a merchant's and a buyer's, and the spender can be the wrong one of the two. */
+function approvals(
+  { args, sender }: MadeCall,
+  { hash }: ObservedTransaction,
+  known: Known,
+  services: Services,
+): Candidate[] {
+  const use = (step: string, subject: string) => ({ use: { key: hash, step, subject }, about: subject });
+  const amount = BigInt(String(args["value"] ?? args["amount"] ?? "0"));
+  const fundings = known.merchants
+    .filter(({ value }) => sameAddress(value.wallet, sender))
+    .map(({ key, value }) => ({
+      ...use("funding approval", key),
+      expectation: expectFundingApproval(value, services),
+    }));
+  const payments = known.purchases
+    .filter(({ value }) => sameAddress(value.buyer, sender))
+    .toReversed()
+    .map(({ key, value }) => ({
+      ...use("payment approval", key),
+      expectation: expectPaymentApproval(value, amount, services),
+    }));
+  const funds = sameAddress(String(args["spender"]), services.deployment.fundingSource.address);
+  return funds ? [...fundings, ...payments] : [...payments, ...fundings];
+}
+
+async function payment(
+  stored: Stored<PurchaseRecord>,
+  observed: ObservedTransaction,
+  services: Services,
+): Promise<Candidate> {
+  const at = await onChain(stored.value, services);
+  const { call, payments } = await readClaimedPayments(observed, stored, at, services);
+  return {
+    use: { key: observed.hash, step: "payment", subject: observed.hash },
+    about: [...new Set(payments.map(({ id, stored: paid }) => paid?.key ?? id))].join(", "),
+    expectation: expectPayments(call, payments, stored.value, services),
+  };
+}
+
+async function refund(
+  use: Pick<Candidate, "use" | "about">,
+  purchase: PurchaseRecord,
+  services: Services,
+): Promise<Candidate | null> {
+  const { claim, decision } = await findParts(asJournaled(services), purchase);
+  const registrar = services.deployment.programs.find(({ id }) => id === purchase.program)?.registrar;
+  if (claim === null || decision === null || registrar === undefined) return null;
+  const at = await onChain(purchase, services);
+  return { ...use, expectation: expectRefund({ purchase, claim, decision, registrar }, at, services) };
+}
+
+async function onChain({ commitment_hash: id, buyer }: PurchaseRecord, { chain }: Services) {
+  return await chain.purchase({ id, buyer });
+}
+
+async function enrolledAs(merchant: MerchantRecord, { chain }: Services): Promise<Hex | null> {
+  const { id, program, wallet } = merchant;
+  const query = { program: hashId(program), merchantRef: hashId(id), wallet };
+  return (await chain.funding(query)).authorization;
+}
+
+function member(value: Json | undefined, name: string): Json | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
+}
+
+function list(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function asHash(value: Json | undefined): Hex {
+  return `0x${String(value).slice(2)}`;
+}

@@ -1,0 +1,96 @@
+import type { BindingCheck, CheckName } from "../../../protocol/binding/check-binding.ts";
+import type { Json } from "../../../protocol/json.ts";
+import type { Explanation } from "./explanation.ts";
+
+/** What a sentence about a refusal is made of. */
+export interface Facts {
+  checks: readonly BindingCheck[];
+  call: Explanation["call"];
+  /** The custom error that it reverted with, in words. */
+  failure: string | null;
+}
+
+/** Which failed check explains the others best, the best first. */
+const order: readonly CheckName[] = [
+  "chain",
+  "mined",
+  "canonical",
+  "contract",
+  "wallet",
+  "value",
+  "calldata",
+  "status",
+  "purchase",
+  "log",
+  "unused",
+  "timely",
+  "confirmations",
+];
+
+/**
+ * The one sentence that says why a transaction is refused.
+ *
+ * @returns null when no check failed.
+ */
+export function nameCause(facts: Facts): string | null {
+  for (const name of order) {
+    const check = facts.checks.find((one) => one.name === name);
+    if (check !== undefined && !check.ok) return sentences[name](check, facts);
+  }
+  return null;
+}
+
+const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts) => string } = {
+  chain: () => "The node serves another chain than the one that the service is bound to.",
+  mined: ({ actual }) =>
+    actual === "unknown"
+      ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganisation."
+      : "It is still pending: nothing is accepted before it is mined.",
+  canonical: ({ actual }) => {
+    const contradictions = member(actual, "contradictions");
+    return Array.isArray(contradictions)
+      ? `What the node tells of it does not fit together: ${contradictions.join("; ")}.`
+      : "Its block is not on the chain.";
+  },
+  contract: ({ expected, actual }, { call }) => {
+    const to = member(actual, "address");
+    if (String(to).toLowerCase() === String(member(expected, "address")).toLowerCase())
+      return `The code at ${String(to)} is no longer the one that was pinned.`;
+    if (to === null) return "It creates a contract; the bound contract must be called by the wallet itself.";
+    return `It calls ${String(to)} (${call?.contract ?? "unknown"}); the bound contract is ${String(member(expected, "address"))}, and nothing in between counts.`;
+  },
+  wallet: ({ expected, actual }) => {
+    const reason = member(actual, "reason");
+    return typeof reason === "string"
+      ? reason
+      : `It was sent by ${String(actual)}; the bound wallet is ${String(expected)}.`;
+  },
+  value: ({ actual }) => `It carries ${String(actual)} wei; none is expected.`,
+  calldata: (_check, { call }) => {
+    if (call === null) return "Its calldata is not that of the expected call.";
+    if (call.function === null) return `Its calldata is no canonical call of ${call.expected_function}.`;
+    if (call.function !== call.expected_function)
+      return `It calls ${call.function}; ${call.expected_function} was expected.`;
+    const field = call.fields.find(({ equal }) => !equal);
+    return field === undefined
+      ? `It says ${call.function} with the right arguments in bytes that are not their canonical encoding.`
+      : `In ${call.function}, ${field.name} is ${JSON.stringify(field.actual)}; ${JSON.stringify(field.expected)} was expected.`;
+  },
+  status: (_check, { failure }) =>
+    failure === null ? "It reverted, without a reason (out of gas, perhaps)." : `It reverted: ${failure}.`,
+  purchase: () =>
+    "What it is about is not on chain as the service knows it, or belongs to another buyer or program.",
+  log: () => "The bound contracts did not emit exactly the expected logs.",
+  unused: ({ actual }) => `Its hash is used already: ${String(actual)}.`,
+  timely: ({ expected, actual }) => {
+    const from = member(expected, "from");
+    return typeof from === "number" && Number(actual) < from
+      ? `It was mined at ${String(actual)}, before what it is to serve was there (${from}).`
+      : `It was mined at ${String(actual)}, after the deadline (${String(member(expected, "to"))}).`;
+  },
+  confirmations: ({ expected, actual }) => `It has ${String(actual)} of ${String(expected)} confirmations.`,
+};
+
+function member(value: Json, name: string): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value[name] ?? null) : null;
+}

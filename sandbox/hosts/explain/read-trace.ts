@@ -1,0 +1,81 @@
+import { type Address, getAddress, type Hex } from "viem";
+import { z } from "zod";
+import { decodeCall } from "../../../protocol/call.ts";
+import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { decodeRevert } from "../../../relayer/revert.ts";
+import type { Deployment } from "../../../server/deployment.ts";
+import { contractAt, nameOf } from "./address-book.ts";
+import type { Frame } from "./explanation.ts";
+import { addressShape } from "./shapes.ts";
+
+const bytes = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
+
+/** One call as the tracer tells it. */
+export interface TracedCall {
+  type: string;
+  from: Address;
+  to?: Address | undefined;
+  input: Hex;
+  output?: Hex | undefined;
+  error?: string | undefined;
+  calls?: TracedCall[] | undefined;
+}
+
+/** What `debug_traceTransaction` answers with the tracer `callTracer`. */
+export const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
+  z.object({
+    type: z.string(),
+    from: addressShape,
+    to: addressShape.optional(),
+    input: bytes,
+    output: bytes.optional(),
+    error: z.string().optional(),
+    calls: z.array(tracedCall).optional(),
+  }),
+);
+
+/** Every call of a trace, the outer ones first. */
+export function allCalls(call: TracedCall): TracedCall[] {
+  return [call, ...(call.calls ?? []).flatMap(allCalls)];
+}
+
+/** A trace with every call in words. */
+export function viewTrace(call: TracedCall, deployment: Deployment): Frame {
+  const to = call.to === undefined ? null : getAddress(call.to);
+  const contract = contractAt(deployment, to);
+  const decoded = contract === null ? null : decodeCall(contract.abi, call.input);
+  const selector = call.input === "0x" ? "no data" : call.input.slice(0, 10);
+  return {
+    type: call.type,
+    from: getAddress(call.from),
+    to,
+    contract: nameOf(deployment, to),
+    call:
+      decoded === null
+        ? call.type.startsWith("CREATE")
+          ? "constructor"
+          : selector
+        : `${decoded.function}(${Object.values(decoded.args).map(shorten).join(", ")})`,
+    failure: call.error === undefined ? null : (describeRevert(call.output) ?? call.error),
+    calls: (call.calls ?? []).map((inner) => viewTrace(inner, deployment)),
+  };
+}
+
+/** Revert data in words, or null when there is none. */
+export function describeRevert(output: Hex | undefined): string | null {
+  const revert = decodeRevert(output ?? "0x");
+  if (revert === null) return null;
+  const args = Object.entries(revert.args).map(([name, value]) => `${name} ${describeArgument(name, value)}`);
+  return `${revert.name}(${args.join(", ")})`;
+}
+
+/** A `reason` is the revert data of a call inside. */
+function describeArgument(name: string, value: unknown): string {
+  const inner = name === "reason" ? bytes.safeParse(value).data : undefined;
+  return describeRevert(inner) ?? shorten(value);
+}
+
+function shorten(value: unknown): string {
+  const text = typeof value === "string" ? value : canonicalJson(value);
+  return text.length <= 44 ? text : `${text.slice(0, 20)}…${text.slice(-8)}`;
+}

@@ -1,0 +1,43 @@
+import { type Request, type Response, Router } from "express";
+import { pageRoutes } from "../../../server/pages/page-routes.ts";
+import type { Services } from "../../../server/services.ts";
+import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
+import type { SandboxDescription } from "../../state/description.ts";
+import { EventStream } from "./event-stream.ts";
+import { People } from "./people.ts";
+import { explorerRoutes } from "./routes.ts";
+import { connectNode } from "./sources.ts";
+import type { Watch } from "./watch.ts";
+
+/** How often a client of the stream is told that the sandbox is still there, in milliseconds. */
+const heartbeatMs = 15_000;
+
+/** What shows a person what is going on: routes for the control host, and the stream of changes. */
+export interface Explorer {
+  routes: Router;
+  /** Ends the streams, so that nothing waits for them. */
+  close(): void;
+}
+
+/** Opens the explorer of a sandbox. */
+export function openExplorer(parts: {
+  description: SandboxDescription;
+  services: Services;
+  chain: Chain;
+  receiver: SandboxReceiver;
+  watch: Watch;
+}): Explorer {
+  const { watch, ...read } = parts;
+  const { feed, refusals } = watch;
+  const stream = new EventStream(feed, heartbeatMs);
+  const routes = Router();
+  const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
+  routes.use(pageRoutes({ pages: { "/": page }, folders: ["style", "vendor", "explorer"] }, read.services));
+  routes.get("/stream", (request: Request, response: Response) => stream.open(request, response));
+  routes.use(
+    "/explorer",
+    explorerRoutes({ ...read, refusals, node: connectNode(read.chain), people: new People(read.chain) }),
+  );
+  return { routes, close: () => stream.close() };
+}

@@ -1,0 +1,94 @@
+import { type Address, getAddress } from "viem";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import { hashId } from "../../../protocol/id.ts";
+import { toTimestamp } from "../../../protocol/time.ts";
+import type { Deployment } from "../../../server/deployment.ts";
+import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
+import type { Head } from "./read-at-head.ts";
+import type { ShownFigures, ShownMerchant } from "./shown.ts";
+import type { BatchingNode } from "./sources.ts";
+
+/** Reads the money of purchases at one block, all of it in one request to the node. */
+export async function readFigures(
+  purchases: readonly PurchaseRecord[],
+  head: Head,
+  node: BatchingNode,
+  deployment: Deployment,
+): Promise<ShownFigures[]> {
+  const registrar = { address: deployment.registrar.address, abi: purchaseRegistrarAbi } as const;
+  const at = { blockHash: head.hash };
+  const buyers = new Map<Address, Promise<bigint>>();
+  for (const { buyer } of purchases)
+    if (!buyers.has(buyer)) buyers.set(buyer, allowance(buyer, registrar.address, head, node, deployment));
+  return await Promise.all(
+    purchases.map(async ({ commitment_hash, amount, buyer, receipts }) => {
+      const [{ paid, refunded }, approved = 0n] = await Promise.all([
+        node.readContract({ ...registrar, functionName: "figures", args: [commitment_hash], ...at }),
+        buyers.get(buyer),
+      ]);
+      const reconciled = receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
+      return {
+        amount,
+        approved: approved.toString(),
+        paid: paid.toString(),
+        reconciled: reconciled.toString(),
+        refunded: refunded.toString(),
+      };
+    }),
+  );
+}
+
+/** Reads what merchants stand for in refunds at one block, all of it in one request to the node. */
+export async function readFundings(
+  merchants: readonly MerchantRecord[],
+  head: Head,
+  node: BatchingNode,
+  deployment: Deployment,
+): Promise<ShownMerchant["funding"][]> {
+  const at = { blockHash: head.hash };
+  return await Promise.all(
+    merchants.map(async ({ id, program, wallet, funding: { cap, valid_until } }) => {
+      const [{ collected, revokedAt }, allowed, balance] = await Promise.all([
+        node.readContract({
+          address: deployment.registrar.address,
+          abi: purchaseRegistrarAbi,
+          functionName: "funding",
+          args: [hashId(program), hashId(id)],
+          ...at,
+        }),
+        allowance(wallet, deployment.fundingSource.address, head, node, deployment),
+        node.readContract({
+          address: deployment.token.address,
+          abi: testUsdcAbi,
+          functionName: "balanceOf",
+          args: [getAddress(wallet)],
+          ...at,
+        }),
+      ]);
+      return {
+        cap,
+        collected: collected.toString(),
+        allowance: allowed.toString(),
+        balance: balance.toString(),
+        valid_until: toTimestamp(valid_until),
+        revoked_at: revokedAt === 0n ? null : toTimestamp(Number(revokedAt)),
+      };
+    }),
+  );
+}
+
+async function allowance(
+  owner: Address,
+  spender: Address,
+  head: Head,
+  node: BatchingNode,
+  deployment: Deployment,
+): Promise<bigint> {
+  return await node.readContract({
+    address: deployment.token.address,
+    abi: testUsdcAbi,
+    functionName: "allowance",
+    args: [owner, spender],
+    blockHash: head.hash,
+  });
+}

@@ -1,0 +1,38 @@
+import { toTimestamp } from "../../../protocol/time.ts";
+import { type PageQuery, readPage } from "./page.ts";
+import { readAtHead } from "./read-at-head.ts";
+import { readFundings } from "./read-figures.ts";
+import type { ShownMerchant, ShownPage } from "./shown.ts";
+import type { Sources } from "./sources.ts";
+
+/** Reads a page of the merchants of all programs, with their funding at one block. */
+export async function readMerchants(query: PageQuery, sources: Sources): Promise<ShownPage<ShownMerchant>> {
+  const { services, node, people } = sources;
+  const { cursor, program } = query;
+  const filter = program === undefined ? {} : { program };
+  const { data, next_cursor } = await readPage(services.store, "merchants", filter, { cursor });
+  const records = data.map(({ value }) => value);
+  return await readAtHead(node, async (head) => {
+    const fundings = await readFundings(records, head, node, services.deployment);
+    return {
+      data: records.flatMap((merchant, index) => {
+        const funding = fundings[index];
+        if (funding === undefined) return [];
+        const { id, name, status, reference } = merchant;
+        return [
+          {
+            id,
+            program: merchant.program,
+            name,
+            status,
+            reference,
+            wallet: people.show(merchant.wallet),
+            funding,
+            created_at: toTimestamp(merchant.created_at),
+          },
+        ];
+      }),
+      next_cursor,
+    };
+  });
+}

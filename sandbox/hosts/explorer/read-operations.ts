@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { type OperationRecord, operationStatuses, toPublicOperation } from "../../../relayer/operation.ts";
+import { readSuperseded } from "../../../server/store/relayer-journal.ts";
+import { pageQuery, readPage } from "./page.ts";
+import type { ShownOperation, ShownPage } from "./shown.ts";
+import type { Sources } from "./sources.ts";
+
+/** The query of the relayer's operations. */
+export const operationsQuery = pageQuery.extend({ status: z.enum(operationStatuses).optional() });
+
+/** Reads a page of the relayer's operations of all programs, with every transaction that was signed for each. */
+export async function readOperations(
+  query: z.output<typeof operationsQuery>,
+  sources: Sources,
+): Promise<ShownPage<ShownOperation>> {
+  const { services } = sources;
+  const { cursor, program, status, q } = query;
+  const filter = {
+    ...(program === undefined ? {} : { program }),
+    ...(status === undefined ? {} : { status }),
+  };
+  const { data, next_cursor } = await readPage(services.store, "operations", filter, {
+    cursor,
+    ...(q === undefined || q === "" ? {} : { keep: (operation) => mentions(operation, q) }),
+  });
+  return {
+    data: await Promise.all(data.map(async ({ value }) => await showOperation(value, sources))),
+    next_cursor,
+  };
+}
+
+/** An operation as it is shown. */
+export async function showOperation(
+  operation: OperationRecord,
+  { services, people }: Sources,
+): Promise<ShownOperation> {
+  const { program, kind, subject, sequence, status, status_reason, error, nonce, hash } = operation;
+  const refund = subject.type === "refund" ? await services.store.get("refunds", subject.id) : undefined;
+  const superseded = await readSuperseded(services.store, operation);
+  const { attempt, cost_wei, reserved_wei, reorg_count } = toPublicOperation(operation, superseded);
+  return {
+    id: operation.operation_id,
+    program,
+    kind,
+    subject,
+    purchase_id: subject.type === "purchase" ? subject.id : (refund?.value.purchase_id ?? null),
+    sequence,
+    status,
+    status_reason,
+    error: error?.revert?.name ?? error?.message ?? null,
+    nonce,
+    from: people.show(operation.from),
+    transactions: [...superseded, operation].flatMap((one) =>
+      one.transactions.map(({ hash: signed, purpose, outcome, max_fee_per_gas }) => ({
+        hash: signed,
+        attempt: one.attempt,
+        purpose,
+        outcome,
+        max_fee_per_gas,
+      })),
+    ),
+    attempt,
+    hash,
+    cost_wei,
+    reserved_wei,
+    block_number: operation.block_number,
+    confirmations: operation.confirmations,
+    reorg_count,
+    created_at: operation.created_at,
+    signed_at: operation.signed_at,
+    broadcast_at: operation.broadcast_at,
+    mined_at: operation.mined_at,
+    confirmed_at: operation.confirmed_at,
+  };
+}
+
+function mentions({ operation_id, subject, transactions }: OperationRecord, text: string): boolean {
+  const wanted = text.toLowerCase();
+  return [operation_id, subject.id, ...transactions.map(({ hash }) => hash)].some((field) =>
+    field.toLowerCase().includes(wanted),
+  );
+}

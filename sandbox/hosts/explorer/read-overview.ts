@@ -1,0 +1,68 @@
+import { toTimestamp } from "../../../protocol/time.ts";
+import { faultPlacements, type OperationStatus } from "../../../relayer/relayer.ts";
+import type { Services } from "../../../server/services.ts";
+import { readAtHead } from "./read-at-head.ts";
+import type { ShownFault, ShownOverview } from "./shown.ts";
+import type { Sources } from "./sources.ts";
+
+/** What has not come to its end; each status is an index, and none of them is long in a sandbox that works. */
+const unsettled = ["accepted", "signed", "broadcast", "mined", "needs_attention"] as const;
+/** More than so many are not counted. */
+const mostCounted = 1_000;
+
+/** Reads what is going on at one glance; what it costs does not grow with the number of purchases. */
+export async function readOverview(sources: Sources): Promise<ShownOverview> {
+  const { description, services, node, receiver, refusals } = sources;
+  const { deployment, relayer, clock } = services;
+  const [block, now, pool, counts, programs] = await Promise.all([
+    readAtHead(node, async (head) => head),
+    clock.now(),
+    node.request<{ Method: "txpool_status"; Parameters?: undefined; ReturnType: { pending: string } }>({
+      method: "txpool_status",
+    }),
+    countUnsettled(services),
+    Promise.all(
+      deployment.programs.map(async ({ id, name, registrar }) => ({
+        id,
+        name,
+        registrar,
+        gas_budget: await relayer.budget(id),
+      })),
+    ),
+  ]);
+  const { seed, mode, urls, chain, contracts } = description;
+  const { symbol, decimals } = deployment.token;
+  return {
+    seed,
+    mode,
+    now: toTimestamp(now),
+    block,
+    chain,
+    urls,
+    contracts,
+    token: { symbol, decimals },
+    programs,
+    unsettled: counts,
+    pending_transactions: Number(pool.pending),
+    faults: relayer.faults().map(showFault),
+    delivery_faults: receiver.faults
+      .list()
+      .map(({ remaining, fault }) => ({ remaining, fault: { ...fault } })),
+    refusals: refusals.newest().length,
+    fault_placements: Object.fromEntries(
+      Object.entries(faultPlacements).map(([action, points]) => [action, [...points]]),
+    ),
+  };
+}
+
+async function countUnsettled({ store }: Services): Promise<{ [status: string]: number }> {
+  const count = async (status: OperationStatus) =>
+    (await store.list("operations", { status }, { limit: mostCounted })).length;
+  const counts = await Promise.all(unsettled.map(async (status) => [status, await count(status)] as const));
+  return Object.fromEntries(counts.filter(([, number]) => number > 0));
+}
+
+function showFault({ match, ...fault }: ReturnType<Services["relayer"]["faults"]>[number]): ShownFault {
+  const named = Object.entries(match).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { ...fault, match: Object.fromEntries(named) };
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { toTimestamp } from "../../../protocol/time.ts";
+import { asJournaled, currentPurchase } from "../../../server/domain/current-state.ts";
+import { purchaseStatuses } from "../../../server/schemas/purchase.ts";
+import type { PurchaseRecord } from "../../../server/store/records.ts";
+import { pageQuery, readPage } from "./page.ts";
+import { readAtHead } from "./read-at-head.ts";
+import { readFigures } from "./read-figures.ts";
+import type { ShownFigures, ShownPurchase, ShownPurchases } from "./shown.ts";
+import type { Sources } from "./sources.ts";
+
+/** The query of the purchases. */
+export const purchasesQuery = pageQuery.extend({ status: z.enum(purchaseStatuses).optional() });
+
+/** Reads a page of the purchases of all programs, with their money at one block. */
+export async function readPurchases(
+  query: z.output<typeof purchasesQuery>,
+  sources: Sources,
+): Promise<ShownPurchases> {
+  const { services, node, people } = sources;
+  const journaled = asJournaled(services);
+  const { cursor, status, program, q } = query;
+  const searching = status !== undefined || (q !== undefined && q !== "");
+  const keep = async (purchase: PurchaseRecord) =>
+    mentions(purchase, q) &&
+    (status === undefined || (await currentPurchase(purchase, journaled)).status === status);
+  const filter = program === undefined ? {} : { program };
+  const page = await readPage(services.store, "purchases", filter, {
+    cursor,
+    ...(searching ? { keep } : {}),
+  });
+  const records = await Promise.all(
+    page.data.map(async ({ value }) => await currentPurchase(value, journaled)),
+  );
+  return await readAtHead(node, async (head) => {
+    const figures = await readFigures(records, head, node, services.deployment);
+    const data = records.flatMap((record, index) => {
+      const found = figures[index];
+      return found === undefined ? [] : [showPurchase(record, found, people)];
+    });
+    return { data, next_cursor: page.next_cursor, as_of: head };
+  });
+}
+
+/** A purchase as it is shown. */
+export function showPurchase(
+  purchase: PurchaseRecord,
+  figures: ShownFigures,
+  people: Sources["people"],
+): ShownPurchase {
+  const { id, program, merchant_id, status, route, reference, commitment_hash } = purchase;
+  return {
+    id,
+    program,
+    merchant_id,
+    status,
+    route,
+    reference,
+    commitment_hash,
+    merchant: people.show(purchase.merchant),
+    buyer: people.show(purchase.buyer),
+    beneficiary: people.show(purchase.beneficiary),
+    deadlines: {
+      offer_at: toTimestamp(purchase.offer_deadline),
+      pay_at: toTimestamp(purchase.pay_deadline),
+      claim_at: toTimestamp(purchase.claim_deadline),
+    },
+    figures,
+    created_at: toTimestamp(purchase.created_at),
+  };
+}
+
+/** Whether a purchase has a text in one of its ids, hashes, addresses or its reference. */
+function mentions(purchase: PurchaseRecord, text: string | undefined): boolean {
+  if (text === undefined || text === "") return true;
+  const wanted = text.toLowerCase();
+  const { id, program, merchant_id, commitment_hash, merchant, buyer, beneficiary, reference } = purchase;
+  const own = [id, program, merchant_id, commitment_hash, merchant, buyer, beneficiary, reference ?? ""];
+  const paid = purchase.receipts.map(({ transaction_hash }) => transaction_hash);
+  return [...own, ...paid].some((field) => field.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,57 @@
+import type { Refusal } from "../../../server/services.ts";
+import type { ChangeFeed } from "./change-feed.ts";
+
+/** A refusal as it is kept. */
+export interface KeptRefusal extends Refusal {
+  /** Counts refusals from 1. */
+  number: number;
+  /** How often the same was refused in a row. */
+  times: number;
+}
+
+/** How many refusals are kept; what is older is forgotten. */
+const kept = 500;
+
+/**
+ * Keeps the newest transactions that were refused, in memory: they are no state of the service, and a restore forgets them.
+ *
+ * One that is not confirmed yet is not refused; whoever asks again and again about one is kept once and counted.
+ *
+ * @example log.record(refusal); log.newest()
+ */
+export class RefusalLog {
+  readonly #feed: ChangeFeed;
+  #count = 0;
+  #refusals: readonly KeptRefusal[] = [];
+
+  constructor(feed: ChangeFeed) {
+    this.#feed = feed;
+  }
+
+  /** Keeps a refusal. */
+  record(refusal: Refusal): void {
+    if (refusal.code === "transaction_unconfirmed") return;
+    const last = this.#refusals.at(-1);
+    const again = last !== undefined && keyOf(last) === keyOf(refusal);
+    if (!again) this.#count += 1;
+    const earlier = again ? this.#refusals.slice(0, -1) : this.#refusals;
+    const times = again ? last.times + 1 : 1;
+    this.#refusals = [...earlier, { ...refusal, number: this.#count, times }].slice(-kept);
+    this.#feed.note("refusals", refusal.subject.startsWith("pur_") ? [refusal.subject] : []);
+  }
+
+  /** What is kept, the newest first. */
+  newest(): readonly KeptRefusal[] {
+    return this.#refusals.toReversed();
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#refusals = [];
+    this.#feed.note("refusals");
+  }
+}
+
+function keyOf({ operation, subject, code, transaction_hash }: Refusal): string {
+  return [operation, subject, code, transaction_hash].join(" ");
+}

@@ -1,0 +1,109 @@
+import { type Hex, isAddress, isHash } from "viem";
+import type { OperationRecord } from "../../../relayer/operation.ts";
+import type { Services } from "../../../server/services.ts";
+import { readPage } from "./page.ts";
+import { readBlock } from "./read-blocks.ts";
+import type { ShownFinding } from "./shown.ts";
+import type { Sources } from "./sources.ts";
+
+/**
+ * Finds what an id, a hash, an address or a block number stands for.
+ *
+ * @example await search("pur_…", sources)
+ */
+export async function search(text: string, sources: Sources): Promise<ShownFinding[]> {
+  const wanted = text.trim();
+  if (/^\d{1,15}$/.test(wanted)) return await findBlock(BigInt(wanted), sources);
+  if (isAddress(wanted, { strict: false })) return findAccount(wanted, sources);
+  if (isHash(wanted)) return await findHash(wanted.toLowerCase(), sources);
+  return await findId(wanted, sources.services);
+}
+
+async function findBlock(number: bigint, sources: Sources): Promise<ShownFinding[]> {
+  const block = await readBlock(number, sources);
+  if (block === null) return [];
+  const count = block.transactions.length;
+  const title = `Block ${number} with ${count} ${count === 1 ? "transaction" : "transactions"}`;
+  return [{ type: "block", id: String(number), title, purchase_id: null }];
+}
+
+function findAccount(address: Hex, { people }: Sources): ShownFinding[] {
+  const { name, address: id } = people.show(address);
+  return [{ type: "account", id, title: name ?? "an unknown account", purchase_id: null }];
+}
+
+async function findHash(text: string, sources: Sources): Promise<ShownFinding[]> {
+  const { services, node } = sources;
+  const hash: Hex = `0x${text.slice(2)}`;
+  const [purchase] = await services.store.list("purchases", { commitment_hash: hash }, { limit: 1 });
+  if (purchase !== undefined)
+    return [
+      {
+        type: "purchase",
+        id: purchase.key,
+        title: "The commitment of a purchase",
+        purchase_id: purchase.key,
+      },
+    ];
+  const signed = { cursor: undefined, keep: (attempt: OperationRecord) => hasSigned(attempt, hash) };
+  const pages = await Promise.all([
+    readPage(services.store, "operations", {}, signed),
+    readPage(services.store, "attempts", {}, signed),
+  ]);
+  const found: ShownFinding[] = pages
+    .flatMap(({ data }) => data)
+    .map(({ value }) => ({
+      type: "operation",
+      id: value.operation_id,
+      title: `A transaction of the relayer's ${value.kind}, ${value.status}`,
+      purchase_id: value.subject.type === "purchase" ? value.subject.id : null,
+    }));
+  const receipt = await node.request<{
+    Method: "eth_getTransactionReceipt";
+    Parameters: [Hex];
+    ReturnType: { blockNumber: Hex } | null;
+  }>({
+    method: "eth_getTransactionReceipt",
+    params: [hash],
+  });
+  if (receipt === null) return found;
+  const block = await readBlock(BigInt(receipt.blockNumber), sources);
+  const transaction = block?.transactions.find((one) => one.hash === hash);
+  if (transaction === undefined) return found;
+  const what = transaction.function ?? "a transaction";
+  const title = `${what} by ${transaction.from.name ?? transaction.from.address} in block ${block?.number}`;
+  return [{ type: "transaction", id: hash, title, purchase_id: transaction.about[0] ?? null }, ...found];
+}
+
+function hasSigned({ transactions }: OperationRecord, hash: Hex): boolean {
+  return transactions.some((signed) => signed.hash === hash);
+}
+
+async function findId(id: string, { store }: Services): Promise<ShownFinding[]> {
+  const [purchase, merchant, operation, event, claim, decision, refund] = await Promise.all([
+    store.get("purchases", id),
+    store.get("merchants", id),
+    store.get("operations", id),
+    store.get("events", id),
+    store.get("claims", id),
+    store.get("decisions", id),
+    store.get("refunds", id),
+  ]);
+  if (purchase)
+    return [{ type: "purchase", id, title: `A purchase, ${purchase.value.status}`, purchase_id: id }];
+  if (merchant) return [{ type: "merchant", id, title: merchant.value.name, purchase_id: null }];
+  if (operation) {
+    const { kind, status, subject } = operation.value;
+    const purchase_id = subject.type === "purchase" ? subject.id : null;
+    return [{ type: "operation", id, title: `The relayer's ${kind}, ${status}`, purchase_id }];
+  }
+  if (event) {
+    const { type, subject } = event.value;
+    return [{ type: "event", id, title: type, purchase_id: subject.startsWith("pur_") ? subject : null }];
+  }
+  const owner = claim?.value.purchase_id ?? decision?.value.statement.purchase ?? refund?.value.purchase_id;
+  const what = claim ? "claim" : decision ? "decision" : "refund";
+  return owner === undefined
+    ? []
+    : [{ type: "purchase", id: owner, title: `The purchase of this ${what}`, purchase_id: owner }];
+}

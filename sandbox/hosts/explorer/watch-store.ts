@@ -1,0 +1,110 @@
+import type { CollectionName } from "../../../server/store/records.ts";
+import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import type { Change, Store } from "../../../server/store/store.ts";
+import type { ShownTopic } from "./shown.ts";
+
+/** What a change of a collection means to somebody who looks; credentials and idempotency keys are nobody's to see. */
+const topics: { readonly [C in CollectionName]?: ShownTopic } = {
+  merchants: "merchants",
+  purchases: "purchases",
+  claims: "purchases",
+  decisions: "purchases",
+  refunds: "purchases",
+  submissions: "purchases",
+  events: "events",
+  notifications: "events",
+  receipts: "events",
+  key_generations: "keys",
+  operations: "operations",
+  attempts: "operations",
+  budgets: "operations",
+};
+
+/** Who is told what became of a store. */
+export interface Watcher {
+  /** Records of a topic were changed; which purchases they are about, where that can be told. */
+  committed: (topic: ShownTopic, purchases: readonly string[]) => void;
+  /** Everything was replaced. */
+  replaced: () => void;
+}
+
+/**
+ * A store whose commits are told once they are durable; everything else is the store's own.
+ *
+ * @example const watched = watchStore(store, { committed: (topic) => feed.note(topic), replaced: () => feed.note("everything") })
+ */
+export function watchStore(store: Store, watcher: Watcher): Store {
+  return {
+    get: (collection, key) => store.get(collection, key),
+    list: (collection, filter, page) => store.list(collection, filter, page),
+    ordered: (ordering, within, page) => store.ordered(ordering, within, page),
+    next: (counter) => store.next(counter),
+    commit: watchCommits(store, watcher),
+    export: () => store.export(),
+    async import(image) {
+      await store.import(image);
+      watcher.replaced();
+    },
+    close: () => store.close(),
+  };
+}
+
+/** The relayer's journal with its commits told as {@link watchStore} tells them. */
+export function watchJournal(journal: JournalStore, watcher: Watcher): JournalStore {
+  return {
+    get: (collection, key) => journal.get(collection, key),
+    list: (collection, filter, page) => journal.list(collection, filter, page),
+    ordered: (ordering, within, page) => journal.ordered(ordering, within, page),
+    commit: watchCommits(journal, watcher),
+    ahead() {
+      const ahead = journal.ahead();
+      return {
+        get: (collection, key) => ahead.get(collection, key),
+        ordered: (ordering, within, page) => ahead.ordered(ordering, within, page),
+        commit: watchCommits(ahead, watcher),
+      };
+    },
+  };
+}
+
+function watchCommits(store: Pick<Store, "commit">, watcher: Watcher): Store["commit"] {
+  return async (counters, build) => {
+    let written: readonly Change[] = [];
+    await store.commit(counters, (numbers) => {
+      written = build(numbers);
+      return written;
+    });
+    tell(written, watcher);
+  };
+}
+
+function tell(changes: readonly Change[], { committed }: Watcher): void {
+  for (const change of changes) {
+    const topic = topics[change.collection];
+    if (topic !== undefined) committed(topic, purchasesOf(change));
+  }
+}
+
+/** The purchases whose story a change is part of. */
+function purchasesOf(change: Change): string[] {
+  if (change.kind === "delete") return [];
+  switch (change.collection) {
+    case "purchases":
+      return [change.key];
+    case "claims":
+    case "refunds":
+      return [change.value.purchase_id];
+    case "decisions":
+      return [change.value.statement.purchase];
+    case "operations":
+    case "attempts":
+    case "events":
+    case "submissions": {
+      const { subject } = change.value;
+      const id = typeof subject === "string" ? subject : subject.id;
+      return id.startsWith("pur_") ? [id] : [];
+    }
+    default:
+      return [];
+  }
+}

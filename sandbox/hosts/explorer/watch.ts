@@ -1,0 +1,61 @@
+import type { Relayer } from "../../../relayer/relayer.ts";
+import type { Refusal } from "../../../server/services.ts";
+import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import type { Store } from "../../../server/store/store.ts";
+import { ChangeFeed } from "./change-feed.ts";
+import { RefusalLog } from "./refusal-log.ts";
+import { type Watcher, watchJournal, watchStore } from "./watch-store.ts";
+
+/** Sees what happens in a sandbox where it happens, and tells a feed. */
+export class Watch {
+  readonly feed = new ChangeFeed();
+  readonly refusals = new RefusalLog(this.feed);
+
+  readonly #watcher: Watcher = {
+    committed: (topic, purchases) => this.feed.note(topic, purchases),
+    replaced: () => {
+      this.refusals.clear();
+      this.feed.note("everything");
+    },
+  };
+
+  /** A store whose commits and restores are seen. */
+  store(store: Store): Store {
+    return watchStore(store, this.#watcher);
+  }
+
+  /** A journal whose commits are seen. */
+  journal(journal: JournalStore): JournalStore {
+    return watchJournal(journal, this.#watcher);
+  }
+
+  /** A relayer whose faults are seen. */
+  relayer(relayer: Relayer): Relayer {
+    const seen = () => this.feed.note("faults");
+    return {
+      ...relayer,
+      fault(request) {
+        const fault = relayer.fault(request);
+        seen();
+        return fault;
+      },
+      async clearFaults() {
+        await relayer.clearFaults();
+        seen();
+      },
+      async restoreFaults(state) {
+        await relayer.restoreFaults(state);
+        seen();
+      },
+    };
+  }
+
+  /** What is told of a transaction that a step did not accept. */
+  readonly refused = async (refusal: Refusal): Promise<void> => this.refusals.record(refusal);
+
+  /** What is told when a database says that somebody has committed something. */
+  readonly elsewhere = (): void => this.feed.note("everything");
+
+  /** What is told of a new head of the chain. */
+  readonly head = (): void => this.feed.note("blocks");
+}

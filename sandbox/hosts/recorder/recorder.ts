@@ -1,0 +1,209 @@
+import type { IncomingMessage, RequestListener } from "node:http";
+import { Mutex } from "async-mutex";
+import type { RequestHandler } from "express";
+import type { Relayer } from "../../../relayer/relayer.ts";
+import { receiveNotification } from "../../../server/operations/receive-notification.ts";
+import type { Store } from "../../../server/store/store.ts";
+import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { RequestGate } from "../../lib/http/request-gate.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
+import type { SandboxSettings } from "../../options/options.ts";
+import { collectBody } from "../../service/receiver/receiver-tap.ts";
+import type { SandboxDescription } from "../../state/description.ts";
+import { takeFingerprint } from "../../state/fingerprint.ts";
+import { describeEnd } from "./describe-end.ts";
+import { describeRequest } from "./describe-request.ts";
+import { findUnrepeatable } from "./find-unrepeatable.ts";
+import { readHead, readSteps, type SeenBlock } from "./read-blocks.ts";
+import { blockName, type Scenario, type Step } from "./scenario.ts";
+import { watchAnswer } from "./watch-answer.ts";
+
+interface Recording {
+  title: string;
+  steps: Step[];
+  head: SeenBlock;
+  /** Credentials by their secret. */
+  credentials: Map<string, string>;
+  /** Why it cannot be repeated. */
+  spoilt: string | null;
+}
+
+/**
+ * Writes down what is done to a sandbox: requests to the API, transactions of wallets, blocks and time, and the control API.
+ *
+ * While it records, the API takes one request at a time, so that the order of steps is the order in which they were done.
+ */
+export class Recorder {
+  readonly #parts: {
+    settings: SandboxSettings;
+    gate: RequestGate;
+    chain: Chain;
+    store: Store;
+    relayer: Relayer;
+    description: SandboxDescription;
+  };
+  readonly #turns = new Mutex();
+  #recording: Recording | null = null;
+
+  constructor(parts: {
+    settings: SandboxSettings;
+    gate: RequestGate;
+    chain: Chain;
+    store: Store;
+    relayer: Relayer;
+    description: SandboxDescription;
+  }) {
+    this.#parts = parts;
+  }
+
+  /** How many steps are recorded; null when nothing is. */
+  get steps(): number | null {
+    return this.#recording?.steps.length ?? null;
+  }
+
+  /**
+   * Begins a recording.
+   *
+   * @throws SandboxError scenario_refused unless there is a title, the sandbox is fresh and deterministic, and nothing is being
+   * recorded.
+   */
+  async start(title: string): Promise<void> {
+    const { chain, store, settings } = this.#parts;
+    if (this.#recording !== null) throw refusal("A recording is under way; stop that one first.");
+    if (title === "") throw refusal("A scenario needs a title.");
+    if (settings.mode !== "deterministic")
+      throw refusal("Time runs with the wall clock here; start with --mode deterministic --fresh.");
+    const head = await readHead(chain.client);
+    const { collections } = await store.export();
+    const isUsed = Object.values(collections).some((records) => Object.keys(records).length > 0);
+    if (isUsed || head.hash !== chain.deployment.epochBlock.hash)
+      throw refusal("The sandbox has a past, which a scenario could not repeat; start one with --fresh.");
+    this.#recording = { title, steps: [], head, credentials: new Map(), spoilt: null };
+  }
+
+  /**
+   * Ends the recording.
+   *
+   * @throws SandboxError scenario_refused when nothing is recorded, or something was done that cannot be repeated.
+   */
+  async stop(): Promise<Scenario> {
+    const { settings, chain, store } = this.#parts;
+    return await this.#turns.runExclusive(async () => {
+      const recording = this.#recording;
+      if (recording === null) throw refusal("Nothing is being recorded.");
+      await this.#settle(recording, false);
+      this.#recording = null;
+      if (recording.spoilt !== null) throw refusal(recording.spoilt);
+      const { seed, programs, confirmations, gasBudgetWei } = settings;
+      return {
+        format: "routing-sandbox-scenario",
+        version: 1,
+        title: recording.title,
+        seed,
+        programs: [...programs],
+        confirmations,
+        gas_budget_wei: gasBudgetWei.toString(),
+        steps: recording.steps,
+        end: describeEnd(await takeFingerprint(chain, store)),
+      };
+    });
+  }
+
+  /** Wraps the API. */
+  guard(handler: RequestListener): RequestListener {
+    return (request, response) => {
+      if (this.#recording === null || !isStep(request)) handler(request, response);
+      else void this.#record("api", request, response, () => handler(request, response));
+    };
+  }
+
+  /** Stands before the control API. Time and blocks are seen on the chain, whoever moves them. */
+  control(): RequestHandler {
+    return (request, response, next) => {
+      const { method, path } = request;
+      if (this.#recording === null || method === "GET" || method === "HEAD") next();
+      else
+        void this.#record(
+          path === "/clock" || path === "/blocks" ? null : "control",
+          request,
+          response,
+          next,
+        );
+    };
+  }
+
+  async #record(
+    kind: "api" | "control" | null,
+    request: IncomingMessage,
+    response: Parameters<RequestListener>[1],
+    go: () => void,
+  ): Promise<void> {
+    // Before anything is waited for: what has come from the connection by then would be missed.
+    const requestBody = collectBody(request);
+    const leave = await this.#turns.acquire();
+    const recording = this.#recording;
+    if (recording === null || response.closed) {
+      leave();
+      if (!response.closed) go();
+      return;
+    }
+    await this.#settle(recording, false);
+    watchAnswer(response, async (exchange) => {
+      try {
+        if (exchange === null) recording.spoilt ??= "A client broke off its request.";
+        const before = recording.head;
+        if (kind !== null) await this.#settle(recording, true);
+        if (exchange === null || kind === null) return;
+        const { description } = this.#parts;
+        const { credentials, head, steps } = recording;
+        const body = requestBody();
+        const reason = findUnrepeatable(request, { body, status: exchange.status });
+        if (reason !== null)
+          recording.spoilt ??= `Step ${steps.length + 1}, ${request.method} ${request.url}, cannot be repeated: ${reason}.`;
+        const step = describeRequest(
+          kind,
+          request,
+          { ...exchange, requestBody: body.toString() },
+          { description, credentials },
+        );
+        steps.push(head.hash === before.hash ? step : { ...step, block: blockName(head) });
+      } finally {
+        leave();
+      }
+    });
+    go();
+  }
+
+  /** Lets the relayer see the newest block, and writes down what the chain tells. */
+  async #settle(recording: Recording, caused: boolean): Promise<void> {
+    await this.#parts.gate.runShared("the recorder", async () => await this.#read(recording, caused));
+  }
+
+  async #read(recording: Recording, caused: boolean): Promise<void> {
+    const { chain, relayer, description } = this.#parts;
+    try {
+      await relayer.follow();
+      const read = await readSteps(chain, description.wallets, recording.head, caused);
+      // A reorg that a fault made is repeated by the fault.
+      if (read === null && !caused)
+        recording.spoilt ??=
+          "Blocks left the chain by a reorg or a restore, which a scenario does not repeat.";
+      recording.steps.push(...(read?.steps ?? []));
+      recording.head = read?.head ?? (await readHead(chain.client));
+    } catch (error) {
+      recording.spoilt ??= `The chain could not be read: ${String(error)}`;
+    }
+  }
+}
+
+/** Deliveries are the service's own doing, and pages are looked at only. */
+function isStep({ method, url = "", headers }: IncomingMessage): boolean {
+  const [path = ""] = url.split("?");
+  if (path === receiveNotification.path || (method !== "GET" && method !== "POST")) return false;
+  const isPage = path.endsWith(".json") || (headers.accept ?? "").includes("text/html");
+  return !isPage && (path.startsWith("/v1/routing/") || path.startsWith("/wallet/"));
+}
+
+function refusal(message: string): SandboxError {
+  return new SandboxError("scenario_refused", message);
+}

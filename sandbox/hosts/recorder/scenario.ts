@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { programSchema } from "../../options/programs.ts";
+
+const hex = z.string().regex(/^0x[0-9a-f]*$/);
+const title = z.string().min(1);
+/** The newest block after the step, as in `12 0x4f…`; only where the step made one. */
+const block = z.string().regex(/^\d+ 0x[0-9a-f]{64}$/);
+
+const requestFields = {
+  title,
+  /** Whose key or credential it carries: an account's or a credential's id. */
+  as: z.string().optional(),
+  /** What else it carries as its bearer token. */
+  bearer: z.string().optional(),
+  idempotency_key: z.string().optional(),
+  body: z.json().optional(),
+  /** The body where it is no JSON, not as JavaScript would write it, or without a content type. */
+  raw_body: z.string().optional(),
+  /** Left out where it is `application/json` and there is a `body`. */
+  content_type: z.string().optional(),
+  answer: z.strictObject({
+    status: z.int(),
+    /** The fields of the body: short values as they are, all others by their digest. */
+    body: z.record(z.string(), z.json()),
+  }),
+  block: block.optional(),
+};
+const requestLine = z.string().regex(/^(?:GET|POST|DELETE) \/\S*$/, "must be a method and a path");
+
+const transaction = z.strictObject({
+  /** The wallet's name, or its address. */
+  from: z.string(),
+  /** What it says, for people. */
+  call: z.string(),
+  hash: hex,
+  status: z.enum(["success", "reverted"]),
+  /** The signed bytes. */
+  raw: hex,
+});
+
+const step = z.union([
+  z.strictObject({ api: requestLine, ...requestFields }),
+  z.strictObject({ control: requestLine, ...requestFields }),
+  z.strictObject({ title, transactions: z.array(transaction).min(1), block }),
+  z.strictObject({ title, mine: z.int().positive(), block }),
+  /** Seconds. */
+  z.strictObject({ title, travel: z.int().positive(), block }),
+]);
+
+/** One thing that was done, and what came of it. */
+export type Step = z.infer<typeof step>;
+
+/** A request to the routing API or to the control API. */
+export type RequestStep = Extract<Step, { answer: unknown }>;
+
+/** A transaction that a wallet sent. */
+export type WalletStep = Extract<Step, { transactions: unknown }>;
+
+/** What was done to a fresh sandbox, and what came of it, to the last hash. */
+export const scenarioSchema = z.strictObject({
+  format: z.literal("routing-sandbox-scenario"),
+  version: z.literal(1),
+  title,
+  seed: z.string(),
+  programs: z.array(programSchema).min(1),
+  confirmations: z.int().positive(),
+  gas_budget_wei: z.string().regex(/^\d+$/),
+  steps: z.array(step),
+  /** What the sandbox has come to. */
+  end: z.strictObject({ epoch: hex, block, state_root: hex, journal: hex, store: hex, digest: hex }),
+});
+
+/** What {@link scenarioSchema} describes. */
+export type Scenario = z.infer<typeof scenarioSchema>;
+
+/** A block as steps name it. */
+export function blockName({ number, hash }: { number: bigint | number; hash: string }): string {
+  return `${number} ${hash}`;
+}

@@ -1,0 +1,144 @@
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { DeliveryOutcome } from "../../../server/services.ts";
+import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
+
+/** How much of an answer is read and kept, in bytes; more than a receipt has. */
+const answerBytes = 2_048;
+
+/** How deliveries are made. */
+export interface DeliveryOptions {
+  /** How long one may take from connection to the end of the answer, in milliseconds. */
+  timeoutMs: number;
+  /** Tells how much time passed between two calls, in milliseconds. */
+  stopwatch: () => number;
+}
+
+/** Makes one delivery, which a signal ends early. */
+type Send = (
+  headers: { [name: string]: string },
+  body: string,
+  signal: AbortSignal,
+) => Promise<DeliveryOutcome>;
+
+/**
+ * Makes deliveries to one pinned receiver over HTTP: always the same address, whatever DNS, redirects or requests say.
+ *
+ * @example const send = deliverTo(await pinReceiver(url), { timeoutMs: 5_000, stopwatch: () => performance.now() })
+ */
+export function deliverTo(receiver: PinnedReceiver, { timeoutMs, stopwatch }: DeliveryOptions): Send {
+  return async (headers, body, signal) => {
+    const began = stopwatch();
+    const answer = await exchange(receiver, headers, Buffer.from(body), { timeoutMs, signal });
+    return { ...answer, duration_ms: Math.round(stopwatch() - began) };
+  };
+}
+
+type Answer = Omit<DeliveryOutcome, "duration_ms">;
+
+async function exchange(
+  receiver: PinnedReceiver,
+  headers: { [name: string]: string },
+  body: Buffer,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): Promise<Answer> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const end = AbortSignal.any([timeout, signal]);
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const onEnd = () => reject(end.reason);
+  end.addEventListener("abort", onEnd);
+  try {
+    // The time is up also when the other side brings Node to forget about a request that is aborted.
+    return await Promise.race([post(receiver, headers, body, end), ended]);
+  } catch (error) {
+    const reason = timeout.aborted
+      ? `no whole answer within ${timeoutMs} ms`
+      : signal.aborted
+        ? "the sandbox was closed before an answer came"
+        : reasonOf(error);
+    return { status_code: null, error: reason, response_body: null, retry_after: null };
+  } finally {
+    end.removeEventListener("abort", onEnd);
+  }
+}
+
+async function post(
+  { url, address, family }: PinnedReceiver,
+  headers: { [name: string]: string },
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage | null>();
+  const host = bareHost(url);
+  const lookup: LookupFunction = (_hostname, { all }, answer) => {
+    if (all) answer(null, [{ address, family }]);
+    else answer(null, address, family);
+  };
+  const send = url.protocol === "https:" ? requestHttps : requestHttp;
+  const request = send({
+    method: "POST",
+    protocol: url.protocol,
+    hostname: host,
+    port: url.port,
+    path: `${url.pathname}${url.search}`,
+    headers: { ...headers, host: url.host, "content-length": body.length, "user-agent": "routing-sandbox" },
+    // A connection of its own each time: none is kept, and no proxy of the environment takes it elsewhere.
+    agent: false,
+    lookup,
+    signal,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  });
+  request.once("response", resolve).once("error", reject);
+  request.once("upgrade", (_answer, socket) => {
+    socket.destroy();
+    resolve(null);
+  });
+  request.end(body);
+  const response = await promise;
+  if (response === null || response.statusCode === switched.status_code) {
+    request.destroy();
+    return switched;
+  }
+  const text = await readStart(response);
+  return {
+    status_code: response.statusCode ?? null,
+    error: null,
+    response_body: text,
+    retry_after: response.headers["retry-after"] ?? null,
+  };
+}
+
+const switched: Answer = {
+  status_code: 101,
+  error: "the answer switches protocols, which a delivery does not",
+  response_body: null,
+  retry_after: null,
+};
+
+/** The beginning of an answer as text; what comes after it is not read. */
+async function readStart(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    length += bytes.length;
+    if (length >= answerBytes) break;
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, answerBytes));
+}
+
+/** A sentence without addresses, so that equal runs record equal reasons. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  switch (code) {
+    case "ECONNREFUSED":
+      return "connection refused";
+    case "ECONNRESET":
+    case "EPIPE":
+      return "connection dropped";
+    default:
+      return code === "" ? "the delivery failed" : `the delivery failed (${code})`;
+  }
+}

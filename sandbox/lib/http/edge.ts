@@ -1,0 +1,124 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { Problem } from "../../../server/errors/problem.ts";
+import type { RefusalForm } from "../../../server/http/refusal-form.ts";
+import { absoluteTarget, type PagePolicy, refuseCaller } from "./callers.ts";
+import {
+  answerAndClose,
+  endWith,
+  plainProblem,
+  plainRefusal,
+  refuseMessage,
+  refuseUnread,
+} from "./refuse.ts";
+
+/** Takes a connection over that wants another protocol. */
+export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** What answers behind a port. */
+export interface Host {
+  handle: RequestListener;
+  upgrade?: UpgradeListener;
+  /** How it answers what the port refuses; a plain problem by default. */
+  refusals?: RefusalForm;
+}
+
+/** Stands between a port and its host: what no host may see is refused here, in the form of the host. */
+export class Edge {
+  readonly #server: Server;
+  readonly #port: number;
+  readonly #pages: PagePolicy;
+  /** The newest answer on each connection: a refusal must not overtake it. */
+  readonly #answers = new WeakMap<Duplex, ServerResponse>();
+  readonly #ended = new WeakSet<Duplex>();
+  #host: Host = {
+    handle: (_request, response) =>
+      answerAndClose(
+        response,
+        plainProblem(503, "The sandbox is starting. Send the request again in a second.", {
+          "Retry-After": "1",
+        }),
+      ),
+  };
+
+  /** @param port - the port that the server listens on. */
+  constructor(server: Server, port: number, pages: PagePolicy) {
+    this.#server = server;
+    this.#port = port;
+    this.#pages = pages;
+    const answer: RequestListener = (request, response) => this.#answer(request, response);
+    server.on("request", answer);
+    // Whoever waits for "100 Continue" is told to go on by the handler that wants the body, or is refused without it.
+    server.on("checkContinue", answer);
+    server.on("checkExpectation", answer);
+    server.on("connect", (request: IncomingMessage, socket: Duplex) => this.#refuseTunnel(request, socket));
+    server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) =>
+      this.#refuseUnread(error, socket),
+    );
+  }
+
+  /** From here on a host answers. */
+  serve(host: Host): void {
+    this.#host = host;
+    const { upgrade } = host;
+    // Without a listener Node answers such a request as any other.
+    if (upgrade === undefined) return;
+    this.#server.on("upgrade", (request, socket, head) => {
+      const refusal = this.#refusalOf(request);
+      if (refusal === null) upgrade(request, socket, head);
+      else endWith(socket, this.#form(refusal, request));
+    });
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    this.#answers.set(request.socket, response);
+    const refusal = this.#refusalOf(request);
+    if (refusal !== null) {
+      answerAndClose(response, this.#form(refusal, request));
+      return;
+    }
+    // A host sees paths alone, as clients send them that know of no proxy.
+    request.url = pathOf(request);
+    this.#host.handle(request, response);
+  }
+
+  #refusalOf(request: IncomingMessage): Problem | null {
+    return refuseCaller(request, this.#port, this.#pages) ?? refuseMessage(request);
+  }
+
+  #form(problem: Problem, request: IncomingMessage | null) {
+    const form = this.#host.refusals ?? plainRefusal;
+    const [path = "/"] = request === null ? [] : pathOf(request).split("?");
+    return form(problem, { method: request?.method ?? null, path });
+  }
+
+  #refuseTunnel(request: IncomingMessage, socket: Duplex): void {
+    const detail = `CONNECT is not supported. Send the request to http://127.0.0.1:${this.#port} itself.`;
+    endWith(socket, this.#form(new Problem("request_malformed", detail), request));
+  }
+
+  /** Answers what Node's parser gives up on, after the answers to the requests before it. */
+  #refuseUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
+    if (this.#ended.has(socket)) return;
+    if (!socket.writable || error.code === "ECONNRESET") {
+      socket.destroy();
+      return;
+    }
+    this.#ended.add(socket);
+    const end = () => {
+      if (socket.writable) endWith(socket, this.#form(refuseUnread(error), null));
+      else socket.destroy();
+    };
+    const before = this.#answers.get(socket);
+    if (before === undefined || before.writableFinished) end();
+    else if (before.req.complete || before.writableEnded) before.once("close", end);
+    // What cannot be read is the body of a request that was answered without it, or is to be answered now.
+    else if (before.headersSent) socket.end();
+    else end();
+  }
+}
+
+/** The path and the query of a request's target; `/` for a target that has none. */
+function pathOf({ url = "/", method }: IncomingMessage): string {
+  return method === "CONNECT" ? "/" : (absoluteTarget(url)?.path ?? url);
+}

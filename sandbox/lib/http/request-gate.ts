@@ -1,0 +1,128 @@
+import { Mutex } from "async-mutex";
+import { type Gate, type GateTurn, UndoneError } from "../../../server/http/gate.ts";
+import { SandboxError } from "../sandbox-error.ts";
+
+/** How long a snapshot or a restore may wait, in milliseconds of real time. */
+export interface GateTimes {
+  /** For everything that is under way, before it is refused. */
+  timeoutMs: number;
+  /** With the gate closed, before it opens again for a while; 2,000 by default. */
+  closedMs?: number;
+}
+
+/** What is inside. */
+interface Entry {
+  what: string;
+  /** Milliseconds of `performance.now()`. */
+  since: number;
+  left: PromiseWithResolvers<void>;
+}
+
+/** Runs requests beside each other, and snapshots and restores beside nothing. */
+export class RequestGate implements Gate {
+  readonly #timeoutMs: number;
+  readonly #closedMs: number;
+  readonly #inside = new Set<Entry>();
+  readonly #exclusive = new Mutex();
+  #closed: PromiseWithResolvers<void> | null = null;
+  #epoch = new AbortController();
+
+  constructor({ timeoutMs, closedMs = 2_000 }: GateTimes) {
+    this.#timeoutMs = timeoutMs;
+    this.#closedMs = closedMs;
+  }
+
+  /** Runs work beside other such work; waits while something runs exclusively. */
+  async runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T> {
+    let entry = await this.#enter(what);
+    const outside: GateTurn["outside"] = async (step) => {
+      const { signal } = this.#epoch;
+      this.#leave(entry);
+      const [result] = await Promise.allSettled([step(signal)]);
+      entry = await this.#enter(what);
+      if (signal.aborted) throw new UndoneError("The sandbox was restored meanwhile.");
+      if (result.status === "rejected") throw result.reason;
+      return result.value;
+    };
+    try {
+      return await work({ outside });
+    } finally {
+      this.#leave(entry);
+    }
+  }
+
+  /**
+   * Runs work while nothing else runs. What is under way is waited for first; what comes meanwhile goes on, until only that is left,
+   * which is short: then it waits for a moment.
+   *
+   * @throws SandboxError snapshot_timeout when something under way does not end in time; the work is not run then.
+   */
+  async runExclusive<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.#timeoutMs;
+    return await this.#exclusive.runExclusive(async () => {
+      while (!(await this.#closeEmpty(deadline)))
+        if (performance.now() >= deadline && this.#inside.size > 0) throw this.#timeout();
+      try {
+        return await work();
+      } finally {
+        this.#open();
+      }
+    });
+  }
+
+  /** Tells everything that waits outside that what it has read is no longer true; to be called within exclusive work. */
+  undo(): void {
+    this.#epoch.abort();
+    this.#epoch = new AbortController();
+  }
+
+  /** @returns whether the gate is closed with nothing inside. */
+  async #closeEmpty(deadline: number): Promise<boolean> {
+    if (!(await this.#allLeave(deadline))) return false;
+    this.#closed = Promise.withResolvers<void>();
+    if (await this.#allLeave(Math.min(deadline, performance.now() + this.#closedMs))) return true;
+    this.#open();
+    return false;
+  }
+
+  #open(): void {
+    const closed = this.#closed;
+    this.#closed = null;
+    closed?.resolve();
+  }
+
+  async #enter(what: string): Promise<Entry> {
+    while (this.#closed !== null) await this.#closed.promise;
+    const entry = { what, since: performance.now(), left: Promise.withResolvers<void>() };
+    this.#inside.add(entry);
+    return entry;
+  }
+
+  #leave(entry: Entry): void {
+    this.#inside.delete(entry);
+    entry.left.resolve();
+  }
+
+  /** Waits for everything that is inside now. @returns false when it does not leave in time. */
+  async #allLeave(deadline: number): Promise<boolean> {
+    if (this.#inside.size === 0) return true;
+    const { promise: late, resolve } = Promise.withResolvers<false>();
+    const timer = setTimeout(() => resolve(false), Math.max(deadline - performance.now(), 0));
+    const left = Promise.all([...this.#inside].map((entry) => entry.left.promise)).then(() => true);
+    try {
+      return await Promise.race([left, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #timeout(): SandboxError {
+    const [oldest, ...more] = [...this.#inside].toSorted((left, right) => left.since - right.since);
+    const seconds = Math.floor((performance.now() - (oldest?.since ?? 0)) / 1_000);
+    const what =
+      more.length === 0
+        ? `${oldest?.what} has been under way for ${seconds} s`
+        : `${oldest?.what} and ${more.length} more have been under way for up to ${seconds} s`;
+    return new SandboxError("snapshot_timeout", `Nothing was changed: ${what}. Let it end, then try again.`);
+  }
+}

@@ -1,0 +1,139 @@
+import { resolve } from "node:path";
+import type { RateLimit } from "../../server/http/limit-rate.ts";
+import type { ClockMode } from "../chain/clock/clock.ts";
+import type { Chain } from "../chain/genesis/start-chain.ts";
+import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-limits.ts";
+import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
+import { defaultPrograms, type ProgramOption, type ProgramSetting, settlePrograms } from "./programs.ts";
+import { checkStartTimeout, defaultStartTimeoutMs } from "./start-timeout.ts";
+
+/** What a sandbox can be told when it is created; everything has a default. */
+export interface SandboxOptions {
+  /** Makes ids, keys and the chain's epoch; equal seeds give equal sandboxes. `sandbox` by default. */
+  seed?: string;
+  /** `deterministic` (default): time moves with blocks only. `live`: with the wall clock. */
+  mode?: ClockMode;
+  /** TCP ports on 127.0.0.1; 0, the default, lets the kernel choose. */
+  ports?: { api?: number; docs?: number; rpc?: number; control?: number };
+  /** Blocks that must stand on a transaction, its own included; 1 by default. */
+  confirmations?: number;
+  /** The programs that are served, the first one for operations that name none; `prg_demo` and `prg_other` by default. */
+  programs?: readonly ProgramOption[];
+  /** What each program's relayer may spend on gas, in wei; 1 ether by default. */
+  gasBudgetWei?: bigint;
+  /** The one URL that notifications go to; the sandbox's own receiver by default. */
+  receiverUrl?: string;
+  /** Answers the address of the receiver's host, once, at the start; the system's resolver by default. */
+  resolveHost?: Resolve;
+  /** How long a delivery may take, in real milliseconds; 5,000 by default. */
+  deliveryTimeoutMs?: number;
+  /** Where the sandbox is kept across runs; without it nothing is written. */
+  dataDirectory?: string;
+  /** URL of a PostgreSQL database that keeps the records instead, so that other processes can join; the chain stays in the directory. */
+  store?: string;
+  /** Forget what the data directory holds. */
+  fresh?: boolean;
+  /** A snapshot file to go on from; it brings its seed, mode, programs, confirmations and gas budget. */
+  from?: string;
+  /** How long a request waits for a relayed receipt or for its twin, in milliseconds; 2,000 by default. */
+  patienceMs?: number;
+  /** How long a snapshot or a restore waits for what is under way, in real milliseconds; 10,000 by default. */
+  snapshotTimeoutMs?: number;
+  /** How long the start may take until everything answers, in real milliseconds; 30,000 by default. */
+  startTimeoutMs?: number;
+  /** How many requests each caller may send in so many seconds of sandbox time; no limit by default. */
+  rateLimit?: RateLimit;
+  /** What one client can hold of each port; {@link connectionLimits} by default. */
+  connectionLimits?: Partial<ConnectionLimits>;
+  /** Where structured log lines of failures go; nowhere by default. */
+  log?: Log;
+  /** Puts something between the chain and everything that uses it: other contracts, or a node that lies. For tests. */
+  adaptChain?: (chain: Chain) => Promise<Chain>;
+}
+
+/** Where structured log lines go. */
+export interface Log {
+  info(fields: { [name: string]: unknown }, message: string): void;
+  error(fields: { [name: string]: unknown }, message: string): void;
+}
+
+/** The options with every default filled in. */
+export interface SandboxSettings {
+  seed: string;
+  mode: ClockMode;
+  ports: { api: number; docs: number; rpc: number; control: number };
+  confirmations: number;
+  programs: readonly ProgramSetting[];
+  gasBudgetWei: bigint;
+  receiverUrl: string | undefined;
+  resolveHost: Resolve;
+  deliveryTimeoutMs: number;
+  dataDirectory: string | undefined;
+  store: string | undefined;
+  fresh: boolean;
+  patienceMs: number;
+  snapshotTimeoutMs: number;
+  startTimeoutMs: number;
+  rateLimit: RateLimit | undefined;
+  connectionLimits: ConnectionLimits;
+  log: Log;
+  adaptChain: (chain: Chain) => Promise<Chain>;
+}
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws RangeError for a setting that makes no sense.
+ */
+export function settle(options: SandboxOptions): SandboxSettings {
+  const { ports = {}, confirmations = 1, gasBudgetWei = 10n ** 18n, patienceMs = 2_000 } = options;
+  const settings = {
+    seed: options.seed ?? "sandbox",
+    mode: options.mode ?? "deterministic",
+    ports: { api: ports.api ?? 0, docs: ports.docs ?? 0, rpc: ports.rpc ?? 0, control: ports.control ?? 0 },
+    confirmations,
+    programs: options.programs === undefined ? defaultPrograms : settlePrograms(options.programs),
+    gasBudgetWei,
+    receiverUrl: options.receiverUrl,
+    resolveHost: options.resolveHost ?? resolveHost,
+    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 5_000,
+    dataDirectory: options.dataDirectory === undefined ? undefined : folderOf(options.dataDirectory),
+    store: options.store,
+    fresh: options.fresh ?? false,
+    patienceMs,
+    snapshotTimeoutMs: options.snapshotTimeoutMs ?? 10_000,
+    startTimeoutMs: options.startTimeoutMs ?? defaultStartTimeoutMs,
+    rateLimit: options.rateLimit,
+    connectionLimits: { ...connectionLimits, ...options.connectionLimits },
+    log: options.log ?? { info() {}, error() {} },
+    adaptChain: options.adaptChain ?? (async (chain: Chain) => chain),
+  };
+  check(settings);
+  return settings;
+}
+
+function folderOf(dataDirectory: string): string {
+  if (dataDirectory === "") throw new RangeError("dataDirectory is empty; leave it out to keep nothing.");
+  return resolve(dataDirectory);
+}
+
+function check({ seed, mode, ports, confirmations, gasBudgetWei, ...rest }: SandboxSettings): void {
+  for (const [name, port] of Object.entries(ports))
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      throw new RangeError(`--${name}-port must be a number from 0 to 65535, not ${port}.`);
+  if (typeof seed !== "string" || seed.length === 0 || seed.length > 200)
+    throw new RangeError("The seed must have 1 to 200 characters.");
+  if (mode !== "deterministic" && mode !== "live")
+    throw new RangeError(`mode must be "deterministic" or "live", not ${JSON.stringify(mode)}.`);
+  if (!Number.isInteger(confirmations) || confirmations < 1 || confirmations > 1_000)
+    throw new RangeError(`confirmations must be a whole number from 1 to 1000, not ${confirmations}.`);
+  if (gasBudgetWei < 0n) throw new RangeError("The gas budget must not be negative.");
+  const { deliveryTimeoutMs, patienceMs, snapshotTimeoutMs, startTimeoutMs } = rest;
+  if (!Number.isInteger(snapshotTimeoutMs) || snapshotTimeoutMs < 1 || snapshotTimeoutMs > 600_000)
+    throw new RangeError(`snapshotTimeoutMs must be 1 to 600000 milliseconds, not ${snapshotTimeoutMs}.`);
+  checkStartTimeout(startTimeoutMs);
+  if (!Number.isInteger(deliveryTimeoutMs) || deliveryTimeoutMs < 1 || deliveryTimeoutMs > 60_000)
+    throw new RangeError(`deliveryTimeoutMs must be 1 to 60000 milliseconds, not ${deliveryTimeoutMs}.`);
+  if (!Number.isInteger(patienceMs) || patienceMs < 0)
+    throw new RangeError(`patienceMs must be a whole number of milliseconds, 0 or more, not ${patienceMs}.`);
+}

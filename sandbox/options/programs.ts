@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { programIdSchema } from "../../server/schemas/primitives.ts";
+import { programRoles } from "../chain/genesis/roles.ts";
+
+/** A program that the sandbox serves, or its id alone. */
+export type ProgramOption =
+  | string
+  | {
+      /** `prg_` and 1 to 40 lower-case letters, digits or underscores. */
+      id: string;
+      /** What people call it; the id if not given. */
+      name?: string;
+      /** The account that may issue access to it; `acct_` and the rest of the program's id if not given. */
+      account?: string;
+    };
+
+/** A program with every default filled in. */
+export const programSchema = z.strictObject({
+  id: programIdSchema,
+  name: z.string().min(1).max(100),
+  account: z.string().regex(/^acct_[a-z0-9_]{1,40}$/),
+});
+
+/** What {@link programSchema} describes. */
+export type ProgramSetting = z.infer<typeof programSchema>;
+
+/** The programs of a sandbox that is told nothing. */
+export const defaultPrograms: readonly ProgramSetting[] = settlePrograms(programRoles.map(({ id }) => id));
+
+/**
+ * Fills in the defaults of programs and checks them.
+ *
+ * @throws RangeError for an id or account that cannot be one, or that is there twice, and for no or too many programs.
+ * @example settlePrograms(["prg_demo", { id: "prg_books", name: "Book store" }])
+ */
+export function settlePrograms(programs: readonly ProgramOption[]): ProgramSetting[] {
+  const settled = programs.map((program) => {
+    const { id, name, account } = typeof program === "string" ? { id: program } : program;
+    const known = programRoles.find((role) => role.id === id);
+    const setting = { id, name: name ?? known?.name ?? id, account: account ?? id.replace(/^prg_/, "acct_") };
+    const { data } = programSchema.safeParse(setting);
+    if (data !== undefined) return data;
+    throw new RangeError(
+      `${JSON.stringify(setting)} is no program: its id is prg_ and 1 to 40 lower-case letters, digits or underscores, its account acct_ and as many.`,
+    );
+  });
+  for (const field of ["id", "account"] as const)
+    if (new Set(settled.map((program) => program[field])).size < settled.length)
+      throw new RangeError(`Two programs have one ${field}; each needs its own.`);
+  if (settled.length === 0 || settled.length > 100)
+    throw new RangeError(`A sandbox has 1 to 100 programs, not ${settled.length}.`);
+  return settled;
+}

@@ -1,0 +1,87 @@
+import { AnvilError } from "../chain/anvil/anvil-error.ts";
+import { AnvilSilentError } from "../chain/anvil/anvil-silent-error.ts";
+import { SandboxError } from "../lib/sandbox-error.ts";
+
+/** Ends a start that takes too long: whatever it waits for, and whatever it has opened. */
+export class StartDeadline {
+  readonly #timeoutMs: number;
+  readonly #passed = new AbortController();
+  #step = "the start";
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Is aborted when the deadline passes. */
+  get signal(): AbortSignal {
+    return this.#passed.signal;
+  }
+
+  /**
+   * Runs a whole start.
+   *
+   * @throws SandboxError start_timeout, once everything that was opened is closed; AnvilError start_failed when Anvil does not answer.
+   */
+  async run<T>(start: () => Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#passed.abort(), this.#timeoutMs);
+    try {
+      return await start();
+    } catch (error) {
+      if (this.signal.aborted) throw this.#timeout(error);
+      throw silentAnvil(error) ?? error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Says what is waited for from now on, as in "Anvil to listen". */
+  waitsFor(step: string): void {
+    if (!this.signal.aborted) this.#step = step;
+  }
+
+  /**
+   * Waits for a step until the deadline.
+   *
+   * @param close - closes what the step opens after that.
+   */
+  async within<T>(
+    step: string,
+    running: Promise<T>,
+    close: (late: T) => PromiseLike<void> | void = () => {},
+  ): Promise<T> {
+    this.waitsFor(step);
+    const { signal } = this;
+    const passed = Promise.withResolvers<never>();
+    const reject = () => passed.reject(signal.reason);
+    signal.addEventListener("abort", reject);
+    if (signal.aborted) reject();
+    try {
+      return await Promise.race([running, passed.promise]);
+    } catch (error) {
+      // Nobody is left to be told of what goes wrong with it.
+      if (signal.aborted) running.then(close).catch(() => {});
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", reject);
+    }
+  }
+
+  #timeout(cause: unknown): SandboxError {
+    return new SandboxError(
+      "start_timeout",
+      `The start took longer than ${this.#timeoutMs} ms, and was waiting for ${this.#step}. Correct what holds that up, or allow more time with startTimeoutMs (--start-timeout).`,
+      { cause },
+    );
+  }
+}
+
+function silentAnvil(error: unknown): AnvilError | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof AnvilSilentError)
+      return new AnvilError(
+        "start_failed",
+        `Anvil did not answer during the start: ${cause.details} Start again; if that fails too, run routing-sandbox doctor.`,
+        { cause: error },
+      );
+  return null;
+}

@@ -1,0 +1,51 @@
+import type { Answer } from "../../../server/http/answer.ts";
+import type { HandedRequest, Services } from "../../../server/services.ts";
+import type { Seat } from "../../../server/store/postgres/seat.ts";
+import { StoreUnavailableError } from "../../../server/store/store.ts";
+import { wait } from "../../lib/wait.ts";
+
+/** How long a request waits for one process or another to lead, in milliseconds. */
+const patienceMs = 5_000;
+
+/** How long between two looks for one, in milliseconds. */
+const lookEveryMs = 25;
+
+const passedOn = ["Content-Type", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate", "X-Request-Id"];
+
+/**
+ * Hands a request to the process that leads, and waits for one where none answers: requests with an effect carry an idempotency key, so
+ * that the next to lead goes on with what the last one began.
+ */
+export function handOverTo(
+  seat: Pick<Seat, "leads">,
+  leader: () => Promise<string | null>,
+  ownUrl: string,
+): Services["handOver"] {
+  return async (request) => {
+    const deadline = performance.now() + patienceMs;
+    while (!seat.leads()) {
+      const url = await leader();
+      // Written down by this process when it last led.
+      const answer = url === null || url === ownUrl ? null : await ask(url, request);
+      if (answer !== null) return answer;
+      if (performance.now() > deadline)
+        throw new StoreUnavailableError("No process leads the relayer of this sandbox now.");
+      await wait(lookEveryMs);
+    }
+    return null;
+  };
+}
+
+/** @returns null when nobody answers. */
+async function ask(url: string, { method, path, headers, body }: HandedRequest): Promise<Answer | null> {
+  try {
+    const response = await fetch(new URL(path, url), { method, headers, body: new Uint8Array(body) });
+    const passed = passedOn.flatMap((name) => {
+      const value = response.headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
+    return { status: response.status, body: await response.text(), headers: Object.fromEntries(passed) };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,136 @@
+import { randomInt } from "node:crypto";
+import type { EIP1193RequestFn } from "viem";
+import { discoveryResources } from "../../../server/discovery.ts";
+import { createApp } from "../../../server/http/app.ts";
+import { problemRefusals } from "../../../server/http/refusal-form.ts";
+import { receiveNotification } from "../../../server/operations/receive-notification.ts";
+import { operations } from "../../../server/operations/table.ts";
+import { apiPages } from "../../../server/pages/api-pages.ts";
+import { createChainClient } from "../../chain/anvil/chain-client.ts";
+import { nodeSocket } from "../../chain/anvil/node-socket.ts";
+import { limitReorgs } from "../../chain/anvil/reorg-depth.ts";
+import { followHeads } from "../../chain/follow-heads.ts";
+import { ClosingStack } from "../../lib/closing-stack.ts";
+import { localPagesWrite } from "../../lib/http/callers.ts";
+import { listen } from "../../lib/http/listen.ts";
+import { RequestGate } from "../../lib/http/request-gate.ts";
+import type { Log } from "../../options/options.ts";
+import { StartDeadline } from "../../options/start-deadline.ts";
+import { checkStartTimeout, defaultStartTimeoutMs } from "../../options/start-timeout.ts";
+import { RequestCounter } from "../../state/request-counter.ts";
+import { connectService } from "../connect-service.ts";
+import { DeliveryFaults } from "../receiver/delivery-fault.ts";
+import { tellRefusals } from "./refusals.ts";
+import { sharedClock } from "./shared-clock.ts";
+import { SharedStore } from "./shared-store.ts";
+
+/** A process that answers the API of a sandbox which another one runs. */
+export interface JoinedSandbox extends AsyncDisposable {
+  /** Where it answers. */
+  apiUrl: string;
+  /** Resolves when the chain has ended. */
+  ended: Promise<void>;
+}
+
+/**
+ * Joins the sandbox that runs on a database: the API on a port of its own, on the same chain, the same records and the same clock.
+ *
+ * @param options - `store`, the URL of the database; `apiPort`, 0 for any free one; `startTimeoutMs`, how long this may take, 30,000 by
+ * default.
+ * @throws SandboxError database_mismatch, port_in_use, start_timeout; StoreUnavailableError, DatabaseUrlError.
+ * @example await using joined = await joinSandbox({ store: "postgres://localhost/sandbox", apiPort: 0, log });
+ */
+export async function joinSandbox(options: {
+  store: string;
+  apiPort: number;
+  startTimeoutMs?: number;
+  log: Log;
+}): Promise<JoinedSandbox> {
+  const { startTimeoutMs = defaultStartTimeoutMs } = options;
+  checkStartTimeout(startTimeoutMs);
+  const deadline = new StartDeadline(startTimeoutMs);
+  return await deadline.run(async () => await openJoined(options, deadline));
+}
+
+async function openJoined(
+  options: { store: string; apiPort: number; log: Log },
+  deadline: StartDeadline,
+): Promise<JoinedSandbox> {
+  const { log } = options;
+  await using opened = new ClosingStack();
+  const opening = SharedStore.open(options.store, "member", log);
+  const database = "the database to answer";
+  const close = async (late: SharedStore) => await late[Symbol.asyncDispose]();
+  const shared = opened.use(await deadline.within(database, opening, close));
+  const { store } = shared;
+  const sandbox = await deadline.within(database, shared.read());
+  const { mode, settings, deployment, accounts, anvilUrl, loadedBlock } = sandbox;
+  const socket = nodeSocket(anvilUrl);
+  opened.defer(() => socket.close());
+  deadline.signal.addEventListener("abort", () => socket.close());
+  const client = createChainClient(anvilUrl, limitReorgs(socket.transport, loadedBlock));
+  const request: EIP1193RequestFn = client.request;
+  await using bound = new ClosingStack();
+  const listener = await listen({
+    port: options.apiPort,
+    option: "--api-port",
+    pages: localPagesWrite,
+    limits: settings.connectionLimits,
+  });
+  bound.defer(async () => await listener.close());
+  const requests = new RequestCounter();
+  // Far from those of the other processes, so that no id is given twice.
+  requests.count = randomInt(2 ** 40);
+  const closing = new AbortController();
+  // No snapshot is taken while another process than the first one is in.
+  const gate = new RequestGate({ timeoutMs: 0 });
+  const { services, relayer } = connectService({
+    settings,
+    log,
+    chain: { client, request, deployment, accounts, clock: sharedClock(sandbox.urls.control, mode) },
+    store,
+    journal: shared.journal,
+    urls: { ...sandbox.urls, api: listener.url },
+    receiver: sandbox.receiver,
+    ownReceiver: `${sandbox.urls.api}${receiveNotification.path}`,
+    deliveryFaults: new DeliveryFaults(),
+    closing: closing.signal,
+    gate,
+    requests,
+    wrapRelayer: (own) => shared.leading(own),
+    handOver: shared.handOver(listener.url),
+    refused: tellRefusals(sandbox.urls.control, log),
+  });
+  // Closed after the listener: what its last requests began is brought to its end.
+  opened.defer(async () => await relayer.drain());
+  opened.use(bound.move());
+  opened.defer(() => closing.abort());
+  await deadline.within(
+    "the database and Anvil to answer",
+    shared.stand(listener.url, relayer, () => {}),
+  );
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const following = followHeads({
+    url: anvilUrl,
+    relayer,
+    gate,
+    log,
+    announce: () => {},
+    ended: end,
+  });
+  opened.defer(await deadline.within("Anvil to answer", following, async (unfollow) => await unfollow()));
+  listener.serve({
+    handle: createApp(services, operations, discoveryResources(services, operations), apiPages(services)),
+    refusals: problemRefusals(services),
+  });
+  deadline.signal.throwIfAborted();
+  const parts = opened.move();
+  return {
+    apiUrl: listener.url,
+    ended,
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await parts[Symbol.asyncDispose]();
+    },
+  };
+}

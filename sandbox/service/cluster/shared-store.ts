@@ -1,0 +1,199 @@
+import { z } from "zod";
+import type { Relayer } from "../../../relayer/relayer.ts";
+import type { Services } from "../../../server/services.ts";
+import { Database } from "../../../server/store/postgres/database.ts";
+import { PostgresStore } from "../../../server/store/postgres/postgres-store.ts";
+import { Seat, type SeatRole, SeatTakenError } from "../../../server/store/postgres/seat.ts";
+import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import { accounts, decimal, deployment } from "../../chain/genesis/deployment.ts";
+import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
+import { wait } from "../../lib/wait.ts";
+import type { Log, SandboxSettings } from "../../options/options.ts";
+import { programSchema } from "../../options/programs.ts";
+import type { SandboxUrls } from "../../state/description.ts";
+import { handOverTo } from "./hand-over.ts";
+
+const url = z.codec(z.url(), z.instanceof(URL), {
+  decode: (text) => new URL(text),
+  encode: ({ href }) => href,
+});
+
+/** What the first process of a shared sandbox writes down for those that join it. */
+const sharedSandbox = z.object({
+  version: z.literal(1),
+  mode: z.enum(["deterministic", "live"]),
+  /** What every process answers by. */
+  settings: z.object({
+    seed: z.string(),
+    programs: z.array(programSchema).readonly(),
+    confirmations: z.int(),
+    gasBudgetWei: decimal,
+    patienceMs: z.int(),
+    deliveryTimeoutMs: z.int(),
+    rateLimit: z.object({ requests: z.number(), seconds: z.number() }).optional(),
+    connectionLimits: z.object({ connections: z.number(), headersMs: z.number(), requestMs: z.number() }),
+  }),
+  /** Resolved once, for all processes. */
+  receiver: z.object({ url, address: z.string(), family: z.int() }),
+  /** Where Anvil itself answers, which only the sandbox's own processes are told. */
+  anvilUrl: z.string(),
+  /** The newest block that Anvil loaded when it started. */
+  loadedBlock: z.int(),
+  urls: z.object({ api: z.string(), docs: z.string(), rpc: z.string(), control: z.string() }),
+  deployment,
+  accounts,
+});
+
+/** What {@link sharedSandbox} describes. */
+type SharedSandbox = z.infer<typeof sharedSandbox>;
+
+/** A store in a database, and this process's place among those that share it. */
+export class SharedStore implements AsyncDisposable {
+  readonly store: PostgresStore;
+  readonly seat: Seat;
+  readonly #log: Log;
+
+  private constructor(store: PostgresStore, seat: Seat, log: Log) {
+    this.store = store;
+    this.seat = seat;
+    this.#log = log;
+  }
+
+  /** What the relayer's journal is kept in. */
+  get journal(): JournalStore {
+    return this.seat.journal;
+  }
+
+  /** Opens the database and takes a seat. @throws StoreUnavailableError, DatabaseUrlError, SeatTakenError */
+  static async open(url: string, role: SeatRole, log: Log): Promise<SharedStore> {
+    const store = await PostgresStore.open(new Database(url));
+    try {
+      return new SharedStore(store, await Seat.take(store, role), log);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Makes sure that the database holds what belongs to a chain.
+   *
+   * @throws SandboxError database_mismatch
+   */
+  async adopt(chain: { deployment: { epoch: string }; resumed: boolean }, fresh: boolean): Promise<void> {
+    if (fresh) await this.store.clear();
+    const kept = await this.store.about("epoch");
+    const { epoch } = chain.deployment;
+    if (kept === null && !chain.resumed) await this.store.writeAbout("epoch", epoch);
+    // A chain that begins anew can have the epoch of one that is gone: what the database holds of that one is not on it.
+    else if (kept !== epoch || !chain.resumed)
+      throw new SandboxError(
+        "database_mismatch",
+        `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Use the data directory that belongs to it, choose another schema, or start with --fresh to forget both.`,
+      );
+  }
+
+  /** Writes down what those that join have to know. */
+  async publish(sandbox: {
+    settings: SandboxSettings;
+    chain: Chain;
+    urls: SandboxUrls;
+    receiver: PinnedReceiver;
+  }): Promise<void> {
+    const { settings, chain, urls, receiver } = sandbox;
+    const { deployment, accounts } = chain;
+    const encoded = z.encode(sharedSandbox, {
+      version: 1,
+      mode: settings.mode,
+      settings,
+      receiver,
+      anvilUrl: chain.anvil.url,
+      loadedBlock: chain.anvil.loadedBlock,
+      urls,
+      deployment,
+      accounts,
+    });
+    await this.store.writeAbout("sandbox", JSON.stringify(encoded));
+  }
+
+  /** What the first process wrote down. @throws SandboxError database_mismatch when there was none. */
+  async read(): Promise<SharedSandbox> {
+    const text = await this.store.about("sandbox");
+    if (text === null)
+      throw new SandboxError(
+        "database_mismatch",
+        `No sandbox runs on the database (${this.store.database.name}); start one there with routing-sandbox start --store.`,
+      );
+    return z.decode(sharedSandbox, JSON.parse(text));
+  }
+
+  /** Has this process lead whenever nobody else does; resolves when one does. */
+  async stand(apiUrl: string, relayer: Relayer, changed: () => void): Promise<void> {
+    let started = false;
+    const gained = async () => {
+      try {
+        await relayer.recover();
+      } catch (error) {
+        // A start fails; later the next head of the chain has it looked at again.
+        if (!started) throw error;
+        this.#log.error({ causes: String(error) }, "taking up the relayer's journal");
+      }
+    };
+    const lost = async () => await relayer.drain();
+    await this.seat.stand(apiUrl, { gained, lost, changed, wait });
+    started = true;
+  }
+
+  /** A relayer that looks at the chain only while this process leads. */
+  leading(relayer: Relayer): Relayer {
+    const whileLeading = (look: () => Promise<void>) => async () => {
+      if (this.seat.leads()) await look();
+    };
+    return {
+      ...relayer,
+      follow: whileLeading(async () => await relayer.follow()),
+      observe: whileLeading(async () => await relayer.observe()),
+      readNow: async (id) => await (this.seat.leads() ? relayer.readNow(id) : relayer.read(id)),
+    };
+  }
+
+  /** Hands requests with an effect to whoever leads. */
+  handOver(ownUrl: string): Services["handOver"] {
+    return handOverTo(this.seat, async () => await this.store.about("leader"), ownUrl);
+  }
+
+  /** Runs a step while no other process is in. @throws SandboxError sandbox_shared */
+  async alone<T>(step: () => Promise<T>): Promise<T> {
+    return await this.seat.alone(step).catch((error: unknown) => {
+      if (!(error instanceof SeatTakenError)) throw error;
+      throw new SandboxError("sandbox_shared", error.message, { cause: error });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.seat.close();
+    await this.store.close();
+  }
+}
+
+/**
+ * Opens the database of a sandbox's settings, if they name one, for a chain.
+ *
+ * @throws SandboxError database_mismatch; StoreUnavailableError, DatabaseUrlError, SeatTakenError.
+ */
+export async function openShared(
+  { store, fresh, log }: Pick<SandboxSettings, "store" | "fresh" | "log">,
+  chain: Chain,
+): Promise<SharedStore | null> {
+  if (store === undefined) return null;
+  const shared = await SharedStore.open(store, "owner", log);
+  try {
+    await shared.adopt(chain, fresh);
+    return shared;
+  } catch (error) {
+    await shared[Symbol.asyncDispose]();
+    throw error;
+  }
+}

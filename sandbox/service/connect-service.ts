@@ -1,0 +1,112 @@
+import type { Relayer } from "../../relayer/relayer.ts";
+import { nodeChain } from "../../server/chain/node-chain.ts";
+import type { Gate } from "../../server/http/gate.ts";
+import { KeyRing } from "../../server/key-ring.ts";
+import type { Services } from "../../server/services.ts";
+import type { JournalStore } from "../../server/store/relayer-journal.ts";
+import type { SandboxClock } from "../chain/clock/clock.ts";
+import type { Chain } from "../chain/genesis/start-chain.ts";
+import { isPinnedAs, type PinnedReceiver } from "../lib/http/pin-receiver.ts";
+import { wait } from "../lib/wait.ts";
+import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxUrls } from "../state/description.ts";
+import type { RequestCounter } from "../state/request-counter.ts";
+import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
+import { openRelayer } from "./open-relayer.ts";
+import type { DeliveryFaults } from "./receiver/delivery-fault.ts";
+import { openOutlet } from "./receiver/open-outlet.ts";
+
+/** The settings that every process of a sandbox answers by. */
+export type ServiceSettings = Pick<
+  SandboxSettings,
+  "seed" | "programs" | "confirmations" | "gasBudgetWei" | "patienceMs" | "deliveryTimeoutMs"
+> &
+  Partial<Pick<SandboxSettings, "rateLimit">>;
+
+/** The service of one process: what its API is made of, and what it must start and stop. */
+export interface ConnectedService {
+  services: Services;
+  relayer: Relayer;
+  keys: SandboxKeys;
+  keyRing: KeyRing;
+}
+
+/**
+ * Connects the service to everything that it may reach, equally in the process that owns the chain and in those that join it.
+ *
+ * Nothing is started yet: the relayer does nothing before it is asked.
+ */
+export function connectService(process: {
+  settings: ServiceSettings;
+  log: Services["log"];
+  chain: Pick<Chain, "client" | "request" | "deployment" | "accounts"> & {
+    clock: Pick<SandboxClock, "mode" | "now" | "travel">;
+  };
+  store: Services["store"];
+  /** Where the relayer keeps its journal. */
+  journal: JournalStore;
+  /** Where the sandbox answers, with this process's own API. */
+  urls: SandboxUrls;
+  receiver: PinnedReceiver;
+  /** The URL of the sandbox's own receiver, which is at the API of its first process. */
+  ownReceiver: string;
+  deliveryFaults: DeliveryFaults;
+  /** Ends the deliveries that are under way. */
+  closing: AbortSignal;
+  gate: Gate;
+  requests: RequestCounter;
+  wrapRelayer: (relayer: Relayer) => Relayer;
+  handOver: Services["handOver"];
+  refused: Services["refused"];
+}): ConnectedService {
+  const { settings, log, chain, store, journal, urls, receiver, gate, requests, handOver, refused } = process;
+  const { seed, confirmations, patienceMs, rateLimit, deliveryTimeoutMs } = settings;
+  const { client, deployment, clock } = chain;
+  const keys = deriveKeys(seed, chain.accounts, settings.programs);
+  const keyRing = new KeyRing(
+    seed,
+    keys.accounts.map(({ program }) => program),
+    store,
+  );
+  const relayer = process.wrapRelayer(
+    openRelayer({ settings, chain, store: journal, signers: keys.registrars }),
+  );
+  const outlet = openOutlet({
+    receiver,
+    timeoutMs: deliveryTimeoutMs,
+    clock,
+    faults: process.deliveryFaults,
+    signal: process.closing,
+  });
+  const accounts = keys.accounts.map(hideKey);
+  const receiverUrl = receiver.url.href;
+  const receivesNotifications = isPinnedAs(receiver, process.ownReceiver);
+  const services: Services = {
+    settings: {
+      seed,
+      confirmations,
+      accounts,
+      urls,
+      receiverUrl,
+      receivesNotifications,
+      patienceMs,
+      rateLimit,
+    },
+    deployment,
+    chain: nodeChain(client.request, deployment),
+    store,
+    clock,
+    relayer,
+    keys: keys.service,
+    keyRing,
+    ...outlet,
+    closing: process.closing,
+    gate,
+    requests,
+    wait,
+    log,
+    handOver,
+    refused,
+  };
+  return { services, relayer, keys, keyRing };
+}

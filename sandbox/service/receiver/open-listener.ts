@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { verifySharedSecret } from "../../../protocol/webhook.ts";
+import { ownPages } from "../../lib/http/callers.ts";
+import { type Listener, listen } from "../../lib/http/listen.ts";
+import { type Arrival, headersOf, webhookHeadersOf } from "./arrival.ts";
+import type { DeliveryFaults } from "./delivery-fault.ts";
+import { ReceiverTap } from "./receiver-tap.ts";
+
+/** A delivery that a listener got; nobody has verified it where the secret is not known. */
+export interface HeardDelivery extends Omit<Arrival, "verified"> {
+  verified: boolean | null;
+}
+
+/**
+ * Opens a receiver of its own for a terminal: answers 204 to what it can verify and 401 to what does not verify.
+ *
+ * @param secret - the shared secret, asked for at each delivery; null while it is not known.
+ * @example await openListener({ port: 4040, secret: async () => "whsec_…", faults, heard: console.log })
+ */
+export async function openListener(options: {
+  port: number;
+  secret: () => Promise<string | null>;
+  faults: DeliveryFaults;
+  heard: (delivery: HeardDelivery) => void;
+}): Promise<Pick<Listener, "url" | "close">> {
+  const { port, secret, faults, heard } = options;
+  const judge = async (headers: Arrival["headers"], body: Buffer) => {
+    const known = await secret();
+    return known === null ? null : verifySharedSecret(webhookHeadersOf(headers), body, known);
+  };
+  const tap = new ReceiverTap({
+    path: null,
+    faults,
+    arrived: async (arrival, body) => heard({ ...arrival, verified: await judge(arrival.headers, body) }),
+  });
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method !== "POST") {
+      response.writeHead(405, { Allow: "POST" }).end();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const verified = await judge(headersOf(request), Buffer.concat(chunks));
+    response.writeHead(verified === false ? 401 : 204).end();
+  };
+  const listener = await listen({ port, option: "--port", pages: ownPages });
+  listener.serve({
+    handle: tap.guard((request, response) => {
+      // A connection that breaks off within the body has nobody left to answer.
+      answer(request, response).catch(() => response.destroy());
+    }),
+  });
+  return listener;
+}

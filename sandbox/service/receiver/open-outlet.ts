@@ -1,0 +1,38 @@
+import type { Deliver, Services } from "../../../server/services.ts";
+import type { SandboxClock } from "../../chain/clock/clock.ts";
+import { letTimePass } from "../../chain/clock/let-time-pass.ts";
+import { deliverTo } from "../../lib/http/deliver.ts";
+import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
+import { killProcess } from "../../lib/kill-process.ts";
+import type { DeliveryFaults } from "./delivery-fault.ts";
+
+/**
+ * Opens the way of notifications out of the service: deliveries to the pinned receiver, the pauses between them, and the faults
+ * that end the process on the way.
+ */
+export function openOutlet(parts: {
+  receiver: PinnedReceiver;
+  timeoutMs: number;
+  clock: Pick<SandboxClock, "mode" | "travel">;
+  faults: DeliveryFaults;
+  signal: AbortSignal;
+}): Pick<Services, "deliver" | "pause"> {
+  const { receiver, timeoutMs, clock, faults, signal } = parts;
+  // A deterministic clock stands still while a receiver answers.
+  const stopwatch = clock.mode === "live" ? () => performance.now() : () => 0;
+  const send = deliverTo(receiver, { timeoutMs, stopwatch });
+  const pass = letTimePass(clock, signal);
+  const deliver: Deliver = async (headers, body, outside) => {
+    if (faults.takeCrash("before_delivery")) await killProcess();
+    const outcome = await outside(
+      async (undone) => await send(headers, body, AbortSignal.any([signal, undone])),
+    );
+    if (faults.takeCrash("after_delivery")) await killProcess();
+    return outcome;
+  };
+  const pause: Services["pause"] = async (milliseconds, outside) => {
+    if (faults.takeCrash("before_pause")) await killProcess();
+    await pass(milliseconds, outside);
+  };
+  return { deliver, pause };
+}

@@ -1,0 +1,188 @@
+import type { RequestListener } from "node:http";
+import { verifyWebhook } from "../../../protocol/webhook.ts";
+import type { KeyRing } from "../../../server/key-ring.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
+import { type Arrival, webhookHeadersOf } from "./arrival.ts";
+import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fault.ts";
+import { ReceiverTap } from "./receiver-tap.ts";
+
+/** How long {@link SandboxReceiver.next} waits unless it is told, in milliseconds. */
+const patienceMs = 5_000;
+
+/** How many arrivals are kept. */
+const keptArrivals = 1_000;
+
+/** What a snapshot keeps of the receiver. */
+export interface ReceiverState {
+  count: number;
+  arrivals: readonly Arrival[];
+  /** The numbers of those that {@link SandboxReceiver.next} has answered. */
+  taken: readonly number[];
+  faults: readonly PendingFault[];
+}
+
+interface Waiter {
+  matches: (arrival: Arrival) => boolean;
+  resolve: (arrival: Arrival) => void;
+  reject: (reason: unknown) => void;
+}
+
+/**
+ * The service's own receiver as a test sees it: what arrives there, what shall go wrong there, and the same once more.
+ *
+ * @example
+ * sandbox.receiver.failNext(2, { status: 503 });
+ * const { body, headers } = await sandbox.receiver.next();
+ */
+export class SandboxReceiver {
+  /** Where notifications go. */
+  readonly url: string;
+  /** The faults of deliveries; crashes act at any receiver, the others at the service's own. */
+  readonly faults: DeliveryFaults;
+  readonly #own: string;
+  readonly #isPinned: boolean;
+  readonly #keys: KeyRing;
+  readonly #tap: ReceiverTap;
+  #arrivals: readonly Arrival[] = [];
+  #taken = new Set<Arrival>();
+  #waiters: readonly Waiter[] = [];
+
+  constructor(receiver: {
+    /** Where notifications go. */
+    url: string;
+    /** The service's own receiver, which is watched. */
+    own: string;
+    /** Whether notifications go to the service's own receiver. */
+    isPinned: boolean;
+    keys: KeyRing;
+    faults: DeliveryFaults;
+  }) {
+    this.url = receiver.url;
+    this.faults = receiver.faults;
+    this.#own = receiver.own;
+    this.#isPinned = receiver.isPinned;
+    this.#keys = receiver.keys;
+    this.#tap = new ReceiverTap({
+      path: new URL(receiver.own).pathname,
+      faults: this.faults,
+      arrived: async (arrival, bytes) => await this.#note(arrival, bytes),
+    });
+  }
+
+  /** Wraps the API so that deliveries are seen. */
+  guard(handler: RequestListener): RequestListener {
+    return this.#tap.guard(handler);
+  }
+
+  /** Every delivery that arrived, the oldest first. */
+  deliveries(): readonly Arrival[] {
+    return this.#arrivals;
+  }
+
+  /**
+   * Answers the next delivery that no earlier call answered; waits until there is one.
+   *
+   * @throws SandboxError no_delivery when none comes in time.
+   * @example await sandbox.receiver.next(({ status }) => status === 200)
+   */
+  async next(matches: Waiter["matches"] = () => true, timeoutMs = patienceMs): Promise<Arrival> {
+    const there = this.#arrivals.find((one) => !this.#taken.has(one) && matches(one));
+    if (there !== undefined) {
+      this.#taken.add(there);
+      return there;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Arrival>();
+    const waiter = { matches, resolve, reject };
+    this.#waiters = [...this.#waiters, waiter];
+    const timer = setTimeout(() => reject(this.#nothingCame(timeoutMs)), timeoutMs);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiters = this.#waiters.filter((one) => one !== waiter);
+    }
+  }
+
+  /**
+   * Makes the next deliveries fail: with a status (and headers), a delay, a dropped connection, or a crash of the sandbox itself.
+   *
+   * @throws SandboxError foreign_receiver when notifications go elsewhere, where only a crash can be made.
+   * @example sandbox.receiver.failNext(2, { status: 503, headers: { "retry-after": "3" } })
+   */
+  failNext(count: number, fault: DeliveryFault): void {
+    if (!("crash" in fault) && !this.#isPinned)
+      throw new SandboxError(
+        "foreign_receiver",
+        `Notifications go to ${this.url}, not to the sandbox's own receiver; let that one fail (routing-sandbox listen --fail).`,
+      );
+    this.faults.add(count, fault);
+  }
+
+  /** Takes all faults away. */
+  clearFailures(): void {
+    this.faults.replace([]);
+  }
+
+  /**
+   * Sends a delivery that arrived to the receiver once more, with the same headers and bytes: a replay by the tester, no attempt
+   * of the service.
+   *
+   * @returns what the receiver answered.
+   */
+  async resend({ headers, body }: Arrival): Promise<{ status: number; body: string }> {
+    const { "content-type": type = "application/json" } = headers;
+    const response = await fetch(this.#own, {
+      method: "POST",
+      headers: { "content-type": type, ...webhookHeadersOf(headers) },
+      body,
+    });
+    return { status: response.status, body: await response.text() };
+  }
+
+  /** What a snapshot keeps. */
+  snapshot(): ReceiverState {
+    return {
+      count: this.#tap.count,
+      arrivals: this.#arrivals,
+      taken: [...this.#taken].map(({ number }) => number),
+      faults: this.faults.list(),
+    };
+  }
+
+  /** Goes back to what a snapshot kept. */
+  restore({ count, arrivals, taken, faults }: ReceiverState): void {
+    this.#tap.count = count;
+    this.#arrivals = arrivals;
+    this.#taken = new Set(arrivals.filter(({ number }) => taken.includes(number)));
+    this.faults.replace(faults);
+  }
+
+  async #note(seen: Omit<Arrival, "verified">, bytes: Buffer): Promise<void> {
+    const { current } = await this.#keys.notifications();
+    const verified = verifyWebhook(webhookHeadersOf(seen.headers), bytes, current.key.publicKey);
+    const arrival: Arrival = { ...seen, verified };
+    this.#arrivals = [...this.#arrivals, arrival].slice(-keptArrivals);
+    const waiter = this.#waiters.find((one) => isWanted(one, arrival));
+    if (waiter === undefined) return;
+    this.#taken.add(arrival);
+    this.#waiters = this.#waiters.filter((one) => one !== waiter);
+    waiter.resolve(arrival);
+  }
+
+  #nothingCame(milliseconds: number): SandboxError {
+    const where = this.#isPinned
+      ? ""
+      : ` Notifications go to ${this.url}, not to the sandbox's own receiver.`;
+    return new SandboxError("no_delivery", `No such delivery arrived within ${milliseconds} ms.${where}`);
+  }
+}
+
+/** What the waiting caller's own function throws is the caller's. */
+function isWanted({ matches, reject }: Waiter, arrival: Arrival): boolean {
+  try {
+    return matches(arrival);
+  } catch (error) {
+    reject(error);
+    return false;
+  }
+}

@@ -1,0 +1,231 @@
+import type { Address, Hex, LocalAccount, TransactionReceipt } from "viem";
+import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import {
+  approveCall,
+  type Call,
+  claimCall,
+  expireCall,
+  faucetCall,
+  type ProgramTerms,
+  payBatchCall,
+  payCall,
+  payWithPermitCall,
+  registerCall,
+  revokeFundingCall,
+  setBoundsCall,
+  setPausedCall,
+  withdrawOfferCall,
+} from "../../../protocol/call.ts";
+import { type Claim, claimTypedData, hashClaim, hashReason } from "../../../protocol/claim.ts";
+import { registrarDomain } from "../../../protocol/domain.ts";
+import { hashId } from "../../../protocol/id.ts";
+import { permitTypedData, type SignedPermit, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
+import type { ChainClient } from "../../chain/anvil/chain-client.ts";
+import type { components } from "../client/api-client.ts";
+import { readCommitment } from "./read-commitment.ts";
+import { type Enter, Wallet } from "./wallet.ts";
+
+type Merchant = components["schemas"]["Merchant"];
+type Purchase = components["schemas"]["Purchase"];
+
+/** The addresses that a wallet deals with. */
+export interface WalletContracts {
+  token: Address;
+  registrar: Address;
+  funding_source: Address;
+}
+
+/** How a purchase is paid. */
+export interface PaymentOptions {
+  /** Base units; what was outstanding when the purchase was read by default. */
+  amount?: bigint;
+  /** Pays under a permit instead of an approval: one that the wallet signs now, or one that it signed before. */
+  permit?: boolean | SignedPermit;
+}
+
+/** A call's arguments by name; integers as decimal strings. */
+type CallArguments = { [name: string]: unknown };
+
+/** A transaction that a wallet sent: its hash as the API takes it, what it said, and what became of it. */
+export interface SentTransaction {
+  transaction_hash: Hex;
+  call: { to: Address; function: string; args: CallArguments };
+  receipt: TransactionReceipt;
+}
+
+/** A test wallet that does each action of the lifecycle in one call, with what the API shows of merchants and purchases. */
+export class TestWallet extends Wallet {
+  readonly #contracts: WalletContracts;
+
+  constructor(account: LocalAccount, client: ChainClient, contracts: WalletContracts, enter?: Enter) {
+    super(account, client, enter);
+    this.#contracts = contracts;
+  }
+
+  /**
+   * Sends any call of the contracts.
+   *
+   * @example await wallets.stranger.sendCall(payCall(registrar, id, 5n))
+   */
+  async sendCall(
+    call: Pick<Call, "to" | "data" | "function"> & { args: CallArguments },
+  ): Promise<SentTransaction> {
+    const receipt = await this.send(call);
+    const { to, args } = call;
+    return {
+      transaction_hash: receipt.transactionHash,
+      call: { to, function: call.function, args },
+      receipt,
+    };
+  }
+
+  /**
+   * Enrolls the merchant on chain and signs the enrollment message.
+   *
+   * @returns the body of operation 5, and what was sent.
+   * @example const { body } = await wallets.merchant.enroll(merchant)
+   */
+  async enroll(merchant: Merchant) {
+    const sent = await this.sendCall(merchant.enrollment.transaction);
+    const signature = await this.signMessage(merchant.enrollment.message);
+    return { ...sent, body: { transaction_hash: sent.transaction_hash, signature } };
+  }
+
+  /**
+   * Lets the funding source draw the merchant's cap, or another amount of base units.
+   *
+   * @example await wallets.merchant.fund(merchant)
+   */
+  async fund(merchant: Merchant, amount = BigInt(merchant.funding.cap)): Promise<SentTransaction> {
+    const { token, funding_source } = this.#contracts;
+    return await this.sendCall(approveCall(token, funding_source, amount));
+  }
+
+  /** Ends the merchant's funding; purchases on chain keep their cover. */
+  async revokeFunding({ program, id }: Pick<Merchant, "program" | "id">): Promise<SentTransaction> {
+    const { registrar } = this.#contracts;
+    return await this.sendCall(revokeFundingCall(registrar, hashId(program), hashId(id)));
+  }
+
+  /**
+   * Registers a purchase directly, as its merchant.
+   *
+   * @example const { transaction_hash } = await wallets.merchant.register(purchase)
+   */
+  async register(purchase: Purchase): Promise<SentTransaction> {
+    const { registrar } = this.#contracts;
+    return await this.sendCall(
+      registerCall(registrar, readCommitment(purchase), purchase.commitment.signature),
+    );
+  }
+
+  /** Lets the registrar contract draw an amount of base units for payments; what is outstanding by default. */
+  async approve(purchase: Purchase, amount = BigInt(purchase.figures.outstanding)): Promise<SentTransaction> {
+    const { token, registrar } = this.#contracts;
+    return await this.sendCall(approveCall(token, registrar, amount));
+  }
+
+  /**
+   * Pays an amount of base units of a purchase; what was outstanding when it was read by default.
+   *
+   * @param payment - the amount, or how to pay: with `permit`, the wallet signs an EIP-2612 permit and needs no approval.
+   * @example await wallets.buyer.pay(purchase, 10_000_000n)
+   * @example await wallets.buyer.pay(purchase, { permit: true })
+   */
+  async pay(purchase: Purchase, payment: bigint | PaymentOptions = {}): Promise<SentTransaction> {
+    const options = typeof payment === "bigint" ? { amount: payment } : payment;
+    const { amount = BigInt(purchase.figures.outstanding), permit = false } = options;
+    const { registrar } = this.#contracts;
+    const { hash } = purchase.commitment;
+    if (permit === false) return await this.sendCall(payCall(registrar, hash, amount));
+    const signed = permit === true ? await this.signPermit(purchase, amount) : permit;
+    return await this.sendCall(payWithPermitCall(registrar, hash, amount, signed));
+  }
+
+  /**
+   * Signs an EIP-2612 permit that pays an amount of base units of a purchase until its payment deadline, and sends nothing.
+   *
+   * @example const permit = await wallets.buyer.signPermit(purchase, 10_000_000n)
+   */
+  async signPermit(purchase: Purchase, amount = BigInt(purchase.figures.outstanding)): Promise<SignedPermit> {
+    const { token, registrar: spender } = this.#contracts;
+    const { address: owner } = this;
+    const nonce = await this.client.readContract({
+      address: token,
+      abi: testUsdcAbi,
+      functionName: "nonces",
+      args: [owner],
+    });
+    const domain = tokenDomain(purchase.commitment.typed_data.domain.chainId, token);
+    const deadline = BigInt(purchase.deadlines.pay_deadline);
+    const permit = permitTypedData(domain, { owner, spender, value: amount, nonce, deadline });
+    return signedPermit(deadline, await this.signTypedData(permit));
+  }
+
+  /** Pays several purchases in one transaction, all or none. */
+  async payBatch(payments: readonly { purchase: Purchase; amount: bigint }[]): Promise<SentTransaction> {
+    const ids = payments.map(({ purchase }) => purchase.commitment.hash);
+    const amounts = payments.map(({ amount }) => amount);
+    return await this.sendCall(payBatchCall(this.#contracts.registrar, ids, amounts));
+  }
+
+  /**
+   * Files a claim on chain and signs it.
+   *
+   * @returns the body of operation 11, and what was sent.
+   * @example const { body } = await wallets.beneficiary.claim(purchase, { amount: 5_000_000n, reason: "late" })
+   */
+  async claim(purchase: Purchase, { amount, reason }: { amount: bigint; reason: string }) {
+    const { chainId, verifyingContract } = purchase.commitment.typed_data.domain;
+    const domain = registrarDomain(chainId, verifyingContract);
+    const claim: Claim = {
+      commitment: purchase.commitment.hash,
+      beneficiary: purchase.beneficiary,
+      requestedAmount: amount,
+      reasonHash: hashReason(reason),
+    };
+    const sent = await this.sendCall(
+      claimCall(this.#contracts.registrar, claim.commitment, hashClaim(domain, claim)),
+    );
+    const signature = await this.signTypedData(claimTypedData(domain, claim));
+    const { transaction_hash } = sent;
+    return { ...sent, body: { transaction_hash, requested_amount: amount.toString(), reason, signature } };
+  }
+
+  /** Ends an unpaid offer after its payment deadline; anybody may. */
+  async expire(purchase: Purchase): Promise<SentTransaction> {
+    return await this.sendCall(expireCall(this.#contracts.registrar, purchase.commitment.hash));
+  }
+
+  /**
+   * Takes an unpaid offer back, as the program's operator. Its key is the relayer's, which sees the foreign use of its nonce.
+   *
+   * @example await sandbox.openWallet(registrarKey).withdrawOffer(purchase)
+   */
+  async withdrawOffer(purchase: Purchase): Promise<SentTransaction> {
+    return await this.sendCall(withdrawOfferCall(this.#contracts.registrar, purchase.commitment.hash));
+  }
+
+  /**
+   * Stops a program, or lets it go on, as its admin.
+   *
+   * @example await wallets.deployer.setPaused("prg_demo", true)
+   */
+  async setPaused(program: string, paused: boolean): Promise<SentTransaction> {
+    return await this.sendCall(setPausedCall(this.#contracts.registrar, hashId(program), paused));
+  }
+
+  /**
+   * Exchanges a program's operator (`registrar`), commitment signer and bounds, as its admin; amounts in base units.
+   *
+   * @example await wallets.deployer.setBounds("prg_demo", { ...program, bounds: { ...program.bounds, maxPurchase: 1n } })
+   */
+  async setBounds(program: string, terms: ProgramTerms): Promise<SentTransaction> {
+    return await this.sendCall(setBoundsCall(this.#contracts.registrar, hashId(program), terms));
+  }
+
+  /** Gives a wallet, this one by default, an amount of base units of test money. */
+  async faucet(amount: bigint, to: Address = this.address): Promise<SentTransaction> {
+    return await this.sendCall(faucetCall(this.#contracts.token, to, amount));
+  }
+}

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  type Address,
+  type Hex,
+  type LocalAccount,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+} from "viem";
+import type { ChainClient } from "../../chain/anvil/chain-client.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
+
+/** What a wallet is asked to send: the `transaction` of an API answer, or a part of one. */
+export interface WalletTransaction {
+  to: Address;
+  data: Hex;
+  /** Wei, as a decimal string; 0 by default. */
+  value?: string;
+}
+
+/** Typed data (EIP-712), also as the API shows it, with integers as decimal strings. */
+export interface WalletTypedData {
+  domain: { name: string; version: string; chainId: number; verifyingContract: Address };
+  types: { readonly [name: string]: readonly { readonly name: string; readonly type: string }[] };
+  primaryType: string;
+  message: object;
+}
+
+/** Enough gas for every call of the sandbox; fixed, so that equal transactions are equal bytes. */
+const gas = 1_000_000n;
+const receiptPollMs = 4;
+/** Anvil knows a transaction neither as waiting nor as mined for a moment while it mines it: it counts as gone when it is so twice. */
+const looksBetween = 10;
+const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/** Runs what sends a transaction, when nothing stands in its way. */
+export type Enter = (send: () => Promise<Hex>) => Promise<Hex>;
+
+/** A test wallet that signs for itself: it holds its key and sends raw transactions. */
+export class Wallet {
+  readonly address: Address;
+  readonly #account: LocalAccount;
+  protected readonly client: ChainClient;
+  readonly #enter: Enter;
+
+  constructor(account: LocalAccount, client: ChainClient, enter: Enter = (send) => send()) {
+    this.address = account.address;
+    this.#account = account;
+    this.client = client;
+    this.#enter = enter;
+  }
+
+  /**
+   * Signs a transaction locally, sends it and waits for its receipt, which may say that it reverted.
+   *
+   * @example const { transactionHash } = await wallets.buyer.send(purchaseAction.transaction)
+   */
+  async send(transaction: WalletTransaction): Promise<TransactionReceipt> {
+    return await this.receipt(await this.submit(transaction));
+  }
+
+  /** Signs a transaction locally and sends it; the hash answers before it is mined. */
+  async submit(transaction: WalletTransaction): Promise<Hex> {
+    return await this.#enter(async () => await this.#send(transaction));
+  }
+
+  async #send(transaction: WalletTransaction): Promise<Hex> {
+    const [nonce, chainId] = await Promise.all([
+      this.client.getTransactionCount({ address: this.address, blockTag: "pending" }),
+      this.client.getChainId(),
+    ]);
+    const serializedTransaction = await this.#account.signTransaction({
+      type: "eip1559",
+      chainId,
+      nonce,
+      to: transaction.to,
+      data: transaction.data,
+      value: BigInt(transaction.value ?? "0"),
+      gas,
+      ...fees,
+    });
+    return await this.client.sendRawTransaction({ serializedTransaction });
+  }
+
+  /**
+   * Waits for the receipt of exactly this hash.
+   *
+   * @throws SandboxError transaction_dropped when the node has the transaction no more: it was replaced, or a restore or a reorg
+   * took it away.
+   */
+  async receipt(hash: Hex): Promise<TransactionReceipt> {
+    for (let looks = 1, unknown = 0; unknown < 2; looks += 1) {
+      try {
+        return await this.client.getTransactionReceipt({ hash });
+      } catch (error) {
+        if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
+      }
+      if (looks % looksBetween === 0) unknown = (await this.#isKnown(hash)) ? 0 : unknown + 1;
+      await pause(receiptPollMs);
+    }
+    throw new SandboxError(
+      "transaction_dropped",
+      `The node has ${hash} no more: it was replaced, or a restore or a reorg took it away; send it again.`,
+    );
+  }
+
+  async #isKnown(hash: Hex): Promise<boolean> {
+    const found = await this.client.request({ method: "eth_getTransactionByHash", params: [hash] });
+    return found !== null;
+  }
+
+  /** Signs a text with `personal_sign` (EIP-191). */
+  async signMessage(message: string): Promise<Hex> {
+    return await this.#account.signMessage({ message });
+  }
+
+  /** Signs typed data (EIP-712) as the API shows it. */
+  async signTypedData(typedData: WalletTypedData): Promise<Hex> {
+    return await this.#account.signTypedData({
+      domain: typedData.domain,
+      types: typedData.types,
+      primaryType: typedData.primaryType,
+      message: { ...typedData.message },
+    });
+  }
+}

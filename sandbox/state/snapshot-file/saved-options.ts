@@ -1,0 +1,48 @@
+import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { definedOnly } from "../../lib/defined-only.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
+import type { SandboxOptions } from "../../options/options.ts";
+import { settlePrograms } from "../../options/programs.ts";
+import { readKeptSettings } from "../data-directory/settings-file.ts";
+import type { SavedSandbox } from "./saved-sandbox.ts";
+import { readSnapshot } from "./snapshot-file.ts";
+
+/** Options with what was kept or saved earlier, and what was saved. */
+export interface CompletedOptions {
+  options: SandboxOptions;
+  saved: SavedSandbox | null;
+}
+
+/**
+ * Completes options that leave open what a snapshot file or a data directory was made with.
+ *
+ * @throws SandboxError snapshot_refused when the options name another seed, mode or programs than the file, or the directory has a
+ * sandbox already; and for a file that cannot be loaded.
+ */
+export async function completeOptions(given: SandboxOptions): Promise<CompletedOptions> {
+  const options: SandboxOptions = definedOnly(given);
+  const { from, dataDirectory, fresh = false } = options;
+  const kept = dataDirectory === undefined || fresh ? null : await readKeptSettings(dataDirectory);
+  if (from === undefined) {
+    const { version: _, ...known } = kept ?? { version: 1 };
+    return { options: { ...known, ...options }, saved: null };
+  }
+  if (kept !== null)
+    throw new SandboxError(
+      "snapshot_refused",
+      `${dataDirectory} holds a sandbox already; choose another data directory, or have it replaced with --fresh.`,
+    );
+  const saved = await readSnapshot(from);
+  const { seed, mode, programs, confirmations, gas_budget_wei } = saved.settings;
+  const asked = {
+    seed: options.seed ?? seed,
+    mode: options.mode ?? mode,
+    programs: options.programs === undefined ? programs : settlePrograms(options.programs),
+  };
+  if (canonicalJson(asked) !== canonicalJson({ seed, mode, programs }))
+    throw new SandboxError(
+      "snapshot_refused",
+      `${from} was saved with seed "${seed}" in mode ${mode} with ${programs.map(({ id }) => id).join(", ")}; leave seed, mode and programs to it.`,
+    );
+  return { options: { confirmations, gasBudgetWei: gas_budget_wei, ...options, ...asked }, saved };
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { open, readFile, rename } from "node:fs/promises";
+import { promisify } from "node:util";
+import { brotliCompress, brotliDecompress, constants } from "node:zlib";
+import { z } from "zod";
+import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
+import { genesisKey } from "../../chain/genesis/genesis-key.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
+import { type SavedSandbox, savedSandbox } from "./saved-sandbox.ts";
+
+const format = "routing-sandbox-snapshot";
+const version = 1;
+
+/** The first line of the file, which a person can read. */
+const header = z.object({
+  format: z.literal(format),
+  version: z.int(),
+  anvil: z.string(),
+  /** The key of the genesis: which contracts the chain has. */
+  genesis: z.string(),
+  seed: z.string(),
+  mode: z.string(),
+  epoch: z.string(),
+  block: z.object({ number: z.int(), hash: z.string() }),
+  /** SHA-256 over the other fields as canonical JSON, a line feed and everything after this line. */
+  sha256: z.string(),
+});
+
+/** Historical states repeat each other over long distances, which only a large window sees. */
+const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 } };
+
+/**
+ * Encodes a sandbox as the content of a snapshot file: one line of JSON that says what it is, then everything, compressed.
+ *
+ * @example const bytes = await encodeSnapshot(saved)
+ */
+export async function encodeSnapshot({ state, ...rest }: SavedSandbox): Promise<Buffer> {
+  const text = `${JSON.stringify(z.encode(savedSandbox, rest))}\n${state}`;
+  const body = await promisify(brotliCompress)(text, compression);
+  const { seed, mode } = rest.settings;
+  const { epoch, block } = rest.fingerprint;
+  const fields = {
+    format,
+    version,
+    anvil: anvilVersion(),
+    genesis: await genesisKey(),
+    seed,
+    mode,
+    epoch,
+    block: { number: block.number, hash: block.hash },
+  } as const;
+  const line = JSON.stringify({ ...fields, sha256: digest(fields, body) });
+  return Buffer.concat([Buffer.from(`${line}\n`), body]);
+}
+
+/**
+ * Writes the content of a snapshot file, whole or not at all, for its owner only.
+ *
+ * @throws SandboxError snapshot_refused when the file cannot be written.
+ */
+export async function writeSnapshot(file: string, content: Uint8Array): Promise<void> {
+  const part = `${file}.part`;
+  try {
+    await using handle = await open(part, "w", 0o600);
+    await handle.writeFile(content);
+    await handle.sync();
+    await rename(part, file);
+  } catch (cause) {
+    throw new SandboxError("snapshot_refused", `${file} cannot be written: ${String(cause)}`, { cause });
+  }
+}
+
+/**
+ * Reads a snapshot file.
+ *
+ * @throws SandboxError snapshot_refused when it is damaged, or was written by another version or with other contracts or another
+ * Anvil.
+ * @example const saved = await readSnapshot("checkout.snapshot")
+ */
+export async function readSnapshot(file: string): Promise<SavedSandbox> {
+  const refused = (reason: string, cause?: unknown) =>
+    new SandboxError("snapshot_refused", `${file} ${reason}`, { cause });
+  const content = await readFile(file).catch((cause: unknown) => {
+    throw refused(`cannot be read: ${String(cause)}`, cause);
+  });
+  const end = content.indexOf("\n");
+  const { data: head } = header.safeParse(parseJson(content.subarray(0, Math.max(end, 0)).toString()));
+  if (head === undefined) throw refused("is no snapshot of a sandbox, or its beginning is damaged.");
+  if (head.version !== version)
+    throw refused(`has format ${head.version}; this version reads format ${version}. Save it again.`);
+  const { sha256, ...fields } = head;
+  const body = content.subarray(end + 1);
+  if (digest(fields, body) !== sha256)
+    throw refused("is damaged: it does not match its checksum. Copy or save it again.");
+  if (head.anvil !== anvilVersion())
+    throw refused(
+      `was saved with Anvil ${head.anvil}; here is ${anvilVersion()}, whose blocks may differ. Save it with this version.`,
+    );
+  if (head.genesis !== (await genesisKey()))
+    throw refused("was saved with other contracts than those that are compiled here. Save it with these.");
+  const text = (await promisify(brotliDecompress)(body)).toString();
+  const split = text.indexOf("\n");
+  const { data, error } = savedSandbox.safeParse(parseJson(text.slice(0, split)));
+  if (data === undefined)
+    throw refused("holds something else than this version writes. Save it again.", error);
+  return { ...data, state: text.slice(split + 1) };
+}
+
+function digest(fields: Omit<z.infer<typeof header>, "sha256">, body: Uint8Array): string {
+  return createHash("sha256")
+    .update(`${canonicalJson(fields)}\n`)
+    .update(body)
+    .digest("hex");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,160 @@
+import { BlockNotFoundError, type Hex } from "viem";
+import { awaitAutomine } from "../../relayer/mining.ts";
+import { connect } from "../../relayer/node.ts";
+import type { FaultState, MiningMode, Relayer } from "../../relayer/relayer.ts";
+import type { Store, StoreImage } from "../../server/store/store.ts";
+import type { ChainClient } from "../chain/anvil/chain-client.ts";
+import { drainMining, isMining, readMining, restoreMining } from "../chain/clock/mining.ts";
+import type { Chain } from "../chain/genesis/start-chain.ts";
+import type { RequestGate } from "../lib/http/request-gate.ts";
+import { SandboxError } from "../lib/sandbox-error.ts";
+import type { LazyAccess } from "../service/client/lazy-access.ts";
+import type { ReceiverState, SandboxReceiver } from "../service/receiver/receiver.ts";
+import type { RequestCounter } from "./request-counter.ts";
+
+/** A moment that the whole sandbox can go back to: chain, store, journal, clock, counters and faults as one. */
+export interface Snapshot {
+  /**
+   * Goes back to this moment; can be done again and again.
+   *
+   * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken, or a reorg took its block
+   * away; snapshot_timeout when something under way does not end in time. Nothing is changed then.
+   */
+  restore(): Promise<void>;
+}
+
+interface Moment {
+  /** Counts snapshots; restoring one makes all later ones stale. */
+  number: number;
+  chainId: Hex;
+  block: { number: bigint; hash: Hex; timestamp: bigint };
+  baseFee: bigint;
+  offset: number;
+  mining: MiningMode;
+  store: StoreImage;
+  faults: FaultState;
+  receiver: ReceiverState;
+  requests: number;
+  /** The client's credential. */
+  access: string | null;
+}
+
+/** Everything that a snapshot holds or has to hold still. */
+export interface SnapshotParts {
+  gate: RequestGate;
+  chain: Chain;
+  store: Store;
+  relayer: Relayer;
+  requests: RequestCounter;
+  access: LazyAccess;
+  receiver: SandboxReceiver;
+  /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
+  alone: <T>(step: () => Promise<T>) => Promise<T>;
+}
+
+/** Takes and restores snapshots of everything that a sandbox holds. */
+export class Snapshots {
+  readonly #parts: SnapshotParts;
+  #taken = 0;
+  readonly #valid = new Set<Moment>();
+
+  constructor(parts: SnapshotParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes a snapshot once everything under way has ended; requests that come meanwhile wait.
+   *
+   * @throws SandboxError snapshot_timeout when something under way does not end in time.
+   */
+  async take(): Promise<Snapshot> {
+    const { gate, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
+    const take = async () => {
+      await relayer.drain();
+      const { client, clock } = chain;
+      const { latest, pending, mining, chainId } = await snapshotChain(client);
+      this.#taken += 1;
+      const moment: Moment = {
+        number: this.#taken,
+        chainId,
+        block: latest,
+        baseFee: pending.baseFeePerGas ?? 0n,
+        offset: clock.offset(),
+        mining,
+        store: await store.export(),
+        faults: relayer.snapshotFaults(),
+        receiver: receiver.snapshot(),
+        requests: requests.count,
+        access: access.snapshot(),
+      };
+      this.#valid.add(moment);
+      return { restore: async () => await this.#restore(moment) };
+    };
+    return await gate.runExclusive(async () => await alone(take));
+  }
+
+  async #restore(moment: Moment): Promise<void> {
+    const { gate, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
+    const restore = async () => {
+      if (!this.#valid.has(moment))
+        throw new SandboxError(
+          "stale_snapshot",
+          "An older snapshot was restored after this one was taken, which ended it; take a new one.",
+        );
+      await relayer.drain();
+      const { client, clock } = chain;
+      const [mines] = await Promise.all([isMining(client), this.#requireBlock(moment)]);
+      if (mines) await drainMining(client);
+      const reverted = await client.request({ method: "evm_revert", params: [moment.chainId] });
+      if (!reverted)
+        throw new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");
+      gate.undo();
+      await relayer.restoreFaults(moment.faults);
+      const [chainId, mining] = await Promise.all([
+        client.snapshot(),
+        readMining(client),
+        client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),
+        clock.pin(moment.offset, Number(moment.block.timestamp)),
+      ]);
+      moment.chainId = chainId;
+      if (mining.automine !== moment.mining.automine || mining.interval !== moment.mining.interval)
+        await restoreMining(client, moment.mining);
+      await store.import(moment.store);
+      requests.count = moment.requests;
+      access.restore(moment.access);
+      receiver.restore(moment.receiver);
+      for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
+    };
+    await gate.runExclusive(async () => await alone(restore));
+  }
+
+  /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */
+  async #requireBlock({ block }: Moment): Promise<void> {
+    const there = await this.#parts.chain.client
+      .getBlock({ blockNumber: block.number })
+      .catch((error: unknown) => {
+        if (error instanceof BlockNotFoundError) return null;
+        throw error;
+      });
+    if (there?.hash === block.hash) return;
+    throw new SandboxError(
+      "stale_snapshot",
+      `A reorg took block ${block.number} off the chain, at which this snapshot was taken, and ended it; take a new one.`,
+    );
+  }
+}
+
+/** Has the node keep its state of a block, all of it: of one that is being made it would keep the state with the number before. */
+async function snapshotChain(client: ChainClient) {
+  for (;;) {
+    await awaitAutomine(connect(client.request));
+    const latest = await client.getBlock({ blockTag: "latest" });
+    const chainId = await client.snapshot();
+    const [after, pending, mining] = await Promise.all([
+      client.getBlock({ blockTag: "latest" }),
+      client.getBlock({ blockTag: "pending" }),
+      readMining(client),
+    ]);
+    if (after.hash === latest.hash) return { latest, pending, mining, chainId };
+  }
+}

@@ -1,0 +1,57 @@
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { castActors } from "./actors.ts";
+import { enrollMerchant } from "./merchant-steps.ts";
+import type { Narrator } from "./narrator.ts";
+import * as steps from "./purchase-steps.ts";
+import { Session } from "./session.ts";
+import { payFromStranger } from "./wrong-wallet.ts";
+
+const usdc = 1_000_000n;
+
+/**
+ * Tells the whole story on a running sandbox, over HTTP and with wallets that sign for themselves: a purchase from
+ * enrollment to refund, a second one by the direct route, and a third whose payment comes from the wrong wallet.
+ *
+ * @example await runDemo(sandbox.description, terminalNarrator(console.log))
+ */
+export async function runDemo(description: SandboxDescription, narrator: Narrator): Promise<void> {
+  const actors = await castActors(description);
+  narrator.chapter("A purchase, from enrollment to refund");
+  const session = await Session.open(actors, narrator);
+  const merchant = await enrollMerchant(session);
+  const purchase = await steps.createPurchase(session, merchant, "purchase-1", "25000000");
+  await steps.activate(session, purchase, "activate-1");
+  await steps.approve(session, actors.buyer, purchase, 25n * usdc);
+  await steps.pay(session, purchase, 10n * usdc);
+  await steps.pay(session, purchase, 15n * usdc);
+  await steps.reconcile(session, purchase, "reconcile-1");
+  const filed = await steps.claim(session, purchase, 20n * usdc);
+  const decision = await steps.decide(session, purchase, filed, 12n * usdc);
+  const refunded = await steps.refund(session, purchase, decision);
+  await steps.readPurchase(session, purchase);
+  await steps.notify(session, refunded.event_id);
+  await steps.receipts(session);
+  await steps.transactions(session);
+
+  narrator.chapter("A second purchase, by the direct merchant route");
+  const direct = await steps.createPurchase(session, merchant, "purchase-2", "40000000");
+  await steps.register(session, direct, "registration-2");
+  await steps.approve(session, actors.buyer, direct, 40n * usdc);
+  await steps.pay(session, direct, 40n * usdc);
+  await steps.reconcile(session, direct, "reconcile-2");
+
+  narrator.chapter("A third purchase, paid from the wrong wallet");
+  const third = await steps.createPurchase(session, merchant, "purchase-3", "30000000");
+  await steps.activate(session, third, "activate-3");
+  await steps.approve(session, actors.stranger, third, 30n * usdc);
+  const { contracts } = actors;
+  const wrong = await payFromStranger(session, third, 30n * usdc);
+  await session.refused({
+    title: "Reconcile: a stranger's payment is refused, with every check",
+    method: "POST",
+    path: `/purchases/${third.id}/reconcile`,
+    intent: "reconcile-3",
+    body: { transaction_hashes: [wrong] },
+  });
+  narrator.chapter(`Done. Token ${contracts.token}, registrar ${contracts.registrar}.`);
+}

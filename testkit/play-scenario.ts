@@ -1,0 +1,162 @@
+import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
+import { answerFields } from "../sandbox/hosts/recorder/answer-fields.ts";
+import { describeEnd } from "../sandbox/hosts/recorder/describe-end.ts";
+import { readIssued } from "../sandbox/hosts/recorder/describe-request.ts";
+import { readHead } from "../sandbox/hosts/recorder/read-blocks.ts";
+import {
+  blockName,
+  type RequestStep,
+  type Scenario,
+  type Step,
+  type WalletStep,
+} from "../sandbox/hosts/recorder/scenario.ts";
+
+/** A scenario came out differently from how it was recorded. */
+export class ScenarioDifferenceError extends Error {
+  override readonly name = "ScenarioDifferenceError";
+  /** The number of the first step that differs, from 1; null when only the end does. */
+  readonly step: number | null;
+  /** The first field that differs, as in `answer.body.status`. */
+  readonly field: string;
+
+  constructor(difference: {
+    step: number | null;
+    title: string;
+    field: string;
+    expected: unknown;
+    actual: unknown;
+  }) {
+    const { step, title, field, expected, actual } = difference;
+    const where = step === null ? "The end" : `Step ${step} (${title})`;
+    super(`${where} differs in ${field}: ${show(expected)} was recorded, ${show(actual)} came.`);
+    this.step = step;
+    this.field = field;
+  }
+}
+
+/** What is going on while a scenario is played. */
+export interface PlayOptions {
+  /** Is told each step once it came out as recorded. */
+  told?: (number: number, step: Step) => void;
+}
+
+/**
+ * Repeats a scenario on a fresh sandbox, which is gone afterwards, and compares every step and the end.
+ *
+ * @throws ScenarioDifferenceError that names the first step and field that differ.
+ * @example await playScenario(await readScenario("scenarios/refund.yaml"))
+ */
+export async function playScenario(scenario: Scenario, { told }: PlayOptions = {}): Promise<void> {
+  const { seed, programs, confirmations, gas_budget_wei } = scenario;
+  await using sandbox = await createSandbox({
+    seed,
+    programs,
+    confirmations,
+    gasBudgetWei: BigInt(gas_budget_wei),
+  });
+  const player = new Player(sandbox);
+  for (const [index, step] of scenario.steps.entries()) {
+    const differs: Differs = (field, expected, actual) =>
+      new ScenarioDifferenceError({ step: index + 1, title: step.title, field, expected, actual });
+    await player.play(step, differs);
+    told?.(index + 1, step);
+  }
+  const end = describeEnd(await sandbox.fingerprint());
+  for (const [field, expected] of entriesOf(scenario.end)) {
+    const actual = end[field];
+    if (actual !== expected)
+      throw new ScenarioDifferenceError({ step: null, title: "", field, expected, actual });
+  }
+}
+
+type Differs = (field: string, expected: unknown, actual: unknown) => ScenarioDifferenceError;
+
+class Player {
+  readonly #sandbox: Sandbox;
+  /** Secrets by the id of their account or credential. */
+  readonly #secrets: Map<string, string>;
+
+  constructor(sandbox: Sandbox) {
+    this.#sandbox = sandbox;
+    this.#secrets = new Map(sandbox.description.accounts.map(({ id, key }) => [id, key]));
+  }
+
+  async play(step: Step, differs: Differs): Promise<void> {
+    const { chain, clock, relayer } = this.#sandbox;
+    if ("answer" in step) await this.#request(step, differs);
+    else if ("transactions" in step) await this.#send(step, differs);
+    else if ("travel" in step) await clock.travel(step.travel);
+    else await chain.client.mine({ blocks: step.mine });
+    await relayer.follow();
+    if (step.block === undefined) return;
+    const block = blockName(await readHead(chain.client));
+    if (block !== step.block) throw differs("block", step.block, block);
+  }
+
+  async #request(step: RequestStep, differs: Differs): Promise<void> {
+    const { urls } = this.#sandbox.description;
+    const [line, base] = "api" in step ? [step.api, urls.api] : [step.control, urls.control];
+    const [method = "", path = ""] = line.split(" ");
+    const headers = new Headers();
+    const bearer = step.as === undefined ? step.bearer : this.#secrets.get(step.as);
+    if (step.as !== undefined && bearer === undefined) throw differs("as", step.as, "nobody with that name");
+    if (bearer !== undefined) headers.set("Authorization", `Bearer ${bearer}`);
+    if (step.idempotency_key !== undefined) headers.set("Idempotency-Key", step.idempotency_key);
+    const body = step.body === undefined ? step.raw_body : JSON.stringify(step.body);
+    const type = step.content_type ?? (step.body === undefined ? undefined : "application/json");
+    if (type !== undefined) headers.set("Content-Type", type);
+    // As bytes, to which fetch adds no content type of its own.
+    const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
+    const response = await fetch(base + path, { method, headers, ...sent });
+    const text = await response.text();
+    const issued = readIssued(text);
+    if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
+    const { answer } = step;
+    const fields = answerFields(text);
+    // What went wrong is told by the body, where there is a problem instead of an answer.
+    if (response.status !== answer.status)
+      throw differs("answer.status", answer.status, `${response.status} ${text}`);
+    for (const name of new Set([...Object.keys(answer.body), ...Object.keys(fields)]))
+      if (JSON.stringify(answer.body[name]) !== JSON.stringify(fields[name]))
+        throw differs(`answer.body.${name}`, answer.body[name], shown(fields[name], name, text));
+  }
+
+  async #send({ transactions }: WalletStep, differs: Differs): Promise<void> {
+    const { client } = this.#sandbox.chain;
+    const automine = await client.getAutomine();
+    // One block has them all.
+    const together = transactions.length > 1 || !automine;
+    if (together && automine) await client.setAutomine(false);
+    for (const [index, { raw, hash }] of transactions.entries()) {
+      if (!isBytes(raw)) throw differs(`transactions.${index}.raw`, raw, "no bytes");
+      const sent = await client.sendRawTransaction({ serializedTransaction: raw });
+      if (sent !== hash) throw differs(`transactions.${index}.hash`, hash, sent);
+    }
+    if (together) await client.mine({ blocks: 1 });
+    if (together && automine) await client.setAutomine(true);
+    for (const [index, { hash, status }] of transactions.entries()) {
+      if (!isBytes(hash)) throw differs(`transactions.${index}.hash`, hash, "no hash");
+      const receipt = await this.#sandbox.wallets.stranger.receipt(hash);
+      if (receipt.status !== status) throw differs(`transactions.${index}.status`, status, receipt.status);
+    }
+  }
+}
+
+function isBytes(text: string): text is `0x${string}` {
+  return text.startsWith("0x");
+}
+
+/** A digest says little of what came instead. */
+function shown(value: unknown, name: string, text: string): unknown {
+  if (typeof value !== "string" || !value.startsWith("sha256:")) return value;
+  const body: { [name: string]: unknown } = JSON.parse(text);
+  return `${value} (${JSON.stringify(body[name])})`;
+}
+
+function show(value: unknown): string {
+  return value === undefined ? "nothing" : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function entriesOf<T extends object>(value: T): [keyof T & string, T[keyof T]][] {
+  return Object.entries(value) as [keyof T & string, T[keyof T]][];
+}

@@ -1,0 +1,36 @@
+import { SandboxError } from "../../sandbox/lib/sandbox-error.ts";
+
+/** The time for which one test has the sandbox: calls after it are refused, and those that were begun in it are waited for. */
+export class LoanTerm {
+  #isOver = false;
+  readonly #underWay = new Set<Promise<void>>();
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** @throws SandboxError not_lent once the term is over. */
+  require(call: string): void {
+    if (!this.#isOver) return;
+    throw new SandboxError(
+      "not_lent",
+      `The test that had this sandbox is over, and still calls ${call}(); await everything that a test begins.`,
+    );
+  }
+
+  /** Notes what a call answered, which may be a promise, until that has settled. */
+  note(answer: unknown): void {
+    const settled = Promise.resolve(answer).then(
+      () => {},
+      () => {},
+    );
+    this.#underWay.add(settled);
+    void settled.then(() => this.#underWay.delete(settled));
+  }
+
+  /** Resolves when everything that was noted has settled; nothing is begun meanwhile. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#underWay);
+  }
+}

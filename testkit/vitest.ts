@@ -1,0 +1,37 @@
+import { test as base } from "vitest";
+import type { SandboxOptions } from "../sandbox/options/options.ts";
+import { type Loans, openLoans } from "./pool/open-loans.ts";
+
+/** What a sandbox of tests can be told. */
+export interface SandboxTestOptions extends SandboxOptions {
+  /**
+   * `worker` (default): one sandbox a worker, back at its first moment before each test, which takes milliseconds. `test`: a new one
+   * for each test, which is what `test.concurrent` needs.
+   */
+  scope?: "worker" | "test";
+}
+
+/**
+ * A vitest `test` with a `sandbox`, as new in each test; what an earlier test left under way reaches no later one, unless it asked the
+ * URLs themselves.
+ *
+ * @example
+ * const test = sandboxTest({ seed: "checkout" });
+ * test("pays", async ({ sandbox }) => { … });
+ */
+export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions = {}) {
+  return (
+    base
+      // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from this pattern, here nothing
+      .extend("sandboxLoans", { scope: "worker" }, async ({}, { onCleanup }): Promise<Loans> => {
+        const loans = openLoans(options, scope);
+        onCleanup(async () => await loans.close());
+        return loans;
+      })
+      .extend("sandbox", async ({ sandboxLoans }, { onCleanup }) => {
+        const { sandbox, end } = await sandboxLoans.lend();
+        onCleanup(end);
+        return sandbox;
+      })
+  );
+}
