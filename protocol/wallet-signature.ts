@@ -4,6 +4,15 @@ import { type Address, type Hex, recoverAddress } from "viem";
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
+ * Returns the v of a signature of 65 bytes r, s, v, which is 27 or 28 in what contracts take; null for other lengths.
+ *
+ * @example vOf(signature) // 27
+ */
+export function vOf(signature: Hex): number | null {
+  return /^0x[0-9a-fA-F]{130}$/.test(signature) ? Number.parseInt(signature.slice(130), 16) : null;
+}
+
+/**
  * Recovers the account that made an ECDSA signature over a digest, accepting one form only: 65 bytes r, s, v with a low
  * s (EIP-2) and v of 27 or 28.
  *
@@ -11,7 +20,8 @@ const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b
  * @example (await recoverSigner(hashMessage(message), signature)) === wallet
  */
 export async function recoverSigner(digest: Hex, signature: Hex): Promise<Address | null> {
-  if (!/^0x[0-9a-fA-F]{128}(1b|1c)$/i.test(signature)) return null;
+  const v = vOf(signature);
+  if (v !== 27 && v !== 28) return null;
   const s = BigInt(`0x${signature.slice(66, 130)}`);
   if (s === 0n || s > halfOrder) return null;
   return await recoverAddress({ hash: digest, signature }).catch(() => null);

@@ -13,7 +13,22 @@ export const signatures: readonly MutantGroup[] = [
         find: "s === 0n || s > halfOrder",
         replace: "s === 0n",
       },
-      { rule: "A wallet signature has v of 27 or 28.", find: "(1b|1c)$/i", replace: "(00|01|1b|1c)$/i" },
+      {
+        rule: "A wallet signature has v of 27 or 28.",
+        find: "if (v !== 27 && v !== 28) return null;",
+        replace: "if (v === null || (v > 1 && v !== 27 && v !== 28)) return null;",
+      },
+    ],
+  },
+  {
+    file: "server/domain/require-signature.ts",
+    tests: ["test/api/wallet-permits.test.ts", "test/api/enrollments.test.ts"],
+    mutants: [
+      {
+        rule: "A signature with another v than 27 or 28 is refused with its v.",
+        find: "if (v !== null && v !== 27 && v !== 28) throw wrongV(v);",
+        replace: "if (v === 255) throw wrongV(v);",
+      },
     ],
   },
   {

@@ -64,7 +64,7 @@ export const wallet: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A permit is accepted when the buyer has signed it.",
-        find: "await requireSignature({ wallet: buyer, digest, signature }, services);",
+        find: "await requireSignature({ wallet: buyer, digest: permit.digest, signature }, services);",
         replace: "",
         tests: [permits],
       },
@@ -94,14 +94,44 @@ export const wallet: readonly MutantGroup[] = [
       },
       {
         rule: "A permit that somebody has submitted to the token is accepted.",
-        find: "return signedLast ? last : digestOf(next);",
-        replace: "return digestOf(next);",
+        find: "return nonce < next - 1n ||",
+        replace: "return nonce < next ||",
+        tests: [permits],
+      },
+      {
+        rule: "A permit that has paid already is told as that.",
+        find: "(nonce < next && revert !== null && saysInvalidPermit(revert))",
+        replace: "(nonce > next && revert !== null && saysInvalidPermit(revert))",
+        tests: [permits],
+      },
+      {
+        rule: "A permit whose nonce was used by another one does not count, also while an approval would pay.",
+        find: "return nonce < next - 1n ||",
+        replace: "return nonce < next - 99n ||",
+        tests: [permits],
+      },
+      {
+        rule: "A permit whose nonce was used is told apart from one of somebody else.",
+        find: "nonce >= next - triedNonces",
+        replace: "nonce >= next - 1n",
+        tests: [permits],
+      },
+      {
+        rule: "A permit after the payment deadline is told as late, also when its nonce was used.",
+        find: 'revert?.name !== "DeadlinePassed" && isOutdated',
+        replace: "isOutdated",
+        tests: [permits],
+      },
+      {
+        rule: "A permit that the token refuses for another reason is told so, also when its nonce was used.",
+        find: "revert !== null && saysInvalidPermit(revert)",
+        replace: "revert !== null",
         tests: [permits],
       },
       {
         rule: "A permit without an amount is of what is outstanding.",
-        find: "const amount = BigInt(body.amount ?? BigInt(purchase.amount) - onChain.paid);\n  const digest",
-        replace: "const amount = BigInt(body.amount ?? 0n);\n  const digest",
+        find: "const amount = BigInt(body.amount ?? BigInt(purchase.amount) - onChain.paid);\n  const permit",
+        replace: "const amount = BigInt(body.amount ?? 0n);\n  const permit",
         tests: [permits],
       },
       {

@@ -13,7 +13,7 @@ import {
   expectRegistration,
 } from "../binding/expectations.ts";
 import { assertBound, requireBound } from "../binding/require-bound.ts";
-import type { ChainPurchase } from "../chain/chain.ts";
+import type { ChainPurchase, ChainRevert } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
 import type { OperationContext } from "../http/operation.ts";
 import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../schemas/wallet.ts";
@@ -23,7 +23,7 @@ import { enrollmentMessageOf } from "../views/merchant.ts";
 import { assertReconciled, claimOf, pickClaim } from "./claims.ts";
 import { domainOf } from "./commitment-of.ts";
 import { currentPurchase } from "./current-state.ts";
-import { describeRevert } from "./describe-revert.ts";
+import { describeRevert, saysInvalidPermit } from "./describe-revert.ts";
 import { findMerchant, findPurchase } from "./find.ts";
 import { assertPending, readFunding } from "./merchant-steps.ts";
 import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
@@ -164,31 +164,69 @@ async function checkPermit(
   await assertNoCode(buyer, onChain, services);
   const { signature } = body;
   const amount = BigInt(body.amount ?? BigInt(purchase.amount) - onChain.paid);
-  const digest = await permitDigest(purchase, { amount, signature }, onChain, services);
-  await requireSignature({ wallet: buyer, digest, signature }, services);
+  const permit = await findPermit(purchase, { amount, signature }, onChain, services);
+  await requireSignature({ wallet: buyer, digest: permit.digest, signature }, services);
   const { to, data } = permitPayment(purchase, { amount, signature }, deployment);
   const revert = await chain.simulate([{ from: buyer, to, data }], onChain.asOf, await chain.nextTime());
+  if (revert?.name !== "DeadlinePassed" && isOutdated(permit, revert))
+    throw await outdatedPermit(purchase, permit, services);
   if (revert !== null) {
     const detail = `The payment would revert: ${describeRevert(revert, onChain.approved)}`;
     if (revert.name === "DeadlinePassed") throw new Problem("deadline_passed", detail);
     throw await stepConflict(purchase, detail, services);
   }
-  return { about: digest, signature, amount: amount.toString(), signer: buyer };
+  return { about: permit.digest, signature, amount: amount.toString(), signer: buyer };
 }
 
-/** The digest of the buyer's next permit; of the last one where that is signed, because anybody can submit it to the token first. */
-async function permitDigest(
+/** A permit by its nonce, and the nonce that the token expects next. */
+interface NumberedPermit {
+  digest: Hex;
+  nonce: bigint;
+  next: bigint;
+}
+
+/** How many used nonces are tried on a signature, to tell an outdated permit from one of somebody else. */
+const triedNonces = 16n;
+
+/** Finds the permit that the buyer has signed, the next one or one whose nonce was used; the next one where it has signed neither. */
+async function findPermit(
   purchase: PurchaseRecord,
   { amount, signature }: { amount: bigint; signature: Hex },
   { asOf }: ChainPurchase,
   { chain, deployment }: Of<"pay_with_permit">["services"],
-): Promise<Hex> {
-  const digestOf = (nonce: bigint) =>
-    hashPermit(permitDomainOf(deployment), permitOf(purchase, { amount, nonce }, deployment));
+): Promise<NumberedPermit> {
   const next = await chain.permitNonce(purchase.buyer, asOf.hash);
-  const last = next === 0n ? null : digestOf(next - 1n);
-  const signedLast = last !== null && (await recoverSigner(last, signature)) === purchase.buyer;
-  return signedLast ? last : digestOf(next);
+  const numbered = (nonce: bigint): NumberedPermit => {
+    const permit = permitOf(purchase, { amount, nonce }, deployment);
+    return { digest: hashPermit(permitDomainOf(deployment), permit), nonce, next };
+  };
+  for (let nonce = next; nonce >= 0n && nonce >= next - triedNonces; nonce -= 1n) {
+    const permit = numbered(nonce);
+    if ((await recoverSigner(permit.digest, signature)) === purchase.buyer) return permit;
+  }
+  return numbered(next);
+}
+
+/** Whether a permit's nonce was used. The last one still counts while it pays, because anybody can submit it to the token first. */
+function isOutdated({ nonce, next }: NumberedPermit, revert: ChainRevert | null): boolean {
+  return nonce < next - 1n || (nonce < next && revert !== null && saysInvalidPermit(revert));
+}
+
+async function outdatedPermit(
+  purchase: PurchaseRecord,
+  { nonce, next }: NumberedPermit,
+  services: Of<"pay_with_permit">["services"],
+): Promise<Problem> {
+  const detail =
+    `The permit is for nonce ${nonce}, which was used; the token expects nonce ${next}. ` +
+    "Let the buyer sign the permit that the wallet route shows now.";
+  const { members } = await stepConflict(purchase, detail, services);
+  const finding = {
+    pointer: "/signature",
+    code: "nonce_used",
+    detail: `must sign a permit with nonce ${next}`,
+  };
+  return new Problem("state_conflict", detail, { members, errors: [finding] });
 }
 
 /** Operation 10 takes no payment of a wallet with code, so that it is not asked for a permit either. */

@@ -31,13 +31,16 @@ const words: { readonly [error: string]: Words } = {
   WrongStatus: () => "The purchase has expired, or its offer was withdrawn.",
 };
 
+/** What the token says of a permit whose nonce was used, or that its owner has not signed. */
+const invalidPermit = "EIP2612: invalid signature";
+
 /** The token's refusals, which are texts. */
 const tokenWords: { readonly [text: string]: Words } = {
   "ERC20: transfer amount exceeds allowance": (_, approved) =>
     approved === 0n
       ? "Nothing is approved to the registrar contract yet."
       : `Only ${approved} base units are approved to the registrar contract.`,
-  "EIP2612: invalid signature": () => "It was used already, or its owner has not signed these terms.",
+  [invalidPermit]: () => "It was used already, or its owner has not signed these terms.",
   "ERC20: transfer amount exceeds balance": () => "The wallet does not hold as many tokens.",
 };
 
@@ -54,9 +57,18 @@ export function describeRevert({ name, args }: ChainRevert, approved: bigint): s
   return tokenWords[text]?.(args, approved) ?? `${text}.`;
 }
 
+/** Whether a payment reverts because the token takes its permit for no signature of the owner: not of these terms, or not any more. */
+export function saysInvalidPermit({ name, args }: ChainRevert): boolean {
+  return name === "PermitRefused" && decodeReason(args["reason"]).args["message"] === invalidPermit;
+}
+
 function describeReason(reason: Json | undefined, approved: bigint): string {
+  return describeRevert(decodeReason(reason), approved);
+}
+
+function decodeReason(reason: Json | undefined): ChainRevert {
   const revert = typeof reason === "string" && isHex(reason) ? decodeRevert(reason) : null;
-  return describeRevert({ name: revert?.name ?? null, args: revert?.args ?? {} }, approved);
+  return { name: revert?.name ?? null, args: revert?.args ?? {} };
 }
 
 function nameError(name: string, args: { [name: string]: Json }): string {

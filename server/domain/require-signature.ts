@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { recoverSigner } from "../../protocol/wallet-signature.ts";
+import { recoverSigner, vOf } from "../../protocol/wallet-signature.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 
@@ -14,6 +14,8 @@ export async function requireSignature(
 ): Promise<void> {
   if (await services.chain.verifySignature(query)) return;
   const signer = await recoverSigner(query.digest, query.signature);
+  const v = vOf(query.signature);
+  if (v !== null && v !== 27 && v !== 28) throw wrongV(v);
   const at = { errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${query.wallet}` }] };
   if (signer === null)
     throw new Problem(
@@ -29,4 +31,12 @@ export async function requireSignature(
       members: { expected_signer: query.wallet, actual_signer: signer },
     },
   );
+}
+
+/** Some signers answer 0 or 1, the parity that EIP-1559 transactions have; contracts take it for no signature. */
+function wrongV(v: number): Problem {
+  const detail = `The signature has v = ${v}. An account's signature needs v = 27 or 28, its last byte 0x1b or 0x1c.`;
+  return new Problem("signature_invalid", detail, {
+    errors: [{ pointer: "/signature", code: "signature", detail: "must have v = 27 or 28" }],
+  });
 }

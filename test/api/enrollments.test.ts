@@ -218,6 +218,18 @@ describe("the enrollment of a merchant", () => {
     }
   });
 
+  test.each([0, 1])("that is signed with v = %i is refused for that", async (v) => {
+    const pending = await stage.createMerchant("1000", "other_merchant");
+    const { body } = await stage.sandbox.wallets.other_merchant.enroll(pending);
+    const refused = await confirm(pending, { ...body, signature: `${body.signature.slice(0, 130)}0${v}` });
+    expect(refused.status, refused.text).toBe(422);
+    expect(problem(refused)).toMatchObject({
+      code: "signature_invalid",
+      detail: `The signature has v = ${v}. An account's signature needs v = 27 or 28, its last byte 0x1b or 0x1c.`,
+      errors: [{ pointer: "/signature", code: "signature", detail: "must have v = 27 or 28" }],
+    });
+  });
+
   test("that was revoked after it was confirmed is told as revoked, not as done already", async () => {
     const at = await revoke();
     expect(await stage.action("merchant", merchant.id, "enroll")).toMatchObject({

@@ -86,8 +86,8 @@ async function permitted(signature: Hex, of = amount): Promise<NonNullable<Accep
   return transaction;
 }
 
-/** A stranger takes the permit out of a payment and submits it to the token first. */
-async function runAhead({ data }: { data: Hex }): Promise<void> {
+/** The permit of a payment, as anybody can submit it to the token. */
+function permitAlone({ data }: { data: Hex }): { to: Hex; data: Hex } {
   const args = decodeCall(purchaseRegistrarAbi, data)?.args ?? {};
   const { token, registrar } = stage.sandbox.description.contracts;
   const permit = encodeFunctionData({
@@ -103,7 +103,12 @@ async function runAhead({ data }: { data: Hex }): Promise<void> {
       `0x${String(args["s"]).slice(2)}`,
     ],
   });
-  const { status } = await stage.wallet("stranger").send({ to: token, data: permit });
+  return { to: token, data: permit };
+}
+
+/** A stranger takes the permit out of a payment and submits it to the token first. */
+async function runAhead(payment: { data: Hex }): Promise<void> {
+  const { status } = await stage.wallet("stranger").send(permitAlone(payment));
   expect(status).toBe("success");
 }
 
@@ -296,9 +301,74 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     expect(await refused({ signature })).toMatchObject({
       status: 409,
       code: "state_conflict",
-      detail:
-        "The payment would revert: The token refuses the permit. It was used already, or its owner has not signed these terms.",
+      detail: outdated(0, 1),
+      errors: [{ pointer: "/signature", code: "nonce_used", detail: "must sign a permit with nonce 1" }],
       current_state: "active",
+    });
+  });
+
+  test("when its nonce was used by other permits, and the nonce that the token expects is named", async () => {
+    const { buyer } = stage.sandbox.wallets;
+    const signature = await signedOther({ nonce: 0n });
+    const beside = await stage.activePurchase(merchant);
+    for (const next of [1, 2, 3]) {
+      await buyer.pay(beside, { permit: true, amount: 1_000n });
+      expect(await refused({ signature })).toMatchObject({
+        status: 409,
+        code: "state_conflict",
+        detail: outdated(0, next),
+        errors: [
+          { pointer: "/signature", code: "nonce_used", detail: `must sign a permit with nonce ${next}` },
+        ],
+      });
+    }
+    await buyer.approve(purchase, BigInt(amount));
+    expect(await refused({ signature })).toMatchObject({ status: 409, detail: outdated(0, 3) });
+    expect(typedDataOf(await offered()).typed_data.message).toMatchObject({ nonce: "3" });
+    await permitted(await signed());
+  });
+
+  test("when its nonce was used and the payment deadline has passed, which is told first", async () => {
+    const { buyer } = stage.sandbox.wallets;
+    const signature = await signedOther({ nonce: 0n });
+    const beside = await stage.activePurchase(merchant);
+    for (const paid of [1n, 2n]) await buyer.pay(beside, { permit: true, amount: paid });
+    await stage.sandbox.clock.travelTo(purchase.deadlines.pay_deadline);
+    expect(await refused({ signature })).toMatchObject({ status: 409, code: "deadline_passed" });
+  });
+
+  test("when somebody else signed it for a nonce that was used", async () => {
+    const { buyer } = stage.sandbox.wallets;
+    const signature = await signedOther({ nonce: 0n }, "stranger");
+    await buyer.pay(await stage.activePurchase(merchant), { permit: true, amount: 1n });
+    expect(await refused({ signature })).toMatchObject({ status: 422, code: "signer_mismatch" });
+  });
+
+  test("when it was used and the token is paused, which is told", async () => {
+    const { buyer } = stage.sandbox.wallets;
+    const signature = await signedOther({ nonce: 0n });
+    await buyer.pay(await stage.activePurchase(merchant), { permit: true, amount: 1n });
+    const { token } = stage.sandbox.description.contracts;
+    const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "pause" });
+    await stage.wallet("deployer").send({ to: token, data });
+    expect(await refused({ signature })).toMatchObject({
+      status: 409,
+      detail: "The payment would revert: The token refuses the permit. Pausable: paused.",
+    });
+  });
+
+  test.each([0, 1, 26, 29])("when its v is %i, as the token would refuse it", async (v) => {
+    const good = await signed();
+    const signature: Hex = `${slice(good, 0, 64)}${v.toString(16).padStart(2, "0")}`;
+    const { client } = stage.sandbox.chain;
+    await expect(client.call(permitAlone(paymentUnder(signature)))).rejects.toThrow(
+      "ECRecover: invalid signature 'v' value",
+    );
+    expect(await refused({ signature })).toMatchObject({
+      status: 422,
+      code: "signature_invalid",
+      detail: `The signature has v = ${v}. An account's signature needs v = 27 or 28, its last byte 0x1b or 0x1c.`,
+      errors: [{ pointer: "/signature", code: "signature", detail: "must have v = 27 or 28" }],
     });
   });
 
@@ -426,6 +496,11 @@ describe("a permit that a stranger submits again", () => {
     expect((await stage.sandbox.store.list("events", {})).length).toBe(before + 1);
   });
 });
+
+/** What is said of a permit whose nonce was used. */
+function outdated(nonce: number, next: number): string {
+  return `The permit is for nonce ${nonce}, which was used; the token expects nonce ${next}. Let the buyer sign the permit that the wallet route shows now.`;
+}
 
 /** The payment under a permit as the sandbox's own code builds it, without the service. */
 function paymentUnder(signature: Hex): { data: Hex } {
