@@ -172,6 +172,8 @@ export const store: readonly MutantGroup[] = [
         rule: "A record that a later entry changes stays on its way to the disk.",
         find: "if (records.get(key)?.number === number) records.delete(key);",
         replace: "records.delete(key);",
+        tests: [disk],
+        only: "a record that two commits change",
       },
       {
         rule: "A refused commit takes its counters back.",
@@ -189,7 +191,8 @@ export const store: readonly MutantGroup[] = [
         rule: "An order has what is on its way to the disk once.",
         find: ".filter(({ key }) => !records.has(key))",
         replace: "",
-        tests: ["test/relayer/submit.test.ts", "test/relayer/crash.test.ts"],
+        tests: [disk],
+        only: "an order that is read ahead",
       },
       {
         rule: "A loser of a conflict starts over once the winner is on disk.",

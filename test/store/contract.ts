@@ -234,6 +234,16 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect((await store.list("events", { program })).map(({ value }) => value.sequence)).toEqual([1, 2]);
   });
 
+  test("an image is a copy: what its reader changes is not what the store has", async () => {
+    const key = fresh();
+    await store.commit([], () => [budget("insert", key, "1")]);
+    const image = await store.export();
+    const value = image.collections.budgets?.[key]?.value;
+    expect(value).toEqual((await store.get("budgets", key))?.value);
+    Object.assign(value ?? {}, { limit_wei: "2" });
+    expect((await store.get("budgets", key))?.value.limit_wei).toBe("1");
+  });
+
   test("numbers that were taken before an image was put back count no longer, those in the image do", async () => {
     const counter = fresh();
     expect([await store.next(counter), await store.next(counter)]).toEqual([1, 2]);

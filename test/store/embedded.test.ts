@@ -86,6 +86,46 @@ describe("in a directory", () => {
     ]);
   });
 
+  test("an image that is put back is on disk at once, for whoever takes over from a process that is killed", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const store = await openDirectoryStore(folder);
+    const image = await store.export();
+    await put(store, "0x05");
+    await store.import(image);
+    expect(await readDirectory(folder)).toEqual(image);
+    await put(store, "0x06");
+    expect(await readDirectory(folder)).toEqual(await store.export());
+    await store.close();
+  });
+
+  test("a snapshot with a record too few or too many is refused, though each of its lines is as it was written", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const file = join(folder, "store.json");
+    const [header = "", first = "", second = "", end = ""] = (await readFile(file, "utf8")).split("\n");
+    for (const records of [[first], [first, second, second], []]) {
+      await writeFile(file, `${[header, ...records, end].join("\n")}\n`);
+      await expect(readDirectory(folder)).rejects.toThrow(
+        `store.json, line ${records.length + 2}: records are missing`,
+      );
+    }
+  });
+
+  test("what was put aside of the journal is whole: an end that was cut off is refused there", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const [journal, aside] = [join(folder, "store.journal"), join(folder, "store.journal.folding")];
+    const written = await readFile(journal);
+    await writeFile(journal, "");
+    await writeFile(aside, written);
+    expect(Object.keys((await readDirectory(folder)).collections.used_transactions ?? {})).toHaveLength(4);
+    await writeFile(aside, written.subarray(0, -5));
+    await expect(readDirectory(folder)).rejects.toThrow(
+      "store.journal.folding, line 2: it does not end as it was written",
+    );
+  });
+
   test("a write that was cut off is dropped, and the next one stands in its place", async () => {
     for (const cut of [1, 5]) {
       const folder = await temporaryFolder();
@@ -142,6 +182,17 @@ describe("the format of a directory", () => {
       );
     expect(await readFile(join(folder, "store.json"), "utf8")).toContain('{"format":2,"up_to":6,');
     expect(await readDirectory(folder)).toEqual(image);
+  });
+
+  test("a copy that an earlier upgrade has made stays as it is", async () => {
+    const folder = await temporaryFolder();
+    await cp(format1, folder, { recursive: true });
+    await writeFile(join(folder, "store.json.format-1"), "an earlier one");
+    await upgrade(folder);
+    expect(await readFile(join(folder, "store.json.format-1"), "utf8")).toBe("an earlier one");
+    expect(await readFile(join(folder, "store.journal.format-1"))).toEqual(
+      await readFile(new URL("format-1/store.journal", import.meta.url)),
+    );
   });
 
   test("an upgrade that was interrupted between its two files is finished", async () => {

@@ -1,6 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, rmdir, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zeroHash } from "viem";
@@ -13,7 +24,7 @@ import { startSandbox } from "../end-to-end/started-sandbox.ts";
 import { openStream } from "../explorer/read-stream.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { event, operation, signerOf } from "./contract.ts";
-import { holdDisk } from "./held-disk.ts";
+import { holdDisk, listingOf, watchNames } from "./held-disk.ts";
 
 const refusal = { name: "StoreUnavailableError" };
 
@@ -62,6 +73,33 @@ test("a snapshot that cannot be written leaves the journal as it is, and commits
   await store.close();
 });
 
+test.runIf(existsSync("/dev/full"))(
+  "a snapshot that the disk has no room for leaves nothing of itself, and is tried again once the journal has grown by as much",
+  async () => {
+    const folder = await temporaryFolder();
+    const store = await openDirectoryStore(folder, 2_000);
+    const [next, aside] = [join(folder, "store.json.next"), join(folder, "store.journal.folding")];
+    let index = 0;
+    const putOne = async () => {
+      index += 1;
+      await put(store, String(index), "x".repeat(100));
+    };
+    for (const _ of ["the first time", "the second time"]) {
+      // Whoever writes to it is told that the disk is full.
+      await symlink("/dev/full", next);
+      while (existsSync(next)) await putOne();
+    }
+    await symlink("/dev/full", next);
+    for (let more = 0; more < 5; more += 1) await putOne();
+    expect(existsSync(next)).toBe(true);
+    await rm(next);
+    expect(existsSync(aside)).toBe(true);
+    while (existsSync(aside)) await putOne();
+    expect(await readDirectory(folder)).toEqual(await store.export());
+    await store.close();
+  },
+);
+
 test("a sync that fails refuses its commits for good, and the journal is begun anew before anything else is kept", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder, 1);
@@ -79,6 +117,50 @@ test("a sync that fails refuses its commits for good, and the journal is begun a
   expect(Object.keys(after.collections.used_transactions ?? {})).toEqual(["kept", "kept, too", "after"]);
   expect(await readDirectory(folder)).toEqual(after);
   expect((await stat(join(folder, "store.journal"))).isFile()).toBe(true);
+  await store.close();
+});
+
+test("the names of the files that a write is in are on disk before it is acknowledged", async () => {
+  const folder = await temporaryFolder();
+  await (await openDirectoryStore(folder)).close();
+  // As a process leaves it that is killed while it puts the journal aside.
+  await rename(join(folder, "store.journal"), join(folder, "store.journal.folding"));
+  using names = await watchNames(folder);
+  const store = await openDirectoryStore(folder, 2_000);
+  expect(names.synced.at(-1)).toEqual(await listingOf(folder));
+  await store.close();
+
+  const folding = await openDirectoryStore(folder, 2_000);
+  // The snapshot cannot be written, so that nothing but the journal itself has its name synced.
+  await mkdir(join(folder, "store.json.next"));
+  for (let index = 0; !existsSync(join(folder, "store.journal.folding")); index += 1)
+    await put(folding, String(index), "x".repeat(100));
+  await put(folding, "acknowledged", "");
+  expect(names.synced.at(-1)).toMatchObject(await filesOf(folder));
+  await rmdir(join(folder, "store.json.next"));
+  await folding.close();
+
+  const repaired = await openDirectoryStore(folder);
+  using disk = await holdDisk();
+  const refused = put(repaired, "refused", "");
+  (await disk.next()).fail();
+  await expect(refused).rejects.toMatchObject(refusal);
+  disk.release();
+  await put(repaired, "acknowledged, too", "");
+  expect(names.synced.at(-1)).toMatchObject(await filesOf(folder));
+  await repaired.close();
+});
+
+test("the name of a snapshot is on disk before the journal that it replaces is gone", async () => {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder);
+  await put(store, "kept", "1");
+  const before = await filesOf(folder);
+  using names = await watchNames(folder);
+  await store.import(await store.export());
+  const after = await filesOf(folder);
+  expect(after).not.toMatchObject({ "store.json": before["store.json"] });
+  expect(names.synced).toMatchObject([{ ...before, "store.json": after["store.json"] }, after]);
   await store.close();
 });
 
@@ -197,6 +279,66 @@ test("a commit that loses to one on its way to the disk is told so when that one
   await Promise.all([won, lost]);
   expect(order.toSorted()).toEqual(["StoreConflictError", "won", "won"]);
   disk.release();
+  await store.close();
+});
+
+test("a record that two commits change is compared with the later one until that is on disk too", async () => {
+  const store = await openDirectoryStore(await temporaryFolder());
+  const change = async (subject: string, revision: number) =>
+    await store.commit([], () => [
+      {
+        kind: "update",
+        collection: "used_transactions",
+        key: "0x01",
+        value: { step: "", subject },
+        revision,
+      },
+    ]);
+  await put(store, "0x01", "1");
+  using disk = await holdDisk();
+  const second = change("2", 1);
+  const sync = await disk.next();
+  const third = change("3", 2);
+  sync.pass();
+  await second;
+  const late = await disk.next();
+  const conflict = { name: "StoreConflictError", collection: "used_transactions", key: "0x01" };
+  const outdated = expect(change("lost", 2)).rejects.toMatchObject(conflict);
+  const fourth = change("4", 3);
+  late.pass();
+  await Promise.all([third, outdated]);
+  disk.release();
+  await fourth;
+  expect(await store.get("used_transactions", "0x01")).toEqual({
+    key: "0x01",
+    value: { step: "", subject: "4" },
+    revision: 4,
+  });
+  await store.close();
+});
+
+test("an order that is read ahead has each record once, as it will be", async () => {
+  const store = await openDirectoryStore(await temporaryFolder());
+  for (const sequence of [1, 2, 3])
+    await store.commit([], () => [operation("prg_disk", sequence, "accepted", null)]);
+  using disk = await holdDisk();
+  const written = store.commit([], () => [operation("prg_disk", 2, "signed", 7)]);
+  const sync = await disk.next();
+  const read = async (...parts: Parameters<Store["ordered"]>) =>
+    (await store.ahead().ordered(...parts)).map(({ value }) => [value.sequence, value.nonce]);
+  expect(await read("operations_by_sequence", ["prg_disk"])).toEqual([
+    [1, null],
+    [2, 7],
+    [3, null],
+  ]);
+  expect(await read("operations_by_status", ["prg_disk", "accepted"], { limit: 2 })).toEqual([
+    [1, null],
+    [3, null],
+  ]);
+  expect(await read("operations_by_status", ["prg_disk", "signed"])).toEqual([[2, 7]]);
+  sync.pass();
+  disk.release();
+  await written;
   await store.close();
 });
 
@@ -393,6 +535,12 @@ test.skipIf(!fullDisk)(
     }
   },
 );
+
+/** What the names of snapshot and journal stand for. */
+async function filesOf(folder: string) {
+  const { "store.json": snapshot, "store.journal": journal } = await listingOf(folder);
+  return { "store.json": snapshot, "store.journal": journal };
+}
 
 /** 0 in the moment in which one journal takes the place of another. */
 async function lengthOf(file: string): Promise<number> {

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 
 /** A sync that a journal waits for. */
 export interface HeldSync {
@@ -47,5 +48,36 @@ export async function holdDisk(): Promise<HeldDisk> {
     asked: () => all.size,
     release,
     [Symbol.dispose]: release,
+  };
+}
+
+/** The files of a directory by name, as the number of their inode: what a name stands for. */
+export interface Listing {
+  [name: string]: number;
+}
+
+/** Which files are in a directory now. */
+export async function listingOf(directory: string): Promise<Listing> {
+  const names = await readdir(directory);
+  const entries = names.map(async (name) => [name, (await stat(join(directory, name))).ino] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** Notes what a directory lists each time that it is synced: what is there after a power failure. */
+export async function watchNames(directory: string): Promise<{ synced: Listing[] } & Disposable> {
+  await using handle = await open(directory, "r");
+  const { ino } = await handle.stat();
+  const prototype: FileHandle = Object.getPrototypeOf(handle);
+  const { sync } = prototype;
+  const synced: Listing[] = [];
+  prototype.sync = async function (this: FileHandle) {
+    await sync.call(this);
+    if ((await this.stat()).ino === ino) synced.push(await listingOf(directory));
+  };
+  return {
+    synced,
+    [Symbol.dispose]: () => {
+      prototype.sync = sync;
+    },
   };
 }
