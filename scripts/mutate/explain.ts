@@ -39,7 +39,8 @@ export const explain: readonly MutantGroup[] = [
         rule: "A transaction before its window is told from one after it.",
         find: "Number(actual) < from",
         replace: "Number(actual) > from",
-        tests: [choice, explain_],
+        tests: [choice],
+        only: "was mined before what",
       },
       {
         rule: "Bytes that say the same in another way are told from a wrong argument.",
@@ -84,11 +85,15 @@ export const explain: readonly MutantGroup[] = [
         rule: "An approval to the funding source is one of a funding.",
         find: "return funds ? [...fundings, ...payments] : [...payments, ...fundings];",
         replace: "return funds ? [...payments, ...fundings] : [...payments, ...fundings];",
+        tests: [choice],
+        only: "a merchant that is a buyer too",
       },
       {
         rule: "A batch is compared as each of its purchases.",
         find: 'call.function === "payBatch" ? list(args["ids"])',
         replace: 'call.function === "payBatch" ? list(args["ids"]).slice(0, 1)',
+        tests: [choice],
+        only: "a batch",
       },
     ],
   },
@@ -127,6 +132,7 @@ export const explain: readonly MutantGroup[] = [
         rule: "A transaction that is only unconfirmed is not told as refused.",
         find: 'if (refusal.code === "transaction_unconfirmed") return;',
         replace: "",
+        only: "only unconfirmed",
       },
       {
         rule: "The same refusal again is one, and counted.",
@@ -143,6 +149,7 @@ export const explain: readonly MutantGroup[] = [
         rule: "A client that comes back is told only what it missed.",
         find: "this.#changes.slice(place + 1)",
         replace: "this.#changes.slice(place)",
+        only: "comes back",
       },
       {
         rule: "A change of more than fifty purchases names none.",

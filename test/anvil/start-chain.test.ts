@@ -170,6 +170,10 @@ describe("the clock", () => {
     await client.revert({ id });
     await clock.pin(offset);
     expect((await clock.now()) - before).toBeLessThanOrEqual(5);
+    await clock.pin(EIGHT_DAYS, 0);
+    expect(clock.offset()).toBe(EIGHT_DAYS);
+    await clock.pin(offset);
+    expect(clock.offset()).toBe(offset);
     await client.mine({ blocks: 1 });
     expect(Number((await client.getBlock()).timestamp) - before).toBeLessThanOrEqual(5);
   });

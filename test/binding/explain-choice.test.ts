@@ -91,6 +91,18 @@ test("an approval is told for the newest purchase that was there when it was min
   });
 });
 
+test("a transaction that was mined before what it is to serve was there is told as that", async () => {
+  const hash = await stage.succeed("other_buyer", stage.approve(usdc));
+  const mined = await stage.sandbox.clock.now();
+  await stage.sandbox.clock.travel(60);
+  const { id } = await stage.createPurchase({ buyer: stage.address("other_buyer") });
+  const explanation = await explain(hash);
+  expect(explanation).toMatchObject({ accepted: false, compared: [{ subject: id, failed: ["timely"] }] });
+  expect(explanation.cause).toBe(
+    `It was mined at ${mined}, before what it is to serve was there (${mined + 60}).`,
+  );
+});
+
 test.each([100n, 200n])(
   "of two merchants of a wallet, the approval of a cap of %i is told for the one with that cap",
   async (cap) => {
@@ -143,6 +155,16 @@ test("an approval by a merchant that is a buyer too is told as what its spender 
     cause: `It is accepted as payment approval of ${id}.`,
     compared: [{ subject: id }, { subject: merchant.id, failed: ["calldata", "log"] }],
   });
+  // As far from the one as from the other.
+  const wrongAmount = stage.approve(2n * usdc, stage.contracts.funding_source);
+  expect(await explain(await stage.succeed("other_buyer", wrongAmount))).toMatchObject({
+    accepted: false,
+    step: "funding approval",
+    compared: [
+      { subject: merchant.id, failed: ["calldata", "log"] },
+      { subject: id, failed: ["calldata", "log"] },
+    ],
+  });
   expect(await told(stage.address("stranger"))).toMatchObject({
     step: "payment approval",
     compared: [{ subject: id }, { subject: merchant.id }],
@@ -186,6 +208,7 @@ describe("a batch", () => {
         accepted: true,
         step: "payment",
         subject: `${one.id}, ${other.id}`,
+        compared: [one, other].map(() => ({ subject: `${one.id}, ${other.id}`, failed: [] })),
       });
     },
   );

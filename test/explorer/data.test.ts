@@ -168,6 +168,28 @@ test("refusals have the step, the hash, both sides of every check, and where the
   expect(await explained.json()).toMatchObject({ accepted: false, call: { function: "pay" } });
 });
 
+test("a transaction that is only unconfirmed is not told as refused", async () => {
+  const mark = await sandbox.snapshot();
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const merchant = await enrollMerchant(session);
+  const purchase = await steps.createPurchase(session, merchant, "unconfirmed", "1000000");
+  await sandbox.chain.client.setAutomine(false);
+  const transaction_hash = await sandbox.wallets.merchant.submit({
+    to: sandbox.description.contracts.registrar,
+    data: "0x",
+  });
+  const path = `/purchases/${purchase.id}/registration`;
+  const answer = await session.attempt({
+    method: "POST",
+    path,
+    intent: "pending",
+    body: { transaction_hash },
+  });
+  expect(answer).toMatchObject({ status: 409, body: { code: "transaction_unconfirmed" } });
+  expect(await read<ShownPage<ShownRefusal>>(`/refusals?q=${purchase.id}`)).toMatchObject({ data: [] });
+  await mark.restore();
+});
+
 test("a refusal again and again is one, and counted", async () => {
   const mark = await sandbox.snapshot();
   const actors = await castActors(sandbox.description);

@@ -67,6 +67,19 @@ test("tells commits, blocks, faults, keys and refusals where they happen, and wh
   expect((await stream.change("refusals")).purchases).toContain(purchase.id);
 });
 
+test("does not tell a client that comes back again what it has seen", async () => {
+  const first = await open();
+  await readyId(first);
+  await stage.sandbox.rotateKeys("receipts");
+  const seen = await first.next(({ event, data }) => event === "change" && data.includes("keys"));
+  first.close();
+  await stage.createMerchant("1000", "other_merchant");
+  const again = await open(undefined, { "Last-Event-ID": seen?.id ?? "" });
+  const missed = await again.next(({ event }) => event === "change");
+  expect(missed?.id).not.toBe(seen?.id);
+  expect(JSON.parse(missed?.data ?? "")).toMatchObject({ topics: expect.arrayContaining(["merchants"]) });
+});
+
 test("tells a client that comes back only what it missed", async () => {
   const first = await open();
   const seen = await readyId(first);

@@ -187,9 +187,8 @@ describe("a receiver that fails", () => {
     await start.restore();
     expect(await run()).toEqual(first);
     const pauses = first.slice(1).map((at, index) => at - (first[index] ?? 0));
-    expect(pauses).toEqual(pauses.toSorted((left, right) => left - right));
-    expect(pauses.at(-1)).toBeGreaterThanOrEqual(4);
-    expect(pauses.reduce((sum, pause) => sum + pause)).toBeLessThanOrEqual(15);
+    // Half a second, one, two and four, each and a bit, in whole seconds of sandbox time.
+    expect(pauses).toEqual([1, 2, 3, 5]);
   });
 
   test.each([

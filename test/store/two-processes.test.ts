@@ -1,9 +1,10 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { joinSandbox } from "../../sandbox/service/cluster/join-sandbox.ts";
+import type { ShownPage, ShownPurchase } from "../../sandbox/hosts/explorer/shown.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import {
   hasPostgres,
@@ -21,6 +22,7 @@ import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../
 import { controlSandbox } from "../crash/control.ts";
 import { type RelayedRequest, send } from "../crash/storefront.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
+import { openStream } from "../explorer/read-stream.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { haveLead, joinAs, leaderOf, type SandboxProcess } from "./joined-process.ts";
 
@@ -106,6 +108,18 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
       return await (await fetch(url, { headers: { Authorization: `Bearer ${credential}` } })).json();
     };
     expect(await read(member.description)).toMatchObject({ id, status: "created" });
+  });
+
+  test("the explorer of one is told of what the other has committed", async () => {
+    const { control } = owner.description.urls;
+    const stream = await openStream(`${control}/stream`);
+    onTestFinished(() => stream.close());
+    const { text } = await send(member.description, credential, creation());
+    const { id } = purchaseSchema.parse(JSON.parse(text));
+    expect(await stream.change("everything")).toMatchObject({ topics: ["everything"] });
+    const listed = await fetch(`${control}/explorer/purchases`);
+    const { data }: ShownPage<ShownPurchase> = JSON.parse(await listed.text());
+    expect(data.map((purchase) => purchase.id)).toContain(id);
   });
 
   test("a key sent to both at once has one effect, and the other answers the same bytes", async () => {

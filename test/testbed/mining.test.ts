@@ -39,6 +39,13 @@ async function submitThree(): Promise<Hex[]> {
   return sent;
 }
 
+async function rpc(method: string, params: unknown[]): Promise<void> {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const { text } = await ask(sandbox.description.urls.rpc, { method: "POST", headers, body });
+  expect(JSON.parse(text)).toHaveProperty("result");
+}
+
 async function submitOne(): Promise<Hex> {
   const { buyer } = sandbox.wallets;
   return await buyer.submit({ to: buyer.address, data: "0x" });
@@ -139,11 +146,8 @@ test("travel comes after the block of a transaction that was sent before it", as
 test("blocks that are asked for come after the block of a transaction that was sent before them", async () => {
   const mines: (() => Promise<unknown>)[] = [
     async () => await control("POST", "/blocks", { blocks: 2 }),
-    async () => {
-      const headers = { "Content-Type": "application/json" };
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "anvil_mine", params: ["0x2"] });
-      await ask(sandbox.description.urls.rpc, { method: "POST", headers, body });
-    },
+    async () => await rpc("anvil_mine", ["0x2"]),
+    async () => await rpc("evm_mine_detailed", [{ blocks: 2 }]),
   ];
   for (const mine of mines)
     for (let round = 0; round < rounds; round += 1) {
@@ -156,4 +160,12 @@ test("blocks that are asked for come after the block of a transaction that was s
         { number: (number ?? 0n) + 3n, pending: 0 },
       ]);
     }
+});
+
+test("as many blocks are mined as were asked for, also more than the node is asked for at once", async () => {
+  for (const blocks of [1, 100, 101, 201]) {
+    const { number } = await chainNow();
+    await control("POST", "/blocks", { blocks });
+    expect(await chainNow()).toMatchObject({ number: (number ?? 0n) + BigInt(blocks) });
+  }
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
@@ -447,7 +447,45 @@ describe("a transaction may use the gas of a block", () => {
   });
 });
 
+test("a gas limit below the most is passed on as it is", async () => {
+  const gas = "0xc350";
+  expect((await call("eth_estimateGas", [{ to: looping, gas }])).error?.message).toContain(
+    "gas required exceeds allowance: 50000",
+  );
+  const options = { tracer: "callTracer" };
+  expect(await call("debug_traceCall", [{ to: looping, gas }, "latest", options])).toMatchObject({
+    result: { gasUsed: gas, error: "out of gas" },
+  });
+});
+
+test("code that runs on a node which does not answer is given up after ten seconds", async () => {
+  const { pid } = sandbox.chain.anvil;
+  const message =
+    "Code that runs without a transaction may take 10 s in one request. Send fewer calls at once.";
+  process.kill(pid, "SIGSTOP");
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const answer = call("eth_call", [{ to: empty }]);
+    await expect.poll(() => vi.getTimerCount()).toBeGreaterThan(0);
+    vi.advanceTimersByTime(10_000);
+    expect((await answer).error).toEqual({ code: -32_005, message });
+  } finally {
+    vi.useRealTimers();
+    process.kill(pid, "SIGCONT");
+  }
+  await expectAlive();
+});
+
 describe("blocks", () => {
+  test.each<[string, unknown[], bigint]>([
+    ["evm_mine_detailed", [{ blocks: 100 }], 100n],
+    ["anvil_mine_detailed", [{ blocks: "0x64" }], 100n],
+  ])("%s %j is as many as one call mines", async (method, params, blocks) => {
+    const height = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+    expect(await call(method, params)).toHaveProperty("result");
+    expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(height + blocks);
+  });
+
   test.each<[string, unknown[], number]>([
     ["anvil_mine", ["0x2710"], 9_999],
     ["hardhat_mine", [10_000], 9_999],

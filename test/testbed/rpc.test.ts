@@ -135,6 +135,19 @@ describe("what passes", () => {
     expect(JSON.parse(answer.text)).toMatchObject([{ id: 1, result: "0x7a69" }, { id: 2 }, { id: 3 }]);
   });
 
+  test("a batch is answered as a batch, also of one call or beside notifications", async () => {
+    const asked = async (calls: object[]) => {
+      const headers = { "Content-Type": "application/json" };
+      const body = JSON.stringify(calls);
+      return JSON.parse((await ask(rpc, { method: "POST", headers, body })).text);
+    };
+    const call = { jsonrpc: "2.0", method: "eth_chainId", params: [] };
+    const answered = (id: number) => ({ jsonrpc: "2.0", id, result: "0x7a69" });
+    expect(await asked([{ ...call, id: 1 }])).toEqual([answered(1)]);
+    expect(await asked([call, { ...call, id: 2 }])).toEqual([answered(2)]);
+    expect(await asked([1, 2].map((id) => ({ ...call, id })))).toEqual([answered(1), answered(2)]);
+  });
+
   test("what is no call is refused with the code that the chain has for it", async () => {
     for (const body of ["", "nonsense", "null", "[]", '{"jsonrpc":"2.0","id":1}', '[["evm_revert"]]']) {
       const sent = { method: "POST", headers: { "Content-Type": "application/json" }, body };
@@ -255,6 +268,30 @@ describe("what is refused", () => {
       expect(answer.text).toContain("2097152 bytes");
     }
   });
+
+  test.each(["text/plain", "application/jsonp", "application/x-www-form-urlencoded", ""])(
+    "a body that is said to be %j",
+    async (type) => {
+      const before = await blockNumber();
+      const { status, text } = await call("anvil_mine", [], { "Content-Type": type });
+      expect([status, JSON.parse(text)]).toEqual([
+        415,
+        {
+          jsonrpc: "2.0",
+          id: null,
+          error: { code: -32_600, message: "Send the request as application/json." },
+        },
+      ]);
+      expect(await blockNumber()).toBe(before);
+    },
+  );
+
+  test.each(["application/json", "Application/JSON; charset=utf-8", "application/json;"])(
+    "not a body that is said to be %j",
+    async (type) => {
+      expect((await call("eth_chainId", [], { "Content-Type": type })).status).toBe(200);
+    },
+  );
 
   test("any other HTTP method", async () => {
     const answer = await ask(rpc);

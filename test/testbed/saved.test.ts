@@ -1,8 +1,11 @@
 import { execFile } from "node:child_process";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { readMining, setMining } from "../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
@@ -116,6 +119,12 @@ test("a file that is damaged, foreign, or of another version is refused, and the
     [Buffer.from("{}\n"), "is no snapshot of a sandbox"],
     [withHeader({ version: 2 }), "has format 2; this version reads format 1"],
     [withHeader({ seed: "another" }), "is damaged: it does not match its checksum"],
+    [sealed(whole, { version: 2 }), "has format 2; this version reads format 1"],
+    [sealed(whole, { anvil: "0.0.1" }), "was saved with Anvil 0.0.1; here is "],
+    [
+      sealed(whole, { genesis: "other" }),
+      "was saved with other contracts than those that are compiled here.",
+    ],
   ];
   const dataDirectory = join(folder, "data");
   for (const [content, reason] of refusals) {
@@ -125,6 +134,24 @@ test("a file that is damaged, foreign, or of another version is refused, and the
   await expect(createSandbox({ from: join(folder, "none"), dataDirectory })).rejects.toThrow(
     "cannot be read",
   );
+  await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
+});
+
+test("a file whose state is not what its fingerprint says is refused, though its checksum is right", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "saved.snapshot");
+  await sandbox.save(file);
+  const { digest, block } = await sandbox.fingerprint();
+  const whole = await readFile(file);
+  const text = brotliDecompressSync(whole.subarray(whole.indexOf("\n") + 1)).toString();
+  const other = `0x${"ab".repeat(32)}`;
+  const body = brotliCompressSync(text.replace(`"digest":"${digest}"`, `"digest":"${other}"`));
+  await writeFile(file, sealed(whole, {}, body));
+  const dataDirectory = join(folder, "data");
+  await expect(createSandbox({ from: file, dataDirectory })).rejects.toMatchObject({
+    code: "snapshot_refused",
+    message: `What was loaded is not what was saved: block ${block.number} is ${block.hash} and was ${block.hash}. Save it again.`,
+  });
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
 });
 
@@ -138,6 +165,21 @@ test("a load whose port is taken, or that is killed, leaves a directory that can
   // As a start leaves it that is killed in the middle.
   await writeFile(join(dataDirectory, "unfinished"), "");
   await writeFile(join(dataDirectory, "settings.json"), '{"version":1,"seed":"half","mode":"live"}');
+  await mkdir(join(dataDirectory, "store"), { recursive: true });
+  await writeFile(join(dataDirectory, "store", "store.json"), "half a store");
   await using loaded = await createSandbox({ from: file, dataDirectory });
   expect(await loaded.fingerprint()).toEqual(await sandbox.fingerprint());
 });
+
+/** A snapshot file with other fields or another body, under a checksum that is right. */
+function sealed(whole: Buffer, change: object, changed?: Buffer): Buffer {
+  const end = whole.indexOf("\n");
+  const { sha256: _, ...fields } = JSON.parse(whole.subarray(0, end).toString());
+  const kept = { ...fields, ...change };
+  const body = changed ?? whole.subarray(end + 1);
+  const sha256 = createHash("sha256")
+    .update(`${canonicalJson(kept)}\n`)
+    .update(body)
+    .digest("hex");
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ ...kept, sha256 })}\n`), body]);
+}

@@ -38,6 +38,18 @@ test("a restore brings back chain, store, clock and faults as one", async () => 
   expect(sandbox.relayer.faults()).toEqual([]);
 });
 
+test("a fingerprint tells of the newest block, also of one that changes nothing", async () => {
+  const mark = await sandbox.snapshot();
+  const before = await sandbox.fingerprint();
+  await sandbox.chain.client.mine({ blocks: 1 });
+  const { number, hash, stateRoot } = await sandbox.chain.client.getBlock({ blockTag: "latest" });
+  const after = await sandbox.fingerprint();
+  expect(after.block).toEqual({ number: before.block.number + 1, hash, state_root: stateRoot });
+  expect(Number(number)).toBe(after.block.number);
+  expect(after.digest).not.toBe(before.digest);
+  await mark.restore();
+});
+
 test("the first block after a restore comes a second after the one that was restored", async () => {
   const { clock, chain } = sandbox;
   const now = await clock.now();
@@ -135,31 +147,60 @@ describe("while a block is being made", () => {
   });
 });
 
-test("a snapshot that meets a block which is made by itself is taken again, of that block", async () => {
+describe("while the node is asked for a snapshot", () => {
+  let watched: Sandbox;
   let beforeSnapshot = async () => {};
-  await using watched = await createSandbox({
-    seed: "interval",
-    adaptChain: async (chain) => {
-      const client = Object.create(chain.client);
-      client.snapshot = async () => {
-        await beforeSnapshot();
-        return await chain.client.snapshot();
-      };
-      return { ...chain, client };
-    },
+
+  beforeAll(async () => {
+    watched = await createSandbox({
+      seed: "watched",
+      adaptChain: async (chain) => {
+        const client = Object.create(chain.client);
+        client.snapshot = async () => {
+          const before = beforeSnapshot;
+          beforeSnapshot = async () => {};
+          await before();
+          return await chain.client.snapshot();
+        };
+        return { ...chain, client };
+      },
+    });
   });
-  const { chain, clock } = watched;
-  beforeSnapshot = async () => {
-    beforeSnapshot = async () => {};
+
+  afterAll(async () => await watched.close());
+
+  test("a block is made by itself: it is asked again, and the snapshot is of that block", async () => {
+    const { chain, clock } = watched;
+    beforeSnapshot = async () => await chain.client.mine({ blocks: 1 });
+    const mark = await watched.snapshot();
+    const [before, now] = [await watched.fingerprint(), await clock.now()];
+    await clock.travel({ days: 1 });
+    await mark.restore();
+    expect(await watched.fingerprint()).toEqual(before);
     await chain.client.mine({ blocks: 1 });
-  };
-  const mark = await watched.snapshot();
-  const [before, now] = [await watched.fingerprint(), await clock.now()];
-  await clock.travel({ days: 1 });
-  await mark.restore();
-  expect(await watched.fingerprint()).toEqual(before);
-  await chain.client.mine({ blocks: 1 });
-  expect(await clock.now()).toBe(now + 1);
+    expect(await clock.now()).toBe(now + 1);
+  });
+
+  test("a call over the chain's RPC waits until it is taken", async () => {
+    const { client } = watched.chain;
+    const { rpc } = watched.description.urls;
+    const address = "0x00000000000000000000000000000000000000a1";
+    const params = [address, "0x5"];
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "anvil_setBalance", params });
+    let answer: Promise<Response> | undefined;
+    const balances: bigint[] = [];
+    beforeSnapshot = async () => {
+      answer = fetch(rpc, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      // Long enough for a call that does not wait.
+      for (let looks = 0; looks < 40; looks += 1) balances.push(await client.getBalance({ address }));
+    };
+    const mark = await watched.snapshot();
+    expect(new Set(balances)).toEqual(new Set([0n]));
+    expect(await (await answer)?.json()).toEqual({ jsonrpc: "2.0", id: 1, result: null });
+    expect(await client.getBalance({ address })).toBe(5n);
+    await mark.restore();
+    expect(await client.getBalance({ address })).toBe(0n);
+  });
 });
 
 test("restoring while requests are in flight answers every one of them", async () => {

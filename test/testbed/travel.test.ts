@@ -49,7 +49,10 @@ test("time ends where no answer could show it any more", async () => {
   await expect(clock.travelTo(Date.now() * 1_000)).rejects.toThrow(refusal);
   await expect(clock.travel({ days: 9_999_999 })).rejects.toThrow(refusal);
   expect(await sandbox.fingerprint()).toEqual(before);
-  await clock.travelTo(Date.UTC(9999, 0) / 1_000);
+  const latest = Date.UTC(9999, 0) / 1_000;
+  await expect(clock.travelTo(latest + 1)).rejects.toThrow(refusal);
+  expect(await sandbox.fingerprint()).toEqual(before);
+  await clock.travelTo(latest);
   const { data } = await sandbox.client.GET("/v1/routing/programs/{program}", {
     params: { path: { program: "prg_demo" } },
   });
@@ -84,9 +87,11 @@ test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) =>
   await expect(sandbox.clock.travel(seconds)).rejects.toThrow(
     `Time travels forward by whole seconds, not by ${seconds}`,
   );
-  await expect(sandbox.clock.travelTo((await sandbox.clock.now()) - 1)).rejects.toThrow(
-    "Time travels forward only",
-  );
+  const now = await sandbox.clock.now();
+  for (const timestamp of [now, now - 1])
+    await expect(sandbox.clock.travelTo(timestamp)).rejects.toThrow(
+      `Time travels forward only: it is ${now} (${new Date(now * 1_000).toISOString()}) now`,
+    );
   expect(await sandbox.fingerprint()).toEqual(before);
 });
 
