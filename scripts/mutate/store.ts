@@ -299,7 +299,7 @@ export const store: readonly MutantGroup[] = [
       {
         rule: "A line that does not match its checksum is damage.",
         find: 'if (text === null) throw damaged(file, number, "it does not match its checksum");',
-        replace: "if (text === null) continue;",
+        replace: "from = to + 1;\n      if (text === null) continue;",
       },
       {
         rule: "A snapshot that ends too early is refused.",

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { joinSandbox } from "../../sandbox/service/cluster/join-sandbox.ts";
 import type { ShownPage, ShownPurchase } from "../../sandbox/hosts/explorer/shown.ts";
+import { joinSandbox } from "../../sandbox/service/cluster/join-sandbox.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import {
   hasPostgres,
