@@ -45,6 +45,12 @@ export const merchants: readonly MutantGroup[] = [
         replace: "if (terms.amount >= cap)",
       },
       {
+        rule: "A purchase under a funding that has ended is refused for that.",
+        find: "if (end <= now)",
+        replace: "if (end < now)",
+        tests: [enrollments],
+      },
+      {
         rule: "An amount is not above what refunds have left of the merchant's funding cap.",
         find: "const remaining = cap - collected;",
         replace: "const remaining = cap - collected * 0n;",
@@ -145,10 +151,15 @@ export const merchants: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A purchase needs a merchant that is enrolled.",
-        find: 'if (status === "pending") throw',
+        find: '  if (status === "pending") throw',
         replace: 'if (status === "pending" && id === "") throw',
         tests: ["test/api/errors.test.ts", enrollments],
         only: "merchant_not_enrolled|is not confirmed is refused",
+      },
+      {
+        rule: "A purchase of a merchant whose enrollment is not confirmed is refused with what is left to do.",
+        find: 'if (status === "pending" && funding.authorization !== null)',
+        replace: 'if (status === "pending" && funding.authorization === "0x")',
       },
       {
         rule: "A purchase needs a merchant that has not revoked its enrollment.",

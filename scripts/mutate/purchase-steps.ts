@@ -164,8 +164,8 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A bound that the contract holds is told as one, when it changed on the way.",
-        find: "if (name === null || !boundReverts.has(name)) return null;",
-        replace: "if (name === null || boundReverts.has(name)) return null;",
+        find: "if (met === undefined) return null;",
+        replace: "if (met !== undefined) return null;",
         tests: [deadlines, "test/api/several-keys.test.ts", "test/testbed/travel.test.ts"],
       },
       {

@@ -104,7 +104,7 @@ function refusal(
 /** What a refusal by failed checks says, by its code. */
 const sentences = {
   binding_mismatch: "The transaction is not the one this step is bound to",
-  transaction_reverted: "The transaction was mined and reverted, so it did nothing; send a new one",
+  transaction_reverted: "The transaction was mined and reverted, so that a new one is needed",
   transaction_already_used: "The transaction serves another step already",
   deadline_passed: "The transaction was mined after the deadline of this step",
   claim_window_closed: "The claim was mined after the claim deadline",

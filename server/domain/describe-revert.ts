@@ -20,7 +20,7 @@ const words: { readonly [error: string]: Words } = {
     `The merchant's funding is valid until ${toChainTimestamp(Number(validUntil))}, ` +
     `and the purchase can be claimed until ${toChainTimestamp(Number(claimDeadline))}.`,
   FundingInsufficient: ({ remaining }) => `The merchant's funding covers only ${remaining} base units.`,
-  MerchantRefTaken: () => "The merchant is enrolled already.",
+  MerchantRefTaken: () => "The merchant has enrolled before, and can only once.",
   NotEnrolled: () => "The merchant's wallet has no enrollment in the program, or has revoked it.",
   PermitRefused: ({ reason }, approved) =>
     `The token refuses the permit. ${describeReason(reason, approved)}`,

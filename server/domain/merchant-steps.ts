@@ -53,6 +53,11 @@ export async function assertEnrolled(
     const revoked = `The wallet of ${id} revoked its enrollment at ${toTimestamp(revokedAt)}.`;
     throw refuse(`${revoked} ${await nameInstead(merchant, services)}`, false);
   }
+  if (status === "pending" && funding.authorization !== null)
+    throw refuse(
+      `The wallet of ${id} has enrolled, which is not confirmed. Confirm it with operation 5, then send the identical request again.`,
+      true,
+    );
   if (status === "pending") throw refuse(`${id} is pending; its wallet has to enroll first.`, true);
   if (currentStatus(merchant, funding) === "pending")
     throw refuse(

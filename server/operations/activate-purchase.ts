@@ -213,11 +213,16 @@ async function assertOfferable(purchase: PurchaseRecord, services: Services): Pr
 }
 
 /** What the contract says when the registrar's bounds have changed, or are used up, since they were looked at. */
-const boundReverts = new Set(["BudgetExceeded", "AmountOutOfRange", "ProgramPaused", "DeadlinePassed"]);
+const boundReverts: { readonly [error: string]: (args: ChainRevert["args"]) => string } = {
+  BudgetExceeded: ({ available }) => `${available} of the budget for open offers was left`,
+  AmountOutOfRange: ({ most }) => `the largest purchase was ${most}`,
+  ProgramPaused: () => "the program was paused",
+  DeadlinePassed: ({ deadline }) => `the bounds were valid until ${toTimestamp(Number(deadline))}`,
+};
 
 /** The code that {@link assertOfferable} would have refused with, had it seen what the transaction met. */
 function refusalOfOffer(
-  { offer_deadline }: PurchaseRecord,
+  { offer_deadline, amount }: PurchaseRecord,
   { name, args }: ChainRevert,
   members: { [name: string]: Json },
 ): Problem | null {
@@ -227,12 +232,8 @@ function refusalOfOffer(
       `The offer was due by ${toTimestamp(offer_deadline)}; the block of its transaction, which reverted, has the time ${toTimestamp(Number(args["timestamp"]))}.`,
       { members },
     );
-  if (name === null || !boundReverts.has(name)) return null;
-  return new Problem(
-    "registrar_bound_exceeded",
-    `The registrar's bounds did not allow this offer: ${name}.`,
-    {
-      members,
-    },
-  );
+  const met = name === null ? undefined : boundReverts[name]?.(args);
+  if (met === undefined) return null;
+  const detail = `The registrar's bounds did not allow this offer of ${amount}: ${met}.`;
+  return new Problem("registrar_bound_exceeded", detail, { members });
 }

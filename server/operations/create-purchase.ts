@@ -3,6 +3,7 @@ import { hashJson } from "../../protocol/canonical-json.ts";
 import { commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
 import { deriveId } from "../../protocol/id.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
+import { toTimestamp } from "../../protocol/time.ts";
 import type { ChainFunding } from "../chain/chain.ts";
 import type { Deployment } from "../deployment.ts";
 import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
@@ -120,7 +121,13 @@ function findInTerms(
   if (offer <= now) find("/offer_deadline", "not_in_future", `must be after now (${now})`);
   if (pay < offer) find("/pay_deadline", "out_of_order", `must not be before offer_deadline (${offer})`);
   if (claim < pay) find("/claim_deadline", "out_of_order", `must not be before pay_deadline (${pay})`);
-  if (claim > end)
+  if (end <= now)
+    find(
+      "/merchant_id",
+      "funding_ended",
+      `is of a merchant whose funding was valid until ${toTimestamp(end)}; let its wallet revoke it and enroll under a new merchant`,
+    );
+  else if (claim > end)
     find("/claim_deadline", "after_funding", `must not be after the merchant's funding ends (${end})`);
   if (terms.amount > cap)
     find("/amount", "above_funding_cap", `must not be above the merchant's funding cap (${cap})`);

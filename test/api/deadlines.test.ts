@@ -135,7 +135,7 @@ describe("an offer", () => {
     expect(late.status, late.text).toBe(409);
     expect(problem(late)).toMatchObject({
       code: "registrar_bound_exceeded",
-      detail: "The registrar's bounds did not allow this offer: DeadlinePassed.",
+      detail: `The registrar's bounds did not allow this offer of 25000000: the bounds were valid until ${toTimestamp(now)}.`,
       revert: { name: "DeadlinePassed" },
     });
     await settled(await stage.setBounds({ validUntil: BigInt(purchase.deadlines.claim_deadline) }));

@@ -88,6 +88,47 @@ describe("a purchase of a merchant", () => {
     ]);
   });
 
+  test("whose wallet has enrolled is refused with what is left to do until operation 5 confirms that", async () => {
+    const pending = await stage.createMerchant("1000", "other_merchant");
+    const { body } = await stage.sandbox.wallets.other_merchant.enroll(pending);
+    expectNotEnrolled(await create(pending), {
+      detail: `The wallet of ${pending.id} has enrolled, which is not confirmed. Confirm it with operation 5, then send the identical request again.`,
+      retryable: true,
+    });
+    expect((await confirm(pending, body)).status).toBe(200);
+    expect((await create(pending)).status).toBe(201);
+  });
+
+  test("whose funding has ended is refused for that, not for its deadlines", async () => {
+    await stage.sandbox.clock.travelTo(merchant.funding.valid_until - 100);
+    await stage.renew();
+    const at = async (claim_deadline: number) =>
+      await stage.post(stage.path("/purchases"), {
+        merchant_id: merchant.id,
+        buyer: stage.wallet("buyer").address,
+        amount: "1000",
+        terms: {},
+        offer_deadline: claim_deadline,
+        pay_deadline: claim_deadline,
+        claim_deadline,
+      });
+    expect((await at(merchant.funding.valid_until)).status).toBe(201);
+    await stage.sandbox.clock.travelTo(merchant.funding.valid_until);
+    const refused = await create();
+    const ended = toTimestamp(merchant.funding.valid_until);
+    expect(refused.status, refused.text).toBe(422);
+    expect(problem(refused)).toMatchObject({
+      code: "validation_failed",
+      errors: [
+        {
+          pointer: "/merchant_id",
+          code: "funding_ended",
+          detail: `is of a merchant whose funding was valid until ${ended}; let its wallet revoke it and enroll under a new merchant`,
+        },
+      ],
+    });
+  });
+
   test("that has revoked its enrollment is refused, with the time and what to do, and a repeat is of no use", async () => {
     const at = await revoke();
     const digest = await stage.digest();
@@ -234,7 +275,7 @@ describe("the enrollment of a merchant", () => {
     const at = await revoke();
     expect(await stage.action("merchant", merchant.id, "enroll")).toMatchObject({
       allowed: false,
-      why_not: `The transaction would revert: The merchant is enrolled already. Operation 5 would refuse it: ${revokedDetail(at)}`,
+      why_not: `The transaction would revert: The merchant has enrolled before, and can only once. Operation 5 would refuse it: ${revokedDetail(at)}`,
     });
     const refused = await confirm(merchant, {});
     expect(refused.status, refused.text).toBe(409);

@@ -1,4 +1,7 @@
+import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { setPausedCall } from "../../protocol/call.ts";
+import { hashId } from "../../protocol/id.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { problem, type Schema, Stage } from "./stage.ts";
 
@@ -73,4 +76,39 @@ test("every bound that an offer is outside of is named", async () => {
   expect((await refusalOf("1000")).detail).toBe(
     "The registrar's bounds do not allow this offer of 1000: the largest purchase is 999, and 998 of the budget for open offers is left.",
   );
+});
+
+test.each<[string, string, () => Promise<Hex>]>([
+  [
+    "a lower budget",
+    "24999999 of the budget for open offers was left",
+    async () => await stage.setBounds({ openBudget: 24_999_999n }),
+  ],
+  [
+    "a lower largest purchase",
+    "the largest purchase was 24999999",
+    async () => await stage.setBounds({ maxPurchase: 24_999_999n }),
+  ],
+  [
+    "a pause",
+    "the program was paused",
+    async () => {
+      const { address } = stage.sandbox.chain.deployment.registrar;
+      return await stage.wallet("deployer").submit(setPausedCall(address, hashId(stage.program), true));
+    },
+  ],
+])("an offer whose transaction meets %s is refused with what it met", async (_, met, change) => {
+  const { id, commitment } = await stage.createPurchase(merchant);
+  const refused = await stage.behind(
+    async () => [await change()],
+    async () =>
+      await stage.post(stage.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash }),
+  );
+  expect(refused.status, refused.text).toBe(409);
+  expect(problem(refused)).toMatchObject({
+    code: "registrar_bound_exceeded",
+    retryable: true,
+    detail: `The registrar's bounds did not allow this offer of 25000000: ${met}.`,
+    operation: { status: "reverted" },
+  });
 });

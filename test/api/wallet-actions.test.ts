@@ -438,13 +438,13 @@ describe("a merchant's wallet", () => {
     const { body } = await stage.sandbox.wallets.other_merchant.enroll(pending);
     expect(await enrollOf(pending)).toMatchObject({
       allowed: false,
-      why_not: "The transaction would revert: The merchant is enrolled already.",
+      why_not: "The transaction would revert: The merchant has enrolled before, and can only once.",
     });
     await stage.post(stage.path(`/merchants/${pending.id}/enrollment`), body);
     expect(await enrollOf(pending)).toMatchObject({
       allowed: false,
       why_not:
-        "The transaction would revert: The merchant is enrolled already. " +
+        "The transaction would revert: The merchant has enrolled before, and can only once. " +
         "Operation 5 would refuse it: The merchant is enrolled already.",
     });
   });
