@@ -21,7 +21,7 @@ import { openEphemeralStore } from "../server/store/journaled-store.ts";
 import type { Store } from "../server/store/store.ts";
 import { requireReorgDepth } from "./chain/anvil/reorg-depth.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
-import { mineBlocks } from "./chain/clock/mining.ts";
+import { mineBlocks, miningPart } from "./chain/clock/mining.ts";
 import { followHeads } from "./chain/follow-heads.ts";
 import type { WalletName } from "./chain/genesis/roles.ts";
 import { type Chain, startChain } from "./chain/genesis/start-chain.ts";
@@ -37,29 +37,33 @@ import type { Scenario } from "./hosts/recorder/scenario.ts";
 import { ClosingStack } from "./lib/closing-stack.ts";
 import { pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
+import { type Part, requireDistinctNames, restoreParts } from "./lib/part.ts";
 import { type SandboxOptions, type SandboxSettings, settle } from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import { type ApiClient, createApiClient } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
 import { openShared } from "./service/cluster/shared-store.ts";
 import { connectService } from "./service/connect-service.ts";
+import { describe, describeRotating } from "./service/describe.ts";
 import { DeliveryFaults } from "./service/receiver/delivery-fault.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
+import { relayerFaultsPart } from "./service/relayer-faults-part.ts";
 import { signingAccount } from "./service/wallets/signing-account.ts";
 import { TestWallet } from "./service/wallets/test-wallet.ts";
 import type { Enter } from "./service/wallets/wallet.ts";
 import { lockDataDirectory } from "./state/data-directory/lock.ts";
 import { publish, unpublish } from "./state/data-directory/sandbox-file.ts";
 import { confirmSettings, keepSettings } from "./state/data-directory/settings-file.ts";
-import { describe, describeRotating, type SandboxDescription } from "./state/description.ts";
+import type { SandboxDescription } from "./state/description.ts";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.ts";
 import { RequestCounter } from "./state/request-counter.ts";
-import { type Snapshot, type SnapshotParts, Snapshots } from "./state/snapshot.ts";
+import { type Snapshot, type SnapshotSources, Snapshots } from "./state/snapshot.ts";
 import { placeState, requireEqual } from "./state/snapshot-file/place-state.ts";
-import { restoreSaved, saveSandbox } from "./state/snapshot-file/save-sandbox.ts";
+import { savedParts, saveSandbox } from "./state/snapshot-file/save-sandbox.ts";
 import { completeOptions } from "./state/snapshot-file/saved-options.ts";
 import type { SavedSandbox } from "./state/snapshot-file/saved-sandbox.ts";
 import { encodeSnapshot, writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
+import { storePart } from "./state/store-part.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
 export interface Sandbox extends AsyncDisposable {
@@ -215,11 +219,17 @@ async function openSandbox(
   });
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
-  if (saved !== null)
-    await deadline.within(
-      "Anvil to answer",
-      restoreSaved(saved, { chain, store, relayer, requests, access, receiver }),
-    );
+  const parts: readonly Part[] = [
+    relayerFaultsPart(relayer),
+    miningPart(chain.client),
+    storePart(store),
+    requests,
+    access,
+    receiver,
+    ...settings.parts,
+  ];
+  requireDistinctNames(parts);
+  if (saved !== null) await deadline.within("Anvil to answer", restoreParts(savedParts(saved, parts)));
   const following = followHeads({
     url: chain.anvil.url,
     relayer,
@@ -234,8 +244,8 @@ async function openSandbox(
     made.use(access.middleware);
     return made;
   });
-  const alone: SnapshotParts["alone"] = (step) => shared?.alone(step) ?? step();
-  const snapshots = new Snapshots({ gate, chain, store, relayer, requests, access, receiver, alone });
+  const alone: SnapshotSources["alone"] = (step) => shared?.alone(step) ?? step();
+  const snapshots = new Snapshots({ gate, chain, relayer, parts, alone });
   const describeKeys = async () => await describeRotating(keyRing, keys.accounts, receiverUrl);
   const { seed, mode } = settings;
   const description = describe({ seed, mode, urls, chain, keys, rotating: await describeKeys() });
@@ -243,11 +253,11 @@ async function openSandbox(
   const enter: Enter = async (send) => await gate.runShared("the transaction of a wallet", send);
   const walletOf = (signer: LocalAccount) =>
     new TestWallet(signer, chain.client, description.contracts, enter);
-  const everything = { settings, gate, chain, store, relayer, requests, access, receiver };
-  const encoded = async () => await encodeSnapshot(await saveSandbox(everything));
+  const encoded = async () =>
+    await encodeSnapshot(await saveSandbox({ settings, gate, chain, relayer, parts }));
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
   const explain = async (hash: Hex) => await explainTransaction(hash, services, chain.client);
-  const recorder = new Recorder({ settings, gate, chain, store, relayer, description });
+  const recorder = new Recorder({ settings, gate, chain, store, parts, relayer, description });
   const refusals = problemRefusals(services);
   const guarded = receiver.guard(recorder.guard(api));
   listeners.api.serve({ handle: guarded, refusals });
@@ -288,14 +298,14 @@ async function openSandbox(
   const explorer = openExplorer({ description, services, chain, receiver, watch });
   opened.defer(() => explorer.close());
   const shown = { services, recorder, description, rotateKeys, explain, explorer, encoded, snapshot };
-  listeners.control.serve({ handle: createControlHost({ ...everything, ...shown }) });
+  listeners.control.serve({ handle: createControlHost({ gate, chain, relayer, receiver, ...shown }) });
   if (shared !== null)
     await deadline.within(
       "the database to answer",
       shared.publish({ settings, chain, urls, receiver: pinned }),
     );
   if (saved !== null)
-    requireEqual(saved, await deadline.within("Anvil to answer", takeFingerprint(chain, store)));
+    requireEqual(saved, await deadline.within("Anvil to answer", takeFingerprint(chain, parts)));
   if (dataDirectory !== undefined) {
     await confirmSettings(dataDirectory);
     opened.defer(await publish(dataDirectory, description));
@@ -305,11 +315,11 @@ async function openSandbox(
   // From here on nothing is waited for, so that it cannot pass any more.
   deadline.signal.throwIfAborted();
   isStarted = true;
-  const parts = opened.move();
+  const all = opened.move();
   let closed: Promise<void> | undefined;
   const close = () => {
     closing.abort();
-    closed ??= parts[Symbol.asyncDispose]();
+    closed ??= all[Symbol.asyncDispose]();
     return closed;
   };
   return {
@@ -329,7 +339,7 @@ async function openSandbox(
     record: async (title) => await recorder.start(title),
     stopRecording: async () => await recorder.stop(),
     explain,
-    fingerprint: async () => await takeFingerprint(chain, store),
+    fingerprint: async () => await takeFingerprint(chain, parts),
     save: async (file) => await writeSnapshot(file, await encoded()),
     close,
     [Symbol.asyncDispose]: close,

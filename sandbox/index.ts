@@ -8,6 +8,7 @@ export { createSandbox, type Sandbox } from "./create-sandbox.ts";
 export type { Explanation } from "./hosts/explain/explanation.ts";
 export type { Scenario } from "./hosts/recorder/scenario.ts";
 export { readScenario, writeScenario } from "./hosts/recorder/scenario-file.ts";
+export type { Part } from "./lib/part.ts";
 export { SandboxError, type SandboxErrorCode } from "./lib/sandbox-error.ts";
 export type { Log, SandboxOptions } from "./options/options.ts";
 export type { ProgramOption } from "./options/programs.ts";

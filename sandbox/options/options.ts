@@ -4,6 +4,7 @@ import type { ClockMode } from "../chain/clock/clock.ts";
 import type { Chain } from "../chain/genesis/start-chain.ts";
 import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-limits.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
+import type { Part } from "../lib/part.ts";
 import { defaultPrograms, type ProgramOption, type ProgramSetting, settlePrograms } from "./programs.ts";
 import { checkStartTimeout, defaultStartTimeoutMs } from "./start-timeout.ts";
 
@@ -45,6 +46,8 @@ export interface SandboxOptions {
   rateLimit?: RateLimit;
   /** What one client can hold of each port; {@link connectionLimits} by default. */
   connectionLimits?: Partial<ConnectionLimits>;
+  /** State of your own that snapshots, restores, snapshot files and fingerprints include, restored after the sandbox's; none by default. */
+  parts?: readonly Part[];
   /** Where structured log lines of failures go; nowhere by default. */
   log?: Log;
   /** Puts something between the chain and everything that uses it: other contracts, or a node that lies. For tests. */
@@ -76,6 +79,7 @@ export interface SandboxSettings {
   startTimeoutMs: number;
   rateLimit: RateLimit | undefined;
   connectionLimits: ConnectionLimits;
+  parts: readonly Part[];
   log: Log;
   adaptChain: (chain: Chain) => Promise<Chain>;
 }
@@ -105,6 +109,7 @@ export function settle(options: SandboxOptions): SandboxSettings {
     startTimeoutMs: options.startTimeoutMs ?? defaultStartTimeoutMs,
     rateLimit: options.rateLimit,
     connectionLimits: { ...connectionLimits, ...options.connectionLimits },
+    parts: options.parts ?? [],
     log: options.log ?? { info() {}, error() {} },
     adaptChain: options.adaptChain ?? (async (chain: Chain) => chain),
   };

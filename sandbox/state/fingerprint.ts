@@ -1,7 +1,8 @@
 import type { Hex } from "viem";
-import { canonicalJson, hashJson, sha256Hex } from "../../protocol/canonical-json.ts";
-import type { Store } from "../../server/store/store.ts";
+import { z } from "zod";
+import { hashJson } from "../../protocol/canonical-json.ts";
 import type { Chain } from "../chain/genesis/start-chain.ts";
+import { captureParts, digestParts, type Part } from "../lib/part.ts";
 
 /** What two equal runs have in common: the chain's tip and everything that is stored. */
 export interface Fingerprint {
@@ -13,7 +14,12 @@ export interface Fingerprint {
   journal: Hex;
   /** SHA-256 over everything that is stored, the journal included. */
   store: Hex;
+  /** The digests of parts that were added with the option `parts`, by name; absent when there are none. */
+  parts?: { [name: string]: Hex };
 }
+
+const digest = z.custom<Hex>((value) => typeof value === "string" && /^0x[0-9a-f]{64}$/.test(value));
+const digestsSchema = z.object({ journal: digest, store: digest }).catchall(digest);
 
 /** A URL on this machine; its port is another one in every run. */
 const loopbackUrl = /http:\/\/127\.0\.0\.1:\d+/g;
@@ -27,23 +33,18 @@ const receiptSignature = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
  * The kernel chooses ports anew in every run. So the URLs that are stored count without their ports, and the signatures
  * over such URLs do not count; what they sign does.
  */
-export async function takeFingerprint(chain: Chain, store: Store): Promise<Fingerprint> {
+export async function takeFingerprint(chain: Chain, parts: readonly Part[]): Promise<Fingerprint> {
   const { number, hash, stateRoot } = await chain.client.getBlock({ blockTag: "latest" });
-  const journal = [...(await store.list("operations", {})), ...(await store.list("attempts", {}))];
-  const { counters, collections } = await store.export();
-  // How often a record was written does not count: looks at the chain come when its heads are announced.
-  const values = Object.entries(collections).map(([name, records]) => [
-    name,
-    Object.entries(records).map(([key, { value }]) => [key, value]),
-  ]);
-  const stored = withoutPorts(canonicalJson({ counters, collections: Object.fromEntries(values) }));
-  const parts = {
+  const counting = parts.filter((part) => part.digest !== undefined);
+  const { journal, store, ...added } = digestsSchema.parse(digestParts(await captureParts(counting)));
+  const counted = {
     epoch: chain.deployment.epoch,
     block: { number: Number(number), hash, state_root: stateRoot },
-    journal: hashJson(journal.map(({ value }) => value)),
-    store: sha256Hex(new TextEncoder().encode(stored)),
+    journal,
+    store,
+    ...(Object.keys(added).length === 0 ? {} : { parts: added }),
   };
-  return { digest: hashJson(parts), ...parts };
+  return { digest: hashJson(counted), ...counted };
 }
 
 /** A text as it counts between equal runs: URLs on this machine without their ports, and signatures over such URLs not at all. */

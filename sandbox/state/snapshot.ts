@@ -1,16 +1,13 @@
 import { BlockNotFoundError, type Hex } from "viem";
 import { awaitAutomine } from "../../relayer/mining.ts";
 import { connect } from "../../relayer/node.ts";
-import type { FaultState, MiningMode, Relayer } from "../../relayer/relayer.ts";
-import type { Store, StoreImage } from "../../server/store/store.ts";
+import type { Relayer } from "../../relayer/relayer.ts";
 import type { ChainClient } from "../chain/anvil/chain-client.ts";
-import { drainMining, isMining, readMining, restoreMining } from "../chain/clock/mining.ts";
+import { drainMining, isMining } from "../chain/clock/mining.ts";
 import type { Chain } from "../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
+import { captureParts, type Part, type PartStates, restoreParts } from "../lib/part.ts";
 import { SandboxError } from "../lib/sandbox-error.ts";
-import type { LazyAccess } from "../service/client/lazy-access.ts";
-import type { ReceiverState, SandboxReceiver } from "../service/receiver/receiver.ts";
-import type { RequestCounter } from "./request-counter.ts";
 
 /** A moment that the whole sandbox can go back to: chain, store, journal, clock, counters and faults as one. */
 export interface Snapshot {
@@ -30,36 +27,28 @@ interface Moment {
   block: { number: bigint; hash: Hex; timestamp: bigint };
   baseFee: bigint;
   offset: number;
-  mining: MiningMode;
-  store: StoreImage;
-  faults: FaultState;
-  receiver: ReceiverState;
-  requests: number;
-  /** The client's credential. */
-  access: string | null;
+  parts: PartStates;
 }
 
 /** Everything that a snapshot holds or has to hold still. */
-export interface SnapshotParts {
+export interface SnapshotSources {
   gate: RequestGate;
   chain: Chain;
-  store: Store;
   relayer: Relayer;
-  requests: RequestCounter;
-  access: LazyAccess;
-  receiver: SandboxReceiver;
+  /** All state but the chain's, in the order in which it is restored. */
+  parts: readonly Part[];
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   alone: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
 /** Takes and restores snapshots of everything that a sandbox holds. */
 export class Snapshots {
-  readonly #parts: SnapshotParts;
+  readonly #sources: SnapshotSources;
   #taken = 0;
   readonly #valid = new Set<Moment>();
 
-  constructor(parts: SnapshotParts) {
-    this.#parts = parts;
+  constructor(sources: SnapshotSources) {
+    this.#sources = sources;
   }
 
   /**
@@ -68,11 +57,11 @@ export class Snapshots {
    * @throws SandboxError snapshot_timeout when something under way does not end in time.
    */
   async take(): Promise<Snapshot> {
-    const { gate, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
+    const { gate, chain, relayer, parts, alone } = this.#sources;
     const take = async () => {
       await relayer.drain();
       const { client, clock } = chain;
-      const { latest, pending, mining, chainId } = await snapshotChain(client);
+      const { latest, pending, chainId } = await snapshotChain(client);
       this.#taken += 1;
       const moment: Moment = {
         number: this.#taken,
@@ -80,12 +69,7 @@ export class Snapshots {
         block: latest,
         baseFee: pending.baseFeePerGas ?? 0n,
         offset: clock.offset(),
-        mining,
-        store: await store.export(),
-        faults: relayer.snapshotFaults(),
-        receiver: receiver.snapshot(),
-        requests: requests.count,
-        access: access.snapshot(),
+        parts: await captureParts(parts),
       };
       this.#valid.add(moment);
       return { restore: async () => await this.#restore(moment) };
@@ -94,7 +78,7 @@ export class Snapshots {
   }
 
   async #restore(moment: Moment): Promise<void> {
-    const { gate, chain, store, relayer, requests, access, receiver, alone } = this.#parts;
+    const { gate, chain, relayer, alone } = this.#sources;
     const restore = async () => {
       if (!this.#valid.has(moment))
         throw new SandboxError(
@@ -109,20 +93,13 @@ export class Snapshots {
       if (!reverted)
         throw new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");
       gate.undo();
-      await relayer.restoreFaults(moment.faults);
-      const [chainId, mining] = await Promise.all([
+      const [chainId] = await Promise.all([
         client.snapshot(),
-        readMining(client),
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),
         clock.pin(moment.offset, Number(moment.block.timestamp)),
       ]);
       moment.chainId = chainId;
-      if (mining.automine !== moment.mining.automine || mining.interval !== moment.mining.interval)
-        await restoreMining(client, moment.mining);
-      await store.import(moment.store);
-      requests.count = moment.requests;
-      access.restore(moment.access);
-      receiver.restore(moment.receiver);
+      await restoreParts(moment.parts);
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
     };
     await gate.runExclusive(async () => await alone(restore));
@@ -130,7 +107,7 @@ export class Snapshots {
 
   /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */
   async #requireBlock({ block }: Moment): Promise<void> {
-    const there = await this.#parts.chain.client
+    const there = await this.#sources.chain.client
       .getBlock({ blockNumber: block.number })
       .catch((error: unknown) => {
         if (error instanceof BlockNotFoundError) return null;
@@ -150,11 +127,10 @@ async function snapshotChain(client: ChainClient) {
     await awaitAutomine(connect(client.request));
     const latest = await client.getBlock({ blockTag: "latest" });
     const chainId = await client.snapshot();
-    const [after, pending, mining] = await Promise.all([
+    const [after, pending] = await Promise.all([
       client.getBlock({ blockTag: "latest" }),
       client.getBlock({ blockTag: "pending" }),
-      readMining(client),
     ]);
-    if (after.hash === latest.hash) return { latest, pending, mining, chainId };
+    if (after.hash === latest.hash) return { latest, pending, chainId };
   }
 }

@@ -3,6 +3,7 @@ import type { MutantGroup } from "./mutant.ts";
 const snapshot = "test/testbed/snapshot.test.ts";
 const saved = "test/testbed/saved.test.ts";
 const gate = "test/testbed/request-gate.test.ts";
+const parts = "test/testbed/parts.test.ts";
 const marks = "test/explorer/data.test.ts";
 
 export const snapshots: readonly MutantGroup[] = [
@@ -10,16 +11,6 @@ export const snapshots: readonly MutantGroup[] = [
     file: "sandbox/state/snapshot.ts",
     tests: [snapshot],
     mutants: [
-      {
-        rule: "A restore takes the records back.",
-        find: "await store.import(moment.store);",
-        replace: "",
-      },
-      {
-        rule: "A restore takes the faults back.",
-        find: "await relayer.restoreFaults(moment.faults);",
-        replace: "",
-      },
       {
         rule: "A restore takes the time back.",
         find: "clock.pin(moment.offset, Number(moment.block.timestamp)),",
@@ -30,29 +21,6 @@ export const snapshots: readonly MutantGroup[] = [
         rule: "A restore takes the base fee back.",
         find: "client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),",
         replace: "",
-      },
-      {
-        rule: "A restore takes the numbers of requests back, so that the same request ids follow.",
-        find: "requests.count = moment.requests;",
-        replace: "",
-        only: "the same ids again",
-      },
-      {
-        rule: "A restore gives the client the credential that it had.",
-        find: "access.restore(moment.access);",
-        replace: "",
-      },
-      {
-        rule: "A restore takes the deliveries back.",
-        find: "receiver.restore(moment.receiver);",
-        replace: "",
-        tests: ["test/notifications/receiver.test.ts"],
-      },
-      {
-        rule: "A restore takes the mode of mining back.",
-        find: "await restoreMining(client, moment.mining);",
-        replace: "",
-        tests: [snapshot, "test/testbed/fixture.test.ts"],
       },
       {
         rule: "A snapshot from before a newer restore is refused.",
@@ -140,37 +108,130 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/state/snapshot-file/save-sandbox.ts",
-    tests: [saved],
+    file: "sandbox/state/store-part.ts",
+    tests: [snapshot],
     mutants: [
       {
-        rule: "A snapshot file brings the numbers of requests.",
-        find: "requests.count = saved.requests;",
-        replace: "",
-        only: "a loaded sandbox has",
+        rule: "A restore takes the records back.",
+        find: "restore: async (image) => await store.import(image),",
+        replace: "restore: async () => {},",
       },
+    ],
+  },
+  {
+    file: "sandbox/service/relayer-faults-part.ts",
+    tests: [snapshot],
+    mutants: [
       {
-        rule: "A snapshot file brings the credential of the client.",
-        find: "access.restore(saved.access);",
-        replace: "",
-        only: "a loaded sandbox has",
+        rule: "A restore takes the faults back.",
+        find: "restore: async (state) => await relayer.restoreFaults(state),",
+        replace: "restore: async () => {},",
       },
       {
         rule: "A snapshot file brings the faults.",
-        find: "await relayer.restoreFaults(saved.faults);",
+        find: "restore: async (state) => await relayer.restoreFaults(state),",
+        replace: "restore: async () => {},",
+        tests: [saved],
+      },
+    ],
+  },
+  {
+    file: "sandbox/state/request-counter.ts",
+    tests: [snapshot],
+    mutants: [
+      {
+        rule: "A restore takes the numbers of requests back, so that the same request ids follow.",
+        find: "this.count = count;",
+        replace: "this.count += count - count;",
+        only: "the same ids again",
+      },
+      {
+        rule: "A snapshot file brings the numbers of requests.",
+        find: "this.count = count;",
+        replace: "this.count += count - count;",
+        tests: [saved],
+        only: "a loaded sandbox has",
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/client/lazy-access.ts",
+    tests: [snapshot],
+    mutants: [
+      {
+        rule: "A restore gives the client the credential that it had.",
+        find: "credential = kept;",
+        replace: "credential ??= kept;",
+      },
+      {
+        rule: "A snapshot file brings the credential of the client.",
+        find: "credential = kept;",
+        replace: "credential = null;",
+        tests: [saved],
+        only: "a loaded sandbox has",
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/receiver/receiver.ts",
+    tests: ["test/notifications/receiver.test.ts"],
+    mutants: [
+      {
+        rule: "A restore takes the deliveries back.",
+        find: "this.#arrivals = arrivals;",
         replace: "",
       },
       {
         rule: "A snapshot file brings the deliveries.",
-        find: "receiver.restore(saved.receiver);",
+        find: "this.#arrivals = arrivals;",
         replace: "",
+        tests: [saved],
+      },
+    ],
+  },
+  {
+    file: "sandbox/chain/clock/mining.ts",
+    tests: [snapshot, "test/testbed/fixture.test.ts"],
+    mutants: [
+      {
+        rule: "A restore takes the mode of mining back.",
+        find: "if (now.automine !== automine || now.interval !== interval)",
+        replace: "if (now.automine !== automine && now.interval !== interval)",
       },
       {
         rule: "A snapshot file brings the mode of mining.",
-        find: "await restoreMining(chain.client, saved.mining);",
-        replace: "",
+        find: 'automine ? "transaction" : (interval ?? "never")',
+        replace: 'automine || interval === null ? "transaction" : interval',
+        tests: [saved],
         only: "a loaded sandbox has",
       },
+    ],
+  },
+  {
+    file: "sandbox/lib/part.ts",
+    tests: [parts],
+    mutants: [
+      {
+        rule: "A part that a snapshot file does not have keeps the file from being loaded.",
+        find: "if (missing.length > 0)",
+        replace: "if (missing.length > 99)",
+      },
+      {
+        rule: "A part of a snapshot file that the sandbox does not have keeps the file from being loaded.",
+        find: "if (unknown.length > 0)",
+        replace: "if (unknown.length > 99)",
+      },
+      {
+        rule: "The fingerprint has the digests of all parts.",
+        find: "part.digest?.(state) ?? {}",
+        replace: 'part.name === "store" ? part.digest?.(state) : {}',
+      },
+    ],
+  },
+  {
+    file: "sandbox/state/snapshot-file/save-sandbox.ts",
+    tests: [saved],
+    mutants: [
       {
         rule: "A snapshot file brings the gas budget.",
         find: "gas_budget_wei: gasBudgetWei,",

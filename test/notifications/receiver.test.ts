@@ -90,11 +90,11 @@ describe("sandbox.receiver", () => {
     await stage.deliver(await stage.writeEvent());
     stage.sandbox.receiver.failNext(1, { status: 500 });
     const moment = await stage.sandbox.snapshot();
-    const before = stage.sandbox.receiver.snapshot();
+    const before = stage.sandbox.receiver.capture();
     await stage.deliver(await stage.writeEvent());
     expect(stage.sandbox.receiver.deliveries()).toHaveLength(3);
     await moment.restore();
-    expect(stage.sandbox.receiver.snapshot()).toEqual(before);
+    expect(stage.sandbox.receiver.capture()).toEqual(before);
   });
 
   test("refuses a failure that is none", () => {

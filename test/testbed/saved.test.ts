@@ -117,7 +117,7 @@ test("a file that is damaged, foreign, or of another version is refused, and the
     [whole.subarray(0, whole.length - 1), "is damaged: it does not match its checksum"],
     [whole.subarray(0, end - 10), "is no snapshot of a sandbox"],
     [Buffer.from("{}\n"), "is no snapshot of a sandbox"],
-    [withHeader({ version: 2 }), "has format 2; this version reads format 1"],
+    [withHeader({ version: 3 }), "has format 3; this version reads format 2"],
     [withHeader({ seed: "another" }), "is damaged: it does not match its checksum"],
     [sealed(whole, { version: 2 }), "has format 2; this version reads format 1"],
     [sealed(whole, { anvil: "0.0.1" }), "was saved with Anvil 0.0.1; here is "],

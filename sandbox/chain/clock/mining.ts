@@ -1,7 +1,9 @@
 import { maxUint64, maxUint128, toHex } from "viem";
+import { z } from "zod";
 import { awaitAutomine, startAutomine } from "../../../relayer/mining.ts";
 import { connect } from "../../../relayer/node.ts";
 import type { MiningMode } from "../../../relayer/relayer.ts";
+import type { Part } from "../../lib/part.ts";
 import type { ChainClient } from "../anvil/chain-client.ts";
 
 /** When blocks are mined: at each transaction, so many seconds of real time apart, or only when they are asked for. */
@@ -79,7 +81,16 @@ export async function drainMining(client: ChainClient): Promise<void> {
   ]);
 }
 
-/** Has a node mine as it did. */
-export async function restoreMining(client: ChainClient, { automine, interval }: MiningMode): Promise<void> {
-  await setMining(client, automine ? "transaction" : (interval ?? "never"));
+/** How a node mines. It is restored after the relayer's faults, which may pause mining. */
+export function miningPart(client: ChainClient): Part<MiningMode> {
+  return {
+    name: "mining",
+    schema: z.object({ automine: z.boolean(), interval: z.int().nullable() }),
+    capture: async () => await readMining(client),
+    async restore({ automine, interval }) {
+      const now = await readMining(client);
+      if (now.automine !== automine || now.interval !== interval)
+        await setMining(client, automine ? "transaction" : (interval ?? "never"));
+    },
+  };
 }

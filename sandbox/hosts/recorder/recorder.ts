@@ -6,6 +6,7 @@ import { receiveNotification } from "../../../server/operations/receive-notifica
 import type { Store } from "../../../server/store/store.ts";
 import type { Chain } from "../../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
+import type { Part } from "../../lib/part.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import { collectBody } from "../../service/receiver/receiver-tap.ts";
@@ -34,26 +35,28 @@ interface Recording {
  * While it records, the API takes one request at a time, so that the order of steps is the order in which they were done.
  */
 export class Recorder {
-  readonly #parts: {
+  readonly #sources: {
     settings: SandboxSettings;
     gate: RequestGate;
     chain: Chain;
     store: Store;
+    parts: readonly Part[];
     relayer: Relayer;
     description: SandboxDescription;
   };
   readonly #turns = new Mutex();
   #recording: Recording | null = null;
 
-  constructor(parts: {
+  constructor(sources: {
     settings: SandboxSettings;
     gate: RequestGate;
     chain: Chain;
     store: Store;
+    parts: readonly Part[];
     relayer: Relayer;
     description: SandboxDescription;
   }) {
-    this.#parts = parts;
+    this.#sources = sources;
   }
 
   /** How many steps are recorded; null when nothing is. */
@@ -68,7 +71,7 @@ export class Recorder {
    * recorded.
    */
   async start(title: string): Promise<void> {
-    const { chain, store, settings } = this.#parts;
+    const { chain, store, settings } = this.#sources;
     if (this.#recording !== null) throw refusal("A recording is under way; stop that one first.");
     if (title === "") throw refusal("A scenario needs a title.");
     if (settings.mode !== "deterministic")
@@ -87,7 +90,7 @@ export class Recorder {
    * @throws SandboxError scenario_refused when nothing is recorded, or something was done that cannot be repeated.
    */
   async stop(): Promise<Scenario> {
-    const { settings, chain, store } = this.#parts;
+    const { settings, chain, parts } = this.#sources;
     return await this.#turns.runExclusive(async () => {
       const recording = this.#recording;
       if (recording === null) throw refusal("Nothing is being recorded.");
@@ -104,7 +107,7 @@ export class Recorder {
         confirmations,
         gas_budget_wei: gasBudgetWei.toString(),
         steps: recording.steps,
-        end: describeEnd(await takeFingerprint(chain, store)),
+        end: describeEnd(await takeFingerprint(chain, parts)),
       };
     });
   }
@@ -154,7 +157,7 @@ export class Recorder {
         const before = recording.head;
         if (kind !== null) await this.#settle(recording, true);
         if (exchange === null || kind === null) return;
-        const { description } = this.#parts;
+        const { description } = this.#sources;
         const { credentials, head, steps } = recording;
         const body = requestBody();
         const reason = findUnrepeatable(request, { body, status: exchange.status });
@@ -176,11 +179,11 @@ export class Recorder {
 
   /** Lets the relayer see the newest block, and writes down what the chain tells. */
   async #settle(recording: Recording, caused: boolean): Promise<void> {
-    await this.#parts.gate.runShared("the recorder", async () => await this.#read(recording, caused));
+    await this.#sources.gate.runShared("the recorder", async () => await this.#read(recording, caused));
   }
 
   async #read(recording: Recording, caused: boolean): Promise<void> {
-    const { chain, relayer, description } = this.#parts;
+    const { chain, relayer, description } = this.#sources;
     try {
       await relayer.follow();
       const read = await readSteps(chain, description.wallets, recording.head, caused);

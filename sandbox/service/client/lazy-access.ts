@@ -1,15 +1,12 @@
 import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
+import type { Part } from "../../lib/part.ts";
 
 const issued = z.object({ credential: z.string() });
 
-/** Gives every request of a client a credential, which is issued when the first one is sent. */
-export interface LazyAccess {
+/** Gives every request of a client a credential, which is issued when the first one is sent; a restore brings it back. */
+export interface LazyAccess extends Part<string | null> {
   middleware: Middleware;
-  /** The credential, if there is one; part of a snapshot. */
-  snapshot(): string | null;
-  /** Goes back to what a snapshot kept; nothing to have a credential issued anew. */
-  restore(credential: string | null): void;
 }
 
 /**
@@ -60,7 +57,9 @@ export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
         sent.delete(id);
       },
     },
-    snapshot: () => credential,
+    name: "client_credential",
+    schema: z.string().nullable(),
+    capture: () => credential,
     restore(kept) {
       restores += 1;
       credential = kept;

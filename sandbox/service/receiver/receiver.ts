@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import { verifyWebhook } from "../../../protocol/webhook.ts";
 import type { KeyRing } from "../../../server/key-ring.ts";
+import { ownState, type Part } from "../../lib/part.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
 import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fault.ts";
@@ -34,7 +35,9 @@ interface Waiter {
  * sandbox.receiver.failNext(2, { status: 503 });
  * const { body, headers } = await sandbox.receiver.next();
  */
-export class SandboxReceiver {
+export class SandboxReceiver implements Part<ReceiverState> {
+  readonly name = "receiver";
+  readonly schema = ownState<ReceiverState>();
   /** Where notifications go. */
   readonly url: string;
   /** The faults of deliveries; crashes act at any receiver, the others at the service's own. */
@@ -140,7 +143,7 @@ export class SandboxReceiver {
   }
 
   /** What a snapshot keeps. */
-  snapshot(): ReceiverState {
+  capture(): ReceiverState {
     return {
       count: this.#tap.count,
       arrivals: this.#arrivals,

@@ -1,27 +1,28 @@
 import { gunzipSync } from "node:zlib";
 import { hexToBytes } from "viem";
 import type { Relayer } from "../../../relayer/relayer.ts";
-import type { Store } from "../../../server/store/store.ts";
-import { readMining, restoreMining } from "../../chain/clock/mining.ts";
 import type { Chain } from "../../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
+import {
+  captureParts,
+  decodeParts,
+  encodeParts,
+  type Part,
+  type PartStates,
+  PartsDifferError,
+} from "../../lib/part.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxSettings } from "../../options/options.ts";
-import type { LazyAccess } from "../../service/client/lazy-access.ts";
-import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import { takeFingerprint } from "../fingerprint.ts";
-import type { RequestCounter } from "../request-counter.ts";
 import type { SavedSandbox } from "./saved-sandbox.ts";
 
 /** Everything that a snapshot file holds or has to hold still. */
-export interface SavedParts {
+export interface SavedSources {
   settings: SandboxSettings;
   gate: RequestGate;
   chain: Chain;
-  store: Store;
   relayer: Relayer;
-  requests: RequestCounter;
-  access: LazyAccess;
-  receiver: SandboxReceiver;
+  parts: readonly Part[];
 }
 
 /**
@@ -29,8 +30,8 @@ export interface SavedParts {
  *
  * @throws SandboxError snapshot_timeout when something under way does not end in time.
  */
-export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
-  const { settings, gate, chain, store, relayer, requests, access, receiver } = parts;
+export async function saveSandbox(sources: SavedSources): Promise<SavedSandbox> {
+  const { settings, gate, chain, relayer, parts } = sources;
   return await gate.runExclusive(async () => {
     await relayer.drain();
     const { client, clock, deployment, accounts } = chain;
@@ -49,31 +50,26 @@ export async function saveSandbox(parts: SavedParts): Promise<SavedSandbox> {
       chain: { deployment, accounts },
       base_fee: pending.baseFeePerGas ?? 0n,
       offset: clock.offset(),
-      mining: await readMining(client),
-      store: await store.export(),
-      faults: relayer.snapshotFaults(),
-      receiver: receiver.snapshot(),
-      requests: requests.count,
-      access: access.snapshot(),
-      fingerprint: await takeFingerprint(chain, store),
+      parts: encodeParts(await captureParts(parts)),
+      fingerprint: await takeFingerprint(chain, parts),
       state: gunzipSync(hexToBytes(dump)).toString(),
     };
   });
 }
 
 /**
- * Brings a sandbox that started from a saved chain to the moment of the file.
+ * Reads the states of a snapshot file's parts.
  *
- * @throws what the store and the node throw.
+ * @throws SandboxError snapshot_refused when the file holds other parts than the sandbox that loads it, or a state of another shape.
  */
-export async function restoreSaved(
-  saved: SavedSandbox,
-  { chain, store, relayer, requests, access, receiver }: Omit<SavedParts, "settings" | "gate">,
-): Promise<void> {
-  await restoreMining(chain.client, saved.mining);
-  await store.import(saved.store);
-  await relayer.restoreFaults(saved.faults);
-  requests.count = saved.requests;
-  access.restore(saved.access);
-  receiver.restore(saved.receiver);
+export function savedParts({ parts: encoded }: SavedSandbox, parts: readonly Part[]): PartStates {
+  try {
+    return decodeParts(parts, encoded);
+  } catch (cause) {
+    throw new SandboxError(
+      "snapshot_refused",
+      `The snapshot file cannot be loaded: ${cause instanceof PartsDifferError ? cause.message : String(cause)}. Load it with the parts that it was saved with.`,
+      { cause },
+    );
+  }
 }

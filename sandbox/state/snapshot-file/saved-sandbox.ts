@@ -1,8 +1,6 @@
 import { z } from "zod";
-import type { FaultState, MiningMode } from "../../../relayer/relayer.ts";
-import type { StoreImage } from "../../../server/store/store.ts";
 import { chainRecord } from "../../chain/genesis/start-chain.ts";
-import type { ReceiverState } from "../../service/receiver/receiver.ts";
+import { ownState } from "../../lib/part.ts";
 import { keptSettings } from "../data-directory/settings-file.ts";
 import type { Fingerprint } from "../fingerprint.ts";
 
@@ -10,10 +8,6 @@ const wei = z.codec(z.string().regex(/^\d+$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: (value) => value.toString(),
 });
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
-}
 
 /** What a snapshot file holds beside the chain's state; test keys only. The checksum vouches for what has its type from here. */
 export const savedSandbox = z.object({
@@ -23,15 +17,9 @@ export const savedSandbox = z.object({
   base_fee: wei,
   /** Seconds by which travel moved a live clock ahead of the wall clock. */
   offset: z.int(),
-  mining: z.custom<MiningMode>(isObject),
-  store: z.custom<StoreImage>(isObject),
-  faults: z.custom<FaultState>(isObject),
-  receiver: z.custom<ReceiverState>(isObject),
-  /** How many requests the API has had. */
-  requests: z.int(),
-  /** The credential of the typed client. */
-  access: z.string().nullable().default(null),
-  fingerprint: z.custom<Fingerprint>(isObject),
+  /** The states of all parts, by their names. */
+  parts: z.record(z.string(), z.unknown()),
+  fingerprint: ownState<Fingerprint>(),
 });
 
 /** A sandbox as a snapshot file has it. */

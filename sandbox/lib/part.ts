@@ -1,0 +1,94 @@
+import type { Hex } from "viem";
+import { z } from "zod";
+
+/**
+ * State that a snapshot brings back: one entry of the one list that snapshots, restores, snapshot files and fingerprints go through.
+ *
+ * The chain is not a part: a revert and a dump of it differ. It is restored before all parts, which follow in the order of their list.
+ *
+ * @example
+ * const visits: Part<number> = {
+ *   name: "visits",
+ *   schema: z.int(),
+ *   capture: () => count,
+ *   restore: (state) => { count = state; },
+ * };
+ * await createSandbox({ parts: [visits] });
+ */
+export interface Part<S = unknown> {
+  /** Names the state in snapshot files. */
+  readonly name: string;
+  /** How the state is written to a snapshot file, as JSON, and read from it. */
+  readonly schema: z.ZodType<S>;
+  /** Returns the state. Nothing changes it meanwhile: no request, delivery or relay operation is under way. */
+  capture(): S | Promise<S>;
+  /** Goes back to a state that `capture` returned. */
+  restore(state: S): void | Promise<void>;
+  /** Digests of what two equal runs must have in common, by name; they become part of the fingerprint. */
+  digest?(state: S): { [name: string]: Hex };
+}
+
+/** The states of parts at one time. */
+export type PartStates = ReadonlyMap<Part, unknown>;
+
+/** A snapshot file holds other parts than the list. */
+export class PartsDifferError extends Error {
+  override name = "PartsDifferError";
+}
+
+/**
+ * Checks that no two parts have the same name.
+ *
+ * @throws RangeError
+ */
+export function requireDistinctNames(parts: readonly Part[]): void {
+  const names = parts.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new RangeError(`Two parts are named "${twice}"; give the one in the option parts another name.`);
+}
+
+/** Captures the states of all parts. */
+export async function captureParts(parts: readonly Part[]): Promise<PartStates> {
+  const states = new Map<Part, unknown>();
+  for (const part of parts) states.set(part, await part.capture());
+  return states;
+}
+
+/** Restores all parts, one after the other. */
+export async function restoreParts(states: PartStates): Promise<void> {
+  for (const [part, state] of states) await part.restore(state);
+}
+
+/** Encodes states as JSON, by the names of their parts. */
+export function encodeParts(states: PartStates): { [name: string]: unknown } {
+  return Object.fromEntries([...states].map(([part, state]) => [part.name, z.encode(part.schema, state)]));
+}
+
+/**
+ * Decodes what {@link encodeParts} returned.
+ *
+ * @throws PartsDifferError when it holds other parts; ZodError when a state does not have its part's shape.
+ */
+export function decodeParts(
+  parts: readonly Part[],
+  encoded: { readonly [name: string]: unknown },
+): PartStates {
+  const names = new Set(parts.map(({ name }) => name));
+  const unknown = Object.keys(encoded).filter((name) => !names.has(name));
+  const missing = [...names].filter((name) => !Object.hasOwn(encoded, name));
+  if (unknown.length > 0)
+    throw new PartsDifferError(`it holds ${unknown.join(", ")}, which the option parts does not name`);
+  if (missing.length > 0) throw new PartsDifferError(`it does not hold ${missing.join(", ")}`);
+  return new Map(parts.map((part) => [part, z.decode(part.schema, encoded[part.name])]));
+}
+
+/** The digests of all parts. */
+export function digestParts(states: PartStates): { [name: string]: Hex } {
+  return Object.assign({}, ...[...states].map(([part, state]) => part.digest?.(state) ?? {}));
+}
+
+/** A schema for state that this project writes and reads itself: a checksum vouches for it, so only its kind is checked. */
+export function ownState<S extends object>(): z.ZodType<S> {
+  return z.custom<S>((value) => typeof value === "object" && value !== null);
+}

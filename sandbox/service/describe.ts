@@ -1,0 +1,62 @@
+import { base64urlnopad } from "@scure/base";
+import type { KeyRing } from "../../server/key-ring.ts";
+import type { ClockMode } from "../chain/clock/clock.ts";
+import type { Chain } from "../chain/genesis/start-chain.ts";
+import type { RotatingDescription, SandboxDescription, SandboxUrls } from "../state/description.ts";
+import { bareHex, type SandboxKeys, type SeededAccount } from "./keys.ts";
+
+/** Describes what is signed with now. */
+export async function describeRotating(
+  keyRing: KeyRing,
+  accounts: readonly SeededAccount[],
+  receiverUrl: string,
+): Promise<RotatingDescription> {
+  const reviewers = await Promise.all(
+    accounts.map(async ({ program }) => {
+      const key = await keyRing.reviewer(program);
+      return {
+        program,
+        key_id: key.keyId,
+        public_key: base64urlnopad.encode(key.publicKey),
+        private_key: bareHex(key.privateKey),
+      };
+    }),
+  );
+  const [first] = reviewers;
+  if (first === undefined) throw new Error("A sandbox has at least one program.");
+  const { program: _, ...reviewer } = first;
+  const { current } = await keyRing.notifications();
+  return { reviewer, reviewers, receiver: { url: receiverUrl, hmac_secret: current.secret } };
+}
+
+/** Describes a running sandbox. */
+export function describe(sandbox: {
+  seed: string;
+  mode: ClockMode;
+  urls: SandboxUrls;
+  chain: Chain;
+  keys: SandboxKeys;
+  rotating: RotatingDescription;
+}): SandboxDescription {
+  const { chain, keys } = sandbox;
+  const { deployment, accounts } = chain;
+  const wallets: SandboxDescription["wallets"] = {};
+  for (const [name, { address, privateKey }] of Object.entries(accounts.wallets))
+    wallets[name] = { address, private_key: privateKey };
+  return {
+    version: 1,
+    seed: sandbox.seed,
+    mode: sandbox.mode,
+    pid: process.pid,
+    urls: sandbox.urls,
+    chain: { chain_id: deployment.chainId, epoch: deployment.epoch },
+    contracts: {
+      token: deployment.token.address,
+      registrar: deployment.registrar.address,
+      funding_source: deployment.fundingSource.address,
+    },
+    accounts: keys.accounts.map((account) => ({ ...account })),
+    wallets,
+    ...sandbox.rotating,
+  };
+}

@@ -1,0 +1,27 @@
+import { canonicalJson, hashJson, sha256Hex } from "../../protocol/canonical-json.ts";
+import type { Store, StoreImage } from "../../server/store/store.ts";
+import { ownState, type Part } from "../lib/part.ts";
+import { withoutPorts } from "./fingerprint.ts";
+
+/** Everything that is stored: the records of the API, the relayer's journal and the key ring. */
+export function storePart(store: Store): Part<StoreImage> {
+  return {
+    name: "store",
+    schema: ownState<StoreImage>(),
+    capture: async () => await store.export(),
+    restore: async (image) => await store.import(image),
+    digest: digestStore,
+  };
+}
+
+function digestStore({ counters, collections }: StoreImage) {
+  const { operations = {}, attempts = {} } = collections;
+  const journal = [...Object.values(operations), ...Object.values(attempts)].map(({ value }) => value);
+  // How often a record was written does not count: looks at the chain come when its heads are announced.
+  const values = Object.entries(collections).map(([name, records]) => [
+    name,
+    Object.entries(records).map(([key, { value }]) => [key, value]),
+  ]);
+  const stored = withoutPorts(canonicalJson({ counters, collections: Object.fromEntries(values) }));
+  return { journal: hashJson(journal), store: sha256Hex(new TextEncoder().encode(stored)) };
+}
