@@ -36,7 +36,7 @@ export const clock: readonly MutantGroup[] = [
         find: "      await awaitAutomine(connect(client.request));\n      return await step();",
         replace: "      return await step();",
         tests: ["test/testbed/mining.test.ts"],
-        only: "travel comes after",
+        only: "time travels from that block",
       },
       {
         rule: "Blocks of a deterministic sandbox are one second apart.",
@@ -104,7 +104,7 @@ export const clock: readonly MutantGroup[] = [
         find: "  await awaitAutomine(connect(client.request));\n  for (let left",
         replace: "  for (let left",
         tests: ["test/testbed/mining.test.ts"],
-        only: "blocks that are asked for",
+        only: "asked for come after it",
       },
       {
         rule: "Blocks are mined when the control API says.",

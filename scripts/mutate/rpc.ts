@@ -33,7 +33,7 @@ export const rpc: readonly MutantGroup[] = [
         find: "          await this.#settle();\n          return",
         replace: "          return",
         tests: ["test/testbed/mining.test.ts"],
-        only: "blocks that are asked for",
+        only: "blocks that are shown",
       },
       {
         rule: "Code that runs without a transaction has a time limit.",

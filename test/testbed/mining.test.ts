@@ -1,6 +1,8 @@
-import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { EIP1193RequestFn, Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createClock } from "../../sandbox/chain/clock/clock.ts";
 import { setMining } from "../../sandbox/chain/clock/mining.ts";
+import type { Chain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { ask } from "../ask.ts";
@@ -160,6 +162,81 @@ test("blocks that are asked for come after the block of a transaction that was s
         { number: (number ?? 0n) + 3n, pending: 0 },
       ]);
     }
+});
+
+describe("while a node that mines at once is late with a transaction's block,", () => {
+  let late: Sandbox;
+  /** How often the pool is still looked at before the block is made; null when the node is not late. */
+  let looks: number | null = null;
+
+  /** A node that mines late and says that it mines at once, as Anvil does for a moment. */
+  function lateNode({ client, request: forward }: Chain): EIP1193RequestFn {
+    const request = async (call: { method: string; params?: unknown }): Promise<unknown> => {
+      if (looks !== null && call.method === "anvil_getAutomine") return true;
+      if (looks !== null && call.method === "txpool_status") {
+        looks -= 1;
+        if (looks === 0) await client.mine({ blocks: 1 });
+      }
+      return await Reflect.apply(forward, undefined, [call]);
+    };
+    // The type of a request function promises an answer for each method, which a node that is late is not bound by.
+    return request as EIP1193RequestFn;
+  }
+
+  beforeAll(async () => {
+    late = await createSandbox({
+      seed: "late",
+      adaptChain: async (chain) => {
+        const client = Object.create(chain.client);
+        client.request = lateNode(chain);
+        return {
+          ...chain,
+          client,
+          request: client.request,
+          clock: await createClock(client, "deterministic"),
+        };
+      },
+    });
+  });
+
+  afterAll(async () => await late.close());
+
+  async function ofLate(method: string, params: unknown[]): Promise<void> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const headers = { "Content-Type": "application/json" };
+    const { text } = await ask(late.description.urls.rpc, { method: "POST", headers, body });
+    expect(JSON.parse(text)).toHaveProperty("result");
+  }
+
+  const steps: [string, () => Promise<unknown>, blocks: bigint, seconds: bigint][] = [
+    ["time travels from that block", async () => await late.clock.travel(60), 2n, 61n],
+    ["blocks that are asked for come after it", async () => await ofLate("anvil_mine", ["0x2"]), 3n, 3n],
+    [
+      "blocks that are shown come after it",
+      async () => await ofLate("evm_mine_detailed", [{ blocks: 2 }]),
+      3n,
+      3n,
+    ],
+  ];
+
+  test.each(steps)("%s", async (_, step, blocks, seconds) => {
+    const { client } = late.chain;
+    const before = await client.getBlock();
+    await client.setAutomine(false);
+    const hash = await late.wallets.buyer.submit({ to: late.wallets.buyer.address, data: "0x" });
+    looks = 3;
+    await step();
+    looks = null;
+    await client.setAutomine(true);
+    const { blockNumber } = await late.wallets.buyer.receipt(hash);
+    expect(blockNumber).toBe(before.number + 1n);
+    const mined = await client.getBlock({ blockNumber });
+    expect(mined.timestamp).toBe(before.timestamp + 1n);
+    expect(await client.getBlock()).toMatchObject({
+      number: before.number + blocks,
+      timestamp: before.timestamp + seconds,
+    });
+  });
 });
 
 test("as many blocks are mined as were asked for, also more than the node is asked for at once", async () => {
