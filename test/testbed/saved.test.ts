@@ -119,7 +119,10 @@ test("a file that is damaged, foreign, or of another version is refused, and the
     [Buffer.from("{}\n"), "is no snapshot of a sandbox"],
     [withHeader({ version: 3 }), "has format 3; this version reads format 2"],
     [withHeader({ seed: "another" }), "is damaged: it does not match its checksum"],
-    [sealed(whole, { version: 2 }), "has format 2; this version reads format 1"],
+    ...[header.version - 1, header.version + 1].map((version): [Buffer, string] => [
+      sealed(whole, { version }),
+      `has format ${version}; this version reads format ${header.version}`,
+    ]),
     [sealed(whole, { anvil: "0.0.1" }), "was saved with Anvil 0.0.1; here is "],
     [
       sealed(whole, { genesis: "other" }),
