@@ -52,9 +52,6 @@ export const activatePurchase = defineOperation({
     "gas_budget_exceeded",
     "transaction_reverted",
     "outcome_unknown",
-    "rpc_unavailable",
-    "chain_mismatch",
-    "storage_unavailable",
   ],
   events: ["purchase.activated"],
   async handle({ services, program, id, body, resumes, beginEffect }) {

@@ -36,9 +36,6 @@ export const confirmEnrollment = defineOperation({
     "transaction_already_used",
     "binding_mismatch",
     "deadline_passed",
-    "rpc_unavailable",
-    "chain_mismatch",
-    "storage_unavailable",
   ],
   events: ["merchant.enrolled"],
   async handle({ services, program, id, body, now }) {

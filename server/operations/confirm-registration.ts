@@ -32,9 +32,6 @@ export const confirmRegistration = defineOperation({
     "transaction_already_used",
     "binding_mismatch",
     "deadline_passed",
-    "rpc_unavailable",
-    "chain_mismatch",
-    "storage_unavailable",
   ],
   events: ["purchase.registered"],
   async handle({ services, program, id, body }) {

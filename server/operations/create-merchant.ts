@@ -33,7 +33,7 @@ export const createMerchant = defineOperation({
   effect: false,
   body: createMerchantBody,
   responses: { 201: { description: "The merchant, pending its enrollment.", schema: merchantSchema } },
-  errors: ["rpc_unavailable", "chain_mismatch", "storage_unavailable"],
+  errors: [],
   events: ["merchant.created"],
   async handle({ services, program, body, now }) {
     const { store, chain, settings, deployment } = services;

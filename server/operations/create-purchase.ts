@@ -34,7 +34,7 @@ export const createPurchase = defineOperation({
   effect: false,
   body: createPurchaseBody,
   responses: { 201: { description: "The purchase.", schema: purchaseSchema } },
-  errors: ["not_found", "merchant_not_enrolled", "rpc_unavailable", "chain_mismatch", "storage_unavailable"],
+  errors: ["not_found", "merchant_not_enrolled"],
   events: ["purchase.created"],
   async handle({ services, program, body, now }) {
     const { store, chain, settings, deployment } = services;

@@ -26,14 +26,7 @@ export const deliverNotification = defineOperation({
   responses: {
     200: { description: "The notification with every attempt.", schema: notificationDeliverySchema },
   },
-  errors: [
-    "not_found",
-    "outbox_empty",
-    "delivery_exhausted",
-    "outcome_unknown",
-    "service_closing",
-    "storage_unavailable",
-  ],
+  errors: ["not_found", "outbox_empty", "delivery_exhausted", "outcome_unknown", "service_closing"],
   events: [],
   async handle({ services, program, body, resumes, beginEffect, outside }) {
     const event = await findEvent(program.id, resumes ?? body.event_id, services);

@@ -48,9 +48,6 @@ export const executeRefund = defineOperation({
     "transaction_reverted",
     "binding_mismatch",
     "outcome_unknown",
-    "rpc_unavailable",
-    "chain_mismatch",
-    "storage_unavailable",
   ],
   events: ["refund.due", "refund.collected"],
   async handle({ services, program, id, body, now, resumes, beginEffect }) {

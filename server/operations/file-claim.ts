@@ -40,9 +40,6 @@ export const fileClaim = defineOperation({
     "transaction_already_used",
     "binding_mismatch",
     "claim_window_closed",
-    "rpc_unavailable",
-    "chain_mismatch",
-    "storage_unavailable",
   ],
   events: ["purchase.claimed"],
   async handle({ services, program, id, body, now }) {

@@ -16,7 +16,7 @@ export const readPurchase = defineOperation({
   idempotent: false,
   effect: false,
   responses: { 200: { description: "The purchase.", schema: purchaseSchema } },
-  errors: ["not_found", "rpc_unavailable", "chain_mismatch"],
+  errors: ["not_found"],
   events: [],
   async handle({ services, program, id }) {
     const { purchase } = await findPurchase(services, program.id, id);

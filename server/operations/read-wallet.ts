@@ -53,7 +53,7 @@ function readWallet(type: "merchant" | "purchase") {
     query: type === "merchant" ? readMerchantWalletQuery : readPurchaseWalletQuery,
     page: true,
     responses: { 200: { description: "The actions and what was submitted.", schema: walletSchema } },
-    errors: ["not_found", "validation_failed", "rpc_unavailable", "chain_mismatch"],
+    errors: [],
     events: [],
     async handle(context) {
       const { services, program, id } = context;

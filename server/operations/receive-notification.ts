@@ -27,13 +27,7 @@ export const receiveNotification = defineOperation({
   responses: {
     200: { description: "The receipt; the same bytes for a duplicate.", schema: acceptedReceiptSchema },
   },
-  errors: [
-    "receiver_not_pinned",
-    "signature_invalid",
-    "timestamp_out_of_tolerance",
-    "event_mismatch",
-    "storage_unavailable",
-  ],
+  errors: ["receiver_not_pinned", "timestamp_out_of_tolerance", "event_mismatch"],
   events: [],
   async handle({ services, header, rawBody, now }) {
     const { store, keyRing, settings } = services;

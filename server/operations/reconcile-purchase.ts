@@ -62,9 +62,6 @@ export const reconcilePurchase = defineOperation({
     "transaction_already_used",
     "binding_mismatch",
     "deadline_passed",
-    "rpc_unavailable",
-    "chain_mismatch",
-    "storage_unavailable",
   ],
   events: ["purchase.reconciled"],
   async handle({ services, program, id, body, now }) {

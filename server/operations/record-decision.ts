@@ -42,9 +42,6 @@ export const recordDecision = defineOperation({
     "transaction_reverted",
     "binding_mismatch",
     "claim_window_closed",
-    "rpc_unavailable",
-    "chain_mismatch",
-    "storage_unavailable",
   ],
   events: ["purchase.decided"],
   async handle({ services, program, id, body, now }) {

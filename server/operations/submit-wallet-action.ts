@@ -50,7 +50,6 @@ const describe = (actions: readonly WalletAction[]) =>
   "A transaction or a signature is recorded once: whoever submits it again, under whatever Idempotency-Key, gets the first answer.";
 
 const errors = [
-  "not_found",
   "state_conflict",
   "signature_invalid",
   "signer_mismatch",
@@ -60,9 +59,6 @@ const errors = [
   "transaction_already_used",
   "binding_mismatch",
   "deadline_passed",
-  "rpc_unavailable",
-  "chain_mismatch",
-  "storage_unavailable",
 ] as const satisfies ErrorCode[];
 
 /** What the wallet of a merchant did. */
