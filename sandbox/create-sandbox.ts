@@ -30,7 +30,7 @@ import { createControlHost } from "./hosts/control/host.ts";
 import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
 import { openExplorer } from "./hosts/explorer/explorer.ts";
-import { Watch } from "./hosts/explorer/watch.ts";
+import { Watch } from "./hosts/explorer/live/watch.ts";
 import { openListeners, urlsOf } from "./hosts/open-listeners.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
 import type { Scenario } from "./hosts/recorder/scenario.ts";

@@ -88,7 +88,7 @@ async function planShots(sandbox: Sandbox): Promise<Shot[]> {
     },
     { name: "explorer", url: description.urls.control, on: desk, prepare: untilLive },
     {
-      name: "explorer-story",
+      name: "explorer-timeline",
       url: `${description.urls.control}/#/purchases/${sold}`,
       on: { ...desk, colorScheme: "dark" },
       prepare: untilLive,

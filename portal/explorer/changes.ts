@@ -1,4 +1,4 @@
-import type { ShownChange } from "../../sandbox/hosts/explorer/shown.ts";
+import type { ExplorerChange } from "../../sandbox/hosts/explorer/views.ts";
 
 /** Whether the page hears of changes. */
 export type Connection = "connecting" | "live" | "gone";
@@ -11,7 +11,7 @@ const pauseMs = 1_000;
  * changed.
  */
 export function followChanges(listener: {
-  changed: (change: ShownChange) => void;
+  changed: (change: ExplorerChange) => void;
   connected: (connection: Connection) => void;
 }): void {
   let source: EventSource | null = null;

@@ -1,4 +1,4 @@
-import type { ShownOverview } from "../../sandbox/hosts/explorer/shown.ts";
+import type { Overview } from "../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import type { Connection } from "./changes.ts";
 import { formatTime } from "./format.ts";
@@ -16,7 +16,7 @@ const links = [
 ] as const;
 
 /** The top of every view: where one is, what time it is in the sandbox, and whether the page hears of changes. */
-export function frame(route: Route, overview: ShownOverview | null, connection: Connection): TemplateResult {
+export function frame(route: Route, overview: Overview | null, connection: Connection): TemplateResult {
   return html`<div class="bar">
       <p class="brand"><a href=${hrefTo("")}>Routing sandbox</a></p>
       <div class="row small">

@@ -1,4 +1,4 @@
-import type { ShownChange, ShownOverview } from "../../sandbox/hosts/explorer/shown.ts";
+import type { ExplorerChange, Overview } from "../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, render, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import { read, Unreachable } from "./api.ts";
 import { type Connection, followChanges } from "./changes.ts";
@@ -12,10 +12,10 @@ import { events } from "./views/events.ts";
 import { merchants } from "./views/merchants.ts";
 import { operations } from "./views/operations.ts";
 import { overview as overviewView } from "./views/overview.ts";
+import { purchaseTimeline } from "./views/purchase-timeline.ts";
 import { purchases } from "./views/purchases.ts";
 import { refusals } from "./views/refusals.ts";
 import { search } from "./views/search.ts";
-import { story } from "./views/story.ts";
 import { transactionView } from "./views/transaction.ts";
 
 const views: { readonly [name: string]: View } = {
@@ -37,7 +37,7 @@ const restMs = 200;
 /** The page as it is: where, what was read, and what is known of the connection. */
 const page: {
   route: Route;
-  overview: ShownOverview | null;
+  overview: Overview | null;
   /** When the overview was read, by this machine's clock: a live sandbox's time goes on from there. */
   readAt: number;
   /** What the view's own load gave; undefined while it was not read. */
@@ -57,7 +57,7 @@ const page: {
 };
 
 function viewOf({ view, id }: Route): View | undefined {
-  return view === "purchases" && id !== "" ? story : views[view];
+  return view === "purchases" && id !== "" ? purchaseTimeline : views[view];
 }
 
 function element(id: string): HTMLElement {
@@ -101,7 +101,7 @@ function content(view: View | undefined): TemplateResult {
   return view.draw(data, sceneOf(overview));
 }
 
-function sceneOf(overview: ShownOverview): Scene {
+function sceneOf(overview: Overview): Scene {
   const { route } = page;
   const passed = overview.mode === "live" ? Date.now() - page.readAt : 0;
   const measure = { ...overview.token, now: Date.parse(overview.now) + passed };
@@ -151,7 +151,7 @@ async function readOnce(): Promise<void> {
   const view = viewOf(route);
   try {
     const [overview, data] = await Promise.all([
-      read<ShownOverview>("/overview"),
+      read<Overview>("/overview"),
       view === undefined ? null : view.load(route),
     ]);
     Object.assign(page, { overview, readAt: Date.now() });
@@ -164,10 +164,10 @@ async function readOnce(): Promise<void> {
 }
 
 /** Whether a change concerns what is shown. */
-function concerns({ topics, purchases: changed }: ShownChange): boolean {
+function concerns({ topics, purchases: changed }: ExplorerChange): boolean {
   if (topics.includes("everything")) return true;
   const view = viewOf(page.route);
-  if (view === story && changed?.includes(page.route.id)) return true;
+  if (view === purchaseTimeline && changed?.includes(page.route.id)) return true;
   const shown = new Set(["blocks", "faults", ...(view?.topics ?? [])]);
   return topics.some((topic) => shown.has(topic));
 }

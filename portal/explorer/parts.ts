@@ -1,4 +1,4 @@
-import type { ShownAccount, ShownCheck, ShownFigures } from "../../sandbox/hosts/explorer/shown.ts";
+import type { AccountView, CheckView, FiguresView } from "../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, svg, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import {
   formatAmount,
@@ -38,7 +38,7 @@ export function transaction(hash: string | null): Shown {
   return hash === null ? nothing : copyable(hash, "transaction hash", hrefTo("transactions", hash));
 }
 
-/** A purchase's id; it leads to its story. */
+/** A purchase's id; it leads to its timeline. */
 export function purchaseLink(id: string): TemplateResult {
   return copyable(id, "purchase id", hrefTo("purchases", id));
 }
@@ -56,7 +56,7 @@ export function subjectLink(id: string): TemplateResult {
 }
 
 /** An account by its name and its address. */
-export function account({ name, address }: ShownAccount): TemplateResult {
+export function account({ name, address }: AccountView): TemplateResult {
   return html`${name === null ? nothing : html`<span class="name">${name}</span> `}${copyable(
     address,
     "address",
@@ -99,7 +99,7 @@ export function badge(state: string): TemplateResult {
 }
 
 /** The payments of a purchase against its amount: approved, paid, reconciled and refunded, as a bar and in words. */
-export function payments(figures: ShownFigures, measure: Measure): TemplateResult {
+export function payments(figures: FiguresView, measure: Measure): TemplateResult {
   const { amount, approved, paid, reconciled, refunded } = figures;
   const share = (part: string) => percent(part, amount);
   const bare = (units: string) => formatUnits(units, measure.decimals, 2);
@@ -131,7 +131,7 @@ export function value(data: unknown): TemplateResult {
 }
 
 /** The checks of a binding: those that failed with both sides, the others by name. */
-export function checks(list: readonly ShownCheck[]): TemplateResult {
+export function checks(list: readonly CheckView[]): TemplateResult {
   const failed = list.filter(({ ok }) => !ok);
   const passed = list.filter(({ ok }) => ok);
   return html`<div class="checks">

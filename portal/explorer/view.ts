@@ -1,4 +1,4 @@
-import type { ShownOverview, ShownTopic } from "../../sandbox/hosts/explorer/shown.ts";
+import type { ChangeTopic, Overview } from "../../sandbox/hosts/explorer/views.ts";
 import type { TemplateResult } from "../vendor/lit-html/lit-html.js";
 import type { Measure } from "./format.ts";
 import type { Route } from "./route.ts";
@@ -6,7 +6,7 @@ import type { Route } from "./route.ts";
 /** What a view is drawn with, beside its data. */
 export interface Scene {
   route: Route;
-  overview: ShownOverview;
+  overview: Overview;
   measure: Measure;
   /** Does something through the control API, says what came of it, and reads anew. */
   act(said: string, action: () => Promise<unknown>): Promise<void>;
@@ -19,7 +19,7 @@ export interface View<Data = unknown> {
   /** What the browser's tab and history call it. */
   title(route: Route): string;
   /** The changes after which it is read anew. */
-  topics: readonly ShownTopic[];
+  topics: readonly ChangeTopic[];
   load(route: Route): Promise<Data>;
   draw(data: Data, scene: Scene): TemplateResult;
 }

@@ -125,7 +125,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/explorer/refusal-log.ts",
+    file: "sandbox/hosts/explorer/live/refusal-log.ts",
     tests: [data],
     mutants: [
       {
@@ -142,7 +142,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/explorer/change-feed.ts",
+    file: "sandbox/hosts/explorer/live/change-feed.ts",
     tests: [stream],
     mutants: [
       {
@@ -159,7 +159,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/explorer/event-stream.ts",
+    file: "sandbox/hosts/explorer/live/event-stream.ts",
     tests: [stream],
     mutants: [
       {
@@ -175,7 +175,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/explorer/page.ts",
+    file: "sandbox/hosts/explorer/reads/page.ts",
     tests: [data],
     mutants: [
       {

@@ -204,15 +204,15 @@ describe.each(["offer", "collect_refund"] as const)("after a reorg in which the 
     expect(again.headers["idempotent-replayed"]).toBe("true");
   });
 
-  test("the explorer's list and story say so too", async () => {
+  test("the explorer's list and timeline say so too", async () => {
     const effect = await prepare[kind]();
     await undo(effect, "first-key");
     const { status } = undone[kind].state;
     const { control } = stage.sandbox.description.urls;
     const list = await (await fetch(`${control}/explorer/purchases?status=${status}`)).json();
     expect(list).toMatchObject({ data: [{ id: effect.purchase, status }] });
-    const story = await (await fetch(`${control}/explorer/purchases/${effect.purchase}`)).json();
-    expect(story).toMatchObject({ purchase: { status } });
+    const timeline = await (await fetch(`${control}/explorer/purchases/${effect.purchase}`)).json();
+    expect(timeline).toMatchObject({ purchase: { status } });
   });
 });
 

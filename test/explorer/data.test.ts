@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type {
-  ShownBlock,
-  ShownEvent,
-  ShownFinding,
-  ShownMerchant,
-  ShownOperation,
-  ShownOverview,
-  ShownPage,
-  ShownPurchases,
-  ShownRefusal,
-  ShownStory,
-} from "../../sandbox/hosts/explorer/shown.ts";
+  BlockView,
+  EventView,
+  MerchantView,
+  Overview,
+  PurchaseTimeline,
+  PurchaseViews,
+  RefusalView,
+  RelayOperationView,
+  SearchResult,
+  ViewPage,
+} from "../../sandbox/hosts/explorer/views.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../testkit/demo/narrator.ts";
@@ -38,14 +38,14 @@ async function read<T>(path: string): Promise<T> {
 
 /** The three purchases of the demo, the oldest first: refunded, paid directly, and refused. */
 async function purchases() {
-  const { data } = await read<ShownPurchases>("/purchases");
+  const { data } = await read<PurchaseViews>("/purchases");
   const [refused, direct, refunded] = data;
   if (!refused || !direct || !refunded) throw new Error("The demo makes three purchases.");
   return { refused, direct, refunded };
 }
 
 test("the overview says block, clock, budgets and what is set or pending", async () => {
-  const overview = await read<ShownOverview>("/overview");
+  const overview = await read<Overview>("/overview");
   const block = await sandbox.chain.client.getBlock();
   expect(overview).toMatchObject({
     mode: "deterministic",
@@ -77,7 +77,7 @@ test("purchases have their money as the chain holds it at one block", async () =
 test("purchases are found by state, id, hash, address and reference", async () => {
   const { refused, direct, refunded } = await purchases();
   const ids = async (query: string) =>
-    (await read<ShownPurchases>(`/purchases?${query}`)).data.map(({ id }) => id);
+    (await read<PurchaseViews>(`/purchases?${query}`)).data.map(({ id }) => id);
   expect(await ids("status=refunded")).toEqual([refunded.id]);
   expect(await ids(`q=${direct.commitment_hash}`)).toEqual([direct.id]);
   expect(await ids(`q=${refused.id.slice(0, 12)}`)).toEqual([refused.id]);
@@ -87,11 +87,11 @@ test("purchases are found by state, id, hash, address and reference", async () =
   await expect(ids("colour=red")).rejects.toThrow("422");
 });
 
-describe("a purchase's story", () => {
+describe("a purchase's timeline", () => {
   test("is complete from creation to refund, in order, with blocks, hashes and actors", async () => {
     const { refunded } = await purchases();
-    const story = await read<ShownStory>(`/purchases/${refunded.id}`);
-    expect(story.moments.map(({ kind, actor }) => `${kind} by ${actor}`)).toEqual([
+    const timeline = await read<PurchaseTimeline>(`/purchases/${refunded.id}`);
+    expect(timeline.moments.map(({ kind, actor }) => `${kind} by ${actor}`)).toEqual([
       "created by the service",
       "signed by commitment signer of prg_demo",
       "event by the service",
@@ -118,23 +118,23 @@ describe("a purchase's story", () => {
       "event by the service",
       `delivery by ${sandbox.description.receiver.url}`,
     ]);
-    for (const { kind, block_number, transaction_hash } of story.moments) {
+    for (const { kind, block_number, transaction_hash } of timeline.moments) {
       if (block_number === null || transaction_hash === null) continue;
       const receipt = await sandbox.chain.client.getTransactionReceipt({
         hash: `0x${transaction_hash.slice(2)}`,
       });
       expect([kind, Number(receipt.blockNumber)]).toEqual([kind, block_number]);
     }
-    expect(story.operations.map(({ kind, status }) => [kind, status])).toEqual([
+    expect(timeline.operations.map(({ kind, status }) => [kind, status])).toEqual([
       ["offer", "confirmed"],
       ["collect_refund", "confirmed"],
     ]);
-    expect(story.merchant_name).toBe("Corner Books");
+    expect(timeline.merchant_name).toBe("Corner Books");
   });
 
   test("has the refusals with every check", async () => {
     const { refused } = await purchases();
-    const { moments } = await read<ShownStory>(`/purchases/${refused.id}`);
+    const { moments } = await read<PurchaseTimeline>(`/purchases/${refused.id}`);
     const last = moments.at(-1);
     expect(last).toMatchObject({ kind: "refused", title: "A payment was refused: status, wallet, log." });
     expect(last?.checks).toHaveLength(13);
@@ -147,7 +147,7 @@ describe("a purchase's story", () => {
 
 test("refusals have the step, the hash, both sides of every check, and where they are explained", async () => {
   const { refused } = await purchases();
-  const { data } = await read<ShownPage<ShownRefusal>>("/refusals");
+  const { data } = await read<ViewPage<RefusalView>>("/refusals");
   const [refusal] = data;
   expect(data).toHaveLength(1);
   expect(refusal).toMatchObject({
@@ -186,7 +186,7 @@ test("a transaction that is only unconfirmed is not told as refused", async () =
     body: { transaction_hash },
   });
   expect(answer).toMatchObject({ status: 409, body: { code: "transaction_unconfirmed" } });
-  expect(await read<ShownPage<ShownRefusal>>(`/refusals?q=${purchase.id}`)).toMatchObject({ data: [] });
+  expect(await read<ViewPage<RefusalView>>(`/refusals?q=${purchase.id}`)).toMatchObject({ data: [] });
   await mark.restore();
 });
 
@@ -204,7 +204,7 @@ test("a refusal again and again is one, and counted", async () => {
       intent,
       body: { transaction_hash: hash },
     });
-  const { data } = await read<ShownPage<ShownRefusal>>(`/refusals?q=${purchase.id}`);
+  const { data } = await read<ViewPage<RefusalView>>(`/refusals?q=${purchase.id}`);
   expect(data).toMatchObject([{ code: "transaction_not_found", times: 2, transaction_hash: hash }]);
   await mark.restore();
 });
@@ -229,7 +229,7 @@ test("snapshots are taken and restored over the control API, and later ones end 
 
 test("operations have every transaction that was signed for them", async () => {
   const { refunded } = await purchases();
-  const { data } = await read<ShownPage<ShownOperation>>(`/operations?status=confirmed`);
+  const { data } = await read<ViewPage<RelayOperationView>>(`/operations?status=confirmed`);
   expect(data.map(({ kind }) => kind)).toEqual(["offer", "collect_refund", "offer"]);
   expect(data[1]).toMatchObject({ purchase_id: refunded.id, from: { name: "registrar of prg_demo" } });
   expect(data[1]?.transactions).toMatchObject([
@@ -238,7 +238,7 @@ test("operations have every transaction that was signed for them", async () => {
 });
 
 test("events have their attempts, their receipt and what arrived", async () => {
-  const { data } = await read<ShownPage<ShownEvent>>("/events?status=delivered");
+  const { data } = await read<ViewPage<EventView>>("/events?status=delivered");
   expect(data).toMatchObject([
     {
       type: "refund.collected",
@@ -247,13 +247,13 @@ test("events have their attempts, their receipt and what arrived", async () => {
       receipt_id: expect.stringMatching(/^rcp_/),
     },
   ]);
-  const all = await read<ShownPage<ShownEvent>>("/events");
+  const all = await read<ViewPage<EventView>>("/events");
   expect(all.data.map(({ sequence }) => sequence)).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
 });
 
 test("blocks name their transactions by what they do and whom they are about", async () => {
   const { refused, refunded } = await purchases();
-  const { data, next_cursor } = await read<ShownPage<ShownBlock>>("/blocks");
+  const { data, next_cursor } = await read<ViewPage<BlockView>>("/blocks");
   const done = data.flatMap(({ transactions }) => transactions);
   expect(next_cursor).toBeNull();
   expect(done[0]).toMatchObject({
@@ -268,7 +268,7 @@ test("blocks name their transactions by what they do and whom they are about", a
 });
 
 test("merchants have their funding", async () => {
-  const { data } = await read<ShownPage<ShownMerchant>>("/merchants");
+  const { data } = await read<ViewPage<MerchantView>>("/merchants");
   expect(data).toMatchObject([
     { name: "Corner Books", status: "enrolled", funding: { cap: "500000000", collected: "12000000" } },
   ]);
@@ -276,14 +276,14 @@ test("merchants have their funding", async () => {
 
 test("search finds ids, hashes, addresses and blocks", async () => {
   const { refunded } = await purchases();
-  const find = async (q: string) => (await read<{ data: ShownFinding[] }>(`/search?q=${q}`)).data;
-  const story = await read<ShownStory>(`/purchases/${refunded.id}`);
-  const [offer] = story.operations;
+  const find = async (q: string) => (await read<{ data: SearchResult[] }>(`/search?q=${q}`)).data;
+  const timeline = await read<PurchaseTimeline>(`/purchases/${refunded.id}`);
+  const [offer] = timeline.operations;
   const transaction = { type: "transaction", purchase_id: refunded.id };
   expect(await find(refunded.id)).toMatchObject([{ type: "purchase", id: refunded.id }]);
   expect(await find(refunded.commitment_hash)).toMatchObject([{ type: "purchase", id: refunded.id }]);
   expect(await find(offer?.hash ?? "")).toMatchObject([transaction, { type: "operation", id: offer?.id }]);
-  const paid = story.moments.find(({ kind }) => kind === "paid");
+  const paid = timeline.moments.find(({ kind }) => kind === "paid");
   expect(await find(paid?.transaction_hash ?? "")).toMatchObject([transaction]);
   expect(await find(refunded.buyer.address.toLowerCase())).toMatchObject([
     { type: "account", title: "buyer" },
@@ -301,13 +301,13 @@ test("a list is read fifty at a time, the newest first", async () => {
   await Promise.all(
     numbers.map(async (number) => await steps.createPurchase(session, merchant, `many-${number}`, "1000000")),
   );
-  const first = await read<ShownPurchases>("/purchases");
+  const first = await read<PurchaseViews>("/purchases");
   expect(first.data).toHaveLength(50);
-  const second = await read<ShownPurchases>(`/purchases?cursor=${first.next_cursor}`);
+  const second = await read<PurchaseViews>(`/purchases?cursor=${first.next_cursor}`);
   expect([second.data.length, second.next_cursor]).toEqual([4, null]);
   const ids = [...first.data, ...second.data].map(({ id }) => id);
   expect(new Set(ids).size).toBe(54);
-  const blocks = await read<ShownPage<ShownBlock>>("/blocks");
+  const blocks = await read<ViewPage<BlockView>>("/blocks");
   expect(blocks.data.length).toBeLessThanOrEqual(50);
   await mark.restore();
   await expect(read(`/purchases?cursor=${first.next_cursor}`)).rejects.toThrow("read it from its start");

@@ -1,4 +1,4 @@
-import type { ShownChange } from "../../sandbox/hosts/explorer/shown.ts";
+import type { ExplorerChange } from "../../sandbox/hosts/explorer/views.ts";
 
 /** One message of an event stream; comments are messages with data only. */
 export interface StreamMessage {
@@ -14,7 +14,7 @@ export interface OpenStream {
   /** The next message that matches; null when the stream ended before one came. */
   next(matches?: (message: StreamMessage) => boolean): Promise<StreamMessage | null>;
   /** The next change with a topic. */
-  change(topic: string): Promise<ShownChange>;
+  change(topic: string): Promise<ExplorerChange>;
   close(): void;
 }
 
@@ -45,7 +45,7 @@ export async function openStream(url: string, headers: { [name: string]: string 
   };
 }
 
-function parse(data: string): ShownChange {
+function parse(data: string): ExplorerChange {
   return JSON.parse(data);
 }
 

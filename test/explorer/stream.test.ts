@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { ChangeFeed } from "../../sandbox/hosts/explorer/change-feed.ts";
-import { EventStream } from "../../sandbox/hosts/explorer/event-stream.ts";
+import { ChangeFeed } from "../../sandbox/hosts/explorer/live/change-feed.ts";
+import { EventStream } from "../../sandbox/hosts/explorer/live/event-stream.ts";
 import { Stage } from "../api/stage.ts";
 import { type OpenStream, openStream } from "./read-stream.ts";
 

@@ -78,7 +78,7 @@ test("a purchase's life appears as it happens, without a reload", async () => {
   expect(await page.evaluate(() => document.body.getAttribute("data-loaded"))).toBe("once");
 });
 
-test("a purchase's story at its own address is complete, and live", async () => {
+test("a purchase's timeline at its own address is complete, and live", async () => {
   const session = await stage.begin();
   const purchase = await refunded(session);
   const page = await stage.open(`#/purchases/${purchase.id}`);

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zeroHash } from "viem";
 import { expect, onTestFinished, test } from "vitest";
-import type { ShownChange, ShownPage, ShownPurchase } from "../../sandbox/hosts/explorer/shown.ts";
+import type { ExplorerChange, PurchaseView, ViewPage } from "../../sandbox/hosts/explorer/views.ts";
 import { openDirectoryStore, readDirectory } from "../../server/store/directory.ts";
 import type { Store } from "../../server/store/store.ts";
 import { problem, Stage } from "../api/stage.ts";
@@ -410,7 +410,7 @@ test("while a write is on its way to the disk the API and the explorer show what
   const look = async () => {
     const read = await stage.get(stage.path(`/purchases/${purchase.id}`));
     const listed = await fetch(`${control}/explorer/purchases`);
-    const { data }: ShownPage<ShownPurchase> = JSON.parse(await listed.text());
+    const { data }: ViewPage<PurchaseView> = JSON.parse(await listed.text());
     return [JSON.parse(read.text).status, data.map(({ status }) => status)];
   };
   const stream = await openStream(`${control}/stream`);
@@ -429,7 +429,7 @@ test("while a write is on its way to the disk the API and the explorer show what
   const told = new Set<string>();
   while (!told.has("faults")) {
     const message = await stream.next(({ event }) => event === "change");
-    const change: ShownChange = JSON.parse(message?.data ?? "");
+    const change: ExplorerChange = JSON.parse(message?.data ?? "");
     for (const topic of change.topics) told.add(topic);
   }
   expect([...told]).not.toContain("purchases");

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import type { ShownPage, ShownRefusal } from "../../sandbox/hosts/explorer/shown.ts";
+import type { RefusalView, ViewPage } from "../../sandbox/hosts/explorer/views.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import {
@@ -147,7 +147,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     const problem = JSON.parse(refused.text);
     expect([refused.status, problem.code]).toEqual([409, "transaction_not_found"]);
     const read = await fetch(`${owner.urls.control}/explorer/refusals`);
-    const { data }: ShownPage<ShownRefusal> = JSON.parse(await read.text());
+    const { data }: ViewPage<RefusalView> = JSON.parse(await read.text());
     expect(data).toMatchObject([
       {
         operation: "confirmEnrollment",

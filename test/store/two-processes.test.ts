@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import type { ShownPage, ShownPurchase } from "../../sandbox/hosts/explorer/shown.ts";
+import type { PurchaseView, ViewPage } from "../../sandbox/hosts/explorer/views.ts";
 import { joinSandbox } from "../../sandbox/service/cluster/join-sandbox.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import {
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     const { id } = purchaseSchema.parse(JSON.parse(text));
     expect(await stream.change("everything")).toMatchObject({ topics: ["everything"] });
     const listed = await fetch(`${control}/explorer/purchases`);
-    const { data }: ShownPage<ShownPurchase> = JSON.parse(await listed.text());
+    const { data }: ViewPage<PurchaseView> = JSON.parse(await listed.text());
     expect(data.map((purchase) => purchase.id)).toContain(id);
   });
 

@@ -1,4 +1,4 @@
-import type { ShownBlock, ShownPage, ShownTransaction } from "../../../sandbox/hosts/explorer/shown.ts";
+import type { BlockView, TransactionView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
@@ -7,7 +7,7 @@ import { copyable, pager, purchaseLink, time, transaction } from "../parts.ts";
 import { defineView } from "../view.ts";
 
 /** Blocks, the newest first, with their transactions named by what they do. */
-export const blocks = defineView<ShownPage<ShownBlock>>({
+export const blocks = defineView<ViewPage<BlockView>>({
   title: () => "Blocks",
   topics: ["blocks"],
   load: ({ query }) => read("/blocks", { cursor: query.get("cursor") }),
@@ -18,7 +18,7 @@ export const blocks = defineView<ShownPage<ShownBlock>>({
 });
 
 /** Blocks as a list. */
-export function blockList(list: readonly ShownBlock[], measure: Measure): TemplateResult {
+export function blockList(list: readonly BlockView[], measure: Measure): TemplateResult {
   return html`<ol class="rows panel">
     ${repeat(
       list,
@@ -40,7 +40,7 @@ export function blockList(list: readonly ShownBlock[], measure: Measure): Templa
   </ol>`;
 }
 
-function transactionLine({ hash, from, to, function: called, about, succeeded }: ShownTransaction) {
+function transactionLine({ hash, from, to, function: called, about, succeeded }: TransactionView) {
   return html`<li class="row small">
     <span
       ><strong>${from.name ?? "somebody"}</strong> ${called === null ? "calls" : html`<code>${called}</code> at`}

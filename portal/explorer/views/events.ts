@@ -1,4 +1,4 @@
-import type { ShownEvent, ShownPage } from "../../../sandbox/hosts/explorer/shown.ts";
+import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";
@@ -6,7 +6,7 @@ import { badge, copyable, empty, pager, subjectLink, time } from "../parts.ts";
 import { defineView, type Scene } from "../view.ts";
 
 /** The outbox, the newest event first, with every attempt to deliver it. */
-export const events = defineView<ShownPage<ShownEvent>>({
+export const events = defineView<ViewPage<EventView>>({
   title: () => "Events",
   topics: ["events"],
   load: ({ query }) => read("/events", Object.fromEntries(query)),
@@ -27,7 +27,7 @@ export const events = defineView<ShownPage<ShownEvent>>({
   `,
 });
 
-function eventCard(event: ShownEvent, scene: Scene): TemplateResult {
+function eventCard(event: EventView, scene: Scene): TemplateResult {
   const { id, type, sequence, delivery, subject, attempts, receipt_id, arrivals } = event;
   return html`<article class="entry" aria-label=${`${type} ${sequence}`}>
     <p class="row">

@@ -1,4 +1,4 @@
-import type { ShownFault, ShownOverview } from "../../../sandbox/hosts/explorer/shown.ts";
+import type { FaultView, Overview } from "../../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
 import { words } from "../format.ts";
@@ -9,7 +9,7 @@ import { control, fieldOf, numberOf } from "./control.ts";
 let chosen = "hold";
 
 /** A fault of the relayer in words. */
-export function describeFault({ point, action, match, remaining, hits }: ShownFault): string {
+export function describeFault({ point, action, match, remaining, hits }: FaultView): string {
   const who = Object.values(match).join(", ");
   const left = remaining === null ? "until it is cleared" : `${remaining} more`;
   return `${words(action)} at ${words(point)}${who && ` for ${who}`}: acted ${hits}, ${left}`;
@@ -137,7 +137,7 @@ export function deliveryFaults(scene: Scene): TemplateResult {
   </section>`;
 }
 
-function describeDeliveryFault({ remaining, fault }: ShownOverview["delivery_faults"][number]): string {
+function describeDeliveryFault({ remaining, fault }: Overview["delivery_faults"][number]): string {
   const what = Object.entries(fault).map(([name, given]) => `${name} ${String(given)}`);
   return `${what.join(", ")}: ${remaining} more`;
 }

@@ -1,4 +1,4 @@
-import type { ShownMerchant, ShownPage } from "../../../sandbox/hosts/explorer/shown.ts";
+import type { MerchantView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatAmount } from "../format.ts";
@@ -6,7 +6,7 @@ import { account, badge, copyable, empty, pager, time } from "../parts.ts";
 import { defineView } from "../view.ts";
 
 /** Merchants, the newest first, with what they stand for in refunds. */
-export const merchants = defineView<ShownPage<ShownMerchant>>({
+export const merchants = defineView<ViewPage<MerchantView>>({
   title: () => "Merchants",
   topics: ["merchants", "blocks"],
   load: ({ query }) => read("/merchants", Object.fromEntries(query)),

@@ -1,4 +1,4 @@
-import type { ShownOperation, ShownPage } from "../../../sandbox/hosts/explorer/shown.ts";
+import type { RelayOperationView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";
@@ -17,7 +17,7 @@ import {
 import { defineView, type Scene } from "../view.ts";
 
 /** The relayer's operations, the newest first, with every transaction that was signed for each. */
-export const operations = defineView<ShownPage<ShownOperation>>({
+export const operations = defineView<ViewPage<RelayOperationView>>({
   title: () => "Relayer",
   topics: ["operations"],
   load: ({ query }) => read("/operations", Object.fromEntries(query)),
@@ -42,7 +42,7 @@ export const operations = defineView<ShownPage<ShownOperation>>({
 });
 
 /** One operation with every hash; one that needs a person has the button for it. */
-export function operationCard(operation: ShownOperation, scene: Scene): TemplateResult {
+export function operationCard(operation: RelayOperationView, scene: Scene): TemplateResult {
   const { id, kind, status, status_reason, error, purchase_id, transactions, from, nonce } = operation;
   const resume = () =>
     scene.act("The operation goes on.", async () => await ask("POST", `/operations/${id}/resume`));

@@ -1,10 +1,10 @@
 import type {
-  ShownBlock,
-  ShownOverview,
-  ShownPage,
-  ShownPurchases,
-  ShownRefusal,
-} from "../../../sandbox/hosts/explorer/shown.ts";
+  BlockView,
+  Overview,
+  PurchaseViews,
+  RefusalView,
+  ViewPage,
+} from "../../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatWei, percent, words } from "../format.ts";
@@ -16,9 +16,9 @@ import { describeFault } from "./faults.ts";
 import { purchaseList } from "./purchases.ts";
 
 interface Glance {
-  purchases: ShownPurchases;
-  blocks: ShownPage<ShownBlock>;
-  refusals: ShownPage<ShownRefusal>;
+  purchases: PurchaseViews;
+  blocks: ViewPage<BlockView>;
+  refusals: ViewPage<RefusalView>;
 }
 
 /** How many of each the first view shows. */
@@ -30,9 +30,9 @@ export const overview = defineView<Glance>({
   topics: ["purchases", "blocks", "operations", "faults", "refusals"],
   async load() {
     const [purchases, blocks, refusals] = await Promise.all([
-      read<ShownPurchases>("/purchases"),
-      read<ShownPage<ShownBlock>>("/blocks"),
-      read<ShownPage<ShownRefusal>>("/refusals"),
+      read<PurchaseViews>("/purchases"),
+      read<ViewPage<BlockView>>("/blocks"),
+      read<ViewPage<RefusalView>>("/refusals"),
     ]);
     return { purchases, blocks, refusals };
   },
@@ -79,7 +79,7 @@ export const overview = defineView<Glance>({
 });
 
 /** What somebody should look at, if there is anything. */
-function attention(now: ShownOverview, refusal: ShownRefusal | undefined) {
+function attention(now: Overview, refusal: RefusalView | undefined) {
   const stranded = now.unsettled["needs_attention"] ?? 0;
   return html`${
     stranded === 0
@@ -114,12 +114,12 @@ function attention(now: ShownOverview, refusal: ShownRefusal | undefined) {
   }`;
 }
 
-function failed({ checks }: ShownRefusal): string {
+function failed({ checks }: RefusalView): string {
   const names = checks.filter(({ ok }) => !ok).map(({ name }) => name);
   return names.join(", ");
 }
 
-function waiting({ unsettled, pending_transactions }: ShownOverview): string {
+function waiting({ unsettled, pending_transactions }: Overview): string {
   const parts = [
     ...Object.entries(unsettled).map(([status, count]) => `${count} ${words(status)}`),
     ...(pending_transactions === 0 ? [] : [`${pending_transactions} pending on chain`]),
@@ -127,7 +127,7 @@ function waiting({ unsettled, pending_transactions }: ShownOverview): string {
   return parts.length === 0 ? "nothing" : parts.join(", ");
 }
 
-function budget({ id, gas_budget }: ShownOverview["programs"][number]): TemplateResult {
+function budget({ id, gas_budget }: Overview["programs"][number]): TemplateResult {
   const { limit_wei, reserved_wei, spent_wei, available_wei } = gas_budget;
   const used = percent(String(BigInt(spent_wei) + BigInt(reserved_wei)), limit_wei);
   const told = `${formatWei(available_wei)} of ${formatWei(limit_wei)} left`;

@@ -1,4 +1,4 @@
-import type { ShownPurchase, ShownPurchases } from "../../../sandbox/hosts/explorer/shown.ts";
+import type { PurchaseView, PurchaseViews } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
@@ -10,7 +10,7 @@ import { defineView } from "../view.ts";
 const statuses = ["created", "active", "claimed", "approved", "denied", "refund_due", "refunded"];
 
 /** All purchases, the newest first, with a filter. */
-export const purchases = defineView<ShownPurchases>({
+export const purchases = defineView<PurchaseViews>({
   title: () => "Purchases",
   topics: ["purchases", "operations", "blocks"],
   load: ({ query }) => read("/purchases", Object.fromEntries(query)),
@@ -30,7 +30,7 @@ export const purchases = defineView<ShownPurchases>({
 });
 
 /** Purchases as a list, each with its payments. */
-export function purchaseList(list: readonly ShownPurchase[], measure: Measure): TemplateResult {
+export function purchaseList(list: readonly PurchaseView[], measure: Measure): TemplateResult {
   return html`<ul class="rows panel">
     ${repeat(
       list,
@@ -79,7 +79,7 @@ function filter(query: URLSearchParams): TemplateResult {
 }
 
 /** Who takes part in a purchase. */
-export function parties({ merchant, buyer, beneficiary }: ShownPurchase): TemplateResult {
+export function parties({ merchant, buyer, beneficiary }: PurchaseView): TemplateResult {
   return html`<dt>Buyer</dt><dd>${account(buyer)}</dd>
     <dt>Merchant</dt><dd>${account(merchant)}</dd>
     <dt>Beneficiary</dt><dd>${account(beneficiary)}</dd>`;

@@ -1,5 +1,5 @@
 import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
-import type { ShownPage, ShownRefusal } from "../../../sandbox/hosts/explorer/shown.ts";
+import type { RefusalView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";
@@ -11,7 +11,7 @@ import { explanation } from "./explanation.ts";
 const explained = new Map<string, Explanation | string>();
 
 /** The transactions that a step did not accept, the newest first. */
-export const refusals = defineView<ShownPage<ShownRefusal>>({
+export const refusals = defineView<ViewPage<RefusalView>>({
   title: () => "Refused",
   topics: ["refusals"],
   load: ({ query }) => read("/refusals", Object.fromEntries(query)),
@@ -34,7 +34,7 @@ export const refusals = defineView<ShownPage<ShownRefusal>>({
 });
 
 /** One refusal: the checks with both sides, and the decoded call on demand. */
-function refusalCard(refusal: ShownRefusal, scene: Scene): TemplateResult {
+function refusalCard(refusal: RefusalView, scene: Scene): TemplateResult {
   const { number, at, step, subject, code, transaction_hash, times } = refusal;
   const toggle = (event: Event) => {
     if (!(event.currentTarget instanceof HTMLDetailsElement) || !event.currentTarget.open) return;

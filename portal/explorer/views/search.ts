@@ -1,4 +1,4 @@
-import type { ShownFinding } from "../../../sandbox/hosts/explorer/shown.ts";
+import type { SearchResult } from "../../../sandbox/hosts/explorer/views.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { shorten } from "../format.ts";
@@ -7,7 +7,7 @@ import { hrefTo } from "../route.ts";
 import { defineView } from "../view.ts";
 
 /** What an id, a hash, an address or a block number stands for. */
-export const search = defineView<{ data: ShownFinding[] }>({
+export const search = defineView<{ data: SearchResult[] }>({
   title: ({ query }) => `Search ${query.get("q") ?? ""}`,
   topics: [],
   load: ({ query }) => read("/search", { q: query.get("q") }),
@@ -32,7 +32,7 @@ export const search = defineView<{ data: ShownFinding[] }>({
 });
 
 /** Where a finding is shown. */
-function hrefOf({ type, id }: ShownFinding): string {
+function hrefOf({ type, id }: SearchResult): string {
   switch (type) {
     case "purchase":
       return hrefTo("purchases", id);

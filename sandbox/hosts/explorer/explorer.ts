@@ -4,11 +4,11 @@ import type { Services } from "../../../server/services.ts";
 import type { Chain } from "../../chain/genesis/start-chain.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
-import { EventStream } from "./event-stream.ts";
-import { People } from "./people.ts";
+import { AddressLabels } from "./address-labels.ts";
+import { EventStream } from "./live/event-stream.ts";
+import type { Watch } from "./live/watch.ts";
 import { explorerRoutes } from "./routes.ts";
 import { connectNode } from "./sources.ts";
-import type { Watch } from "./watch.ts";
 
 /** How often a client of the stream is told that the sandbox is still there, in milliseconds. */
 const heartbeatMs = 15_000;
@@ -37,7 +37,12 @@ export function openExplorer(parts: {
   routes.get("/stream", (request: Request, response: Response) => stream.open(request, response));
   routes.use(
     "/explorer",
-    explorerRoutes({ ...read, refusals, node: connectNode(read.chain), people: new People(read.chain) }),
+    explorerRoutes({
+      ...read,
+      refusals,
+      node: connectNode(read.chain),
+      labels: new AddressLabels(read.chain),
+    }),
   );
   return { routes, close: () => stream.close() };
 }

@@ -1,17 +1,17 @@
 import { Router } from "express";
 import { z } from "zod";
 import { Problem } from "../../../server/errors/problem.ts";
-import { pageQuery } from "./page.ts";
-import { readBlocks } from "./read-blocks.ts";
-import { eventsQuery, readEvents } from "./read-events.ts";
-import { readMerchants } from "./read-merchants.ts";
-import { operationsQuery, readOperations } from "./read-operations.ts";
-import { readOverview } from "./read-overview.ts";
-import { purchasesQuery, readPurchases } from "./read-purchases.ts";
-import { readRefusals } from "./read-refusals.ts";
-import { readStory } from "./read-story.ts";
+import { pageQuery } from "./reads/page.ts";
+import { readBlocks } from "./reads/read-blocks.ts";
+import { eventsQuery, readEvents } from "./reads/read-events.ts";
+import { readMerchants } from "./reads/read-merchants.ts";
+import { readOverview } from "./reads/read-overview.ts";
+import { purchasesQuery, readPurchases } from "./reads/read-purchases.ts";
+import { readRefusals } from "./reads/read-refusals.ts";
+import { operationsQuery, readRelayOperations } from "./reads/read-relay-operations.ts";
 import { search } from "./search.ts";
 import type { Sources } from "./sources.ts";
+import { readTimeline } from "./timeline/read-timeline.ts";
 
 const cursorNumber = z
   .string()
@@ -21,7 +21,7 @@ const blocksQuery = z.strictObject({ cursor: cursorNumber });
 const refusalsQuery = pageQuery.extend({ cursor: cursorNumber });
 const searchQuery = z.strictObject({ q: z.string().trim().min(1).max(200) });
 
-/** The routes that the explorer reads; each answers with a type of `shown.ts` and changes nothing. */
+/** The routes that the explorer reads; each answers with a type of `views.ts` and changes nothing. */
 export function explorerRoutes(sources: Sources): Router {
   const router = Router();
   router.use((_request, response, next) => {
@@ -37,16 +37,16 @@ export function explorerRoutes(sources: Sources): Router {
     );
   });
   router.get("/purchases/:id", async (request, response) => {
-    const story = await readStory(request.params.id, sources);
-    if (story === null) throw new Problem("not_found", `There is no purchase ${request.params.id}.`);
-    response.json(story);
+    const timeline = await readTimeline(request.params.id, sources);
+    if (timeline === null) throw new Problem("not_found", `There is no purchase ${request.params.id}.`);
+    response.json(timeline);
   });
   router.get("/merchants", async (request, response) => {
     response.json(await readMerchants(await known("merchants", pageQuery.parse(request.query)), sources));
   });
   router.get("/operations", async (request, response) => {
     response.json(
-      await readOperations(await known("operations", operationsQuery.parse(request.query)), sources),
+      await readRelayOperations(await known("operations", operationsQuery.parse(request.query)), sources),
     );
   });
   router.get("/events", async (request, response) => {

@@ -1,17 +1,17 @@
 import { type Hex, isAddress, isHash } from "viem";
 import type { OperationRecord } from "../../../relayer/operation.ts";
 import type { Services } from "../../../server/services.ts";
-import { readPage } from "./page.ts";
-import { readBlock } from "./read-blocks.ts";
-import type { ShownFinding } from "./shown.ts";
+import { readPage } from "./reads/page.ts";
+import { readBlock } from "./reads/read-blocks.ts";
 import type { Sources } from "./sources.ts";
+import type { SearchResult } from "./views.ts";
 
 /**
  * Finds what an id, a hash, an address or a block number stands for.
  *
  * @example await search("pur_…", sources)
  */
-export async function search(text: string, sources: Sources): Promise<ShownFinding[]> {
+export async function search(text: string, sources: Sources): Promise<SearchResult[]> {
   const wanted = text.trim();
   if (/^\d{1,15}$/.test(wanted)) return await findBlock(BigInt(wanted), sources);
   if (isAddress(wanted, { strict: false })) return findAccount(wanted, sources);
@@ -19,7 +19,7 @@ export async function search(text: string, sources: Sources): Promise<ShownFindi
   return await findId(wanted, sources.services);
 }
 
-async function findBlock(number: bigint, sources: Sources): Promise<ShownFinding[]> {
+async function findBlock(number: bigint, sources: Sources): Promise<SearchResult[]> {
   const block = await readBlock(number, sources);
   if (block === null) return [];
   const count = block.transactions.length;
@@ -27,12 +27,12 @@ async function findBlock(number: bigint, sources: Sources): Promise<ShownFinding
   return [{ type: "block", id: String(number), title, purchase_id: null }];
 }
 
-function findAccount(address: Hex, { people }: Sources): ShownFinding[] {
-  const { name, address: id } = people.show(address);
+function findAccount(address: Hex, { labels }: Sources): SearchResult[] {
+  const { name, address: id } = labels.view(address);
   return [{ type: "account", id, title: name ?? "an unknown account", purchase_id: null }];
 }
 
-async function findHash(text: string, sources: Sources): Promise<ShownFinding[]> {
+async function findHash(text: string, sources: Sources): Promise<SearchResult[]> {
   const { services, node } = sources;
   const hash: Hex = `0x${text.slice(2)}`;
   const [purchase] = await services.store.list("purchases", { commitment_hash: hash }, { limit: 1 });
@@ -50,7 +50,7 @@ async function findHash(text: string, sources: Sources): Promise<ShownFinding[]>
     readPage(services.store, "operations", {}, signed),
     readPage(services.store, "attempts", {}, signed),
   ]);
-  const found: ShownFinding[] = pages
+  const found: SearchResult[] = pages
     .flatMap(({ data }) => data)
     .map(({ value }) => ({
       type: "operation",
@@ -79,7 +79,7 @@ function hasSigned({ transactions }: OperationRecord, hash: Hex): boolean {
   return transactions.some((signed) => signed.hash === hash);
 }
 
-async function findId(id: string, { store }: Services): Promise<ShownFinding[]> {
+async function findId(id: string, { store }: Services): Promise<SearchResult[]> {
   const [purchase, merchant, operation, event, claim, decision, refund] = await Promise.all([
     store.get("purchases", id),
     store.get("merchants", id),

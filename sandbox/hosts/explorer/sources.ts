@@ -3,8 +3,8 @@ import type { Services } from "../../../server/services.ts";
 import type { Chain } from "../../chain/genesis/start-chain.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
-import type { People } from "./people.ts";
-import type { RefusalLog } from "./refusal-log.ts";
+import type { AddressLabels } from "./address-labels.ts";
+import type { RefusalLog } from "./live/refusal-log.ts";
 
 /** Reads the chain; what is asked in one turn goes out as one HTTP request. */
 export type BatchingNode = PublicClient<HttpTransport>;
@@ -17,7 +17,7 @@ export interface Sources {
   node: BatchingNode;
   receiver: SandboxReceiver;
   refusals: RefusalLog;
-  people: People;
+  labels: AddressLabels;
 }
 
 /** Connects to the node for reading. */

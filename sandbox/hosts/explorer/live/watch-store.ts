@@ -1,10 +1,10 @@
-import type { CollectionName } from "../../../server/store/records.ts";
-import type { JournalStore } from "../../../server/store/relayer-journal.ts";
-import type { Change, Store } from "../../../server/store/store.ts";
-import type { ShownTopic } from "./shown.ts";
+import type { CollectionName } from "../../../../server/store/records.ts";
+import type { JournalStore } from "../../../../server/store/relayer-journal.ts";
+import type { Change, Store } from "../../../../server/store/store.ts";
+import type { ChangeTopic } from "../views.ts";
 
 /** What a change of a collection means to somebody who looks; credentials and idempotency keys are nobody's to see. */
-const topics: { readonly [C in CollectionName]?: ShownTopic } = {
+const topics: { readonly [C in CollectionName]?: ChangeTopic } = {
   merchants: "merchants",
   purchases: "purchases",
   claims: "purchases",
@@ -23,7 +23,7 @@ const topics: { readonly [C in CollectionName]?: ShownTopic } = {
 /** Who is told what became of a store. */
 export interface Watcher {
   /** Records of a topic were changed; which purchases they are about, where that can be told. */
-  committed: (topic: ShownTopic, purchases: readonly string[]) => void;
+  committed: (topic: ChangeTopic, purchases: readonly string[]) => void;
   /** Everything was replaced. */
   replaced: () => void;
 }
@@ -85,7 +85,7 @@ function tell(changes: readonly Change[], { committed }: Watcher): void {
   }
 }
 
-/** The purchases whose story a change is part of. */
+/** The purchases whose timeline a change is part of. */
 function purchasesOf(change: Change): string[] {
   if (change.kind === "delete") return [];
   switch (change.collection) {

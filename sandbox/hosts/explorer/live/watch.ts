@@ -1,7 +1,7 @@
-import type { Relayer } from "../../../relayer/relayer.ts";
-import type { Refusal } from "../../../server/services.ts";
-import type { JournalStore } from "../../../server/store/relayer-journal.ts";
-import type { Store } from "../../../server/store/store.ts";
+import type { Relayer } from "../../../../relayer/relayer.ts";
+import type { Refusal } from "../../../../server/services.ts";
+import type { JournalStore } from "../../../../server/store/relayer-journal.ts";
+import type { Store } from "../../../../server/store/store.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { RefusalLog } from "./refusal-log.ts";
 import { type Watcher, watchJournal, watchStore } from "./watch-store.ts";

@@ -1,17 +1,17 @@
-import { toTimestamp } from "../../../protocol/time.ts";
-import { faultPlacements, type OperationStatus } from "../../../relayer/relayer.ts";
-import type { Services } from "../../../server/services.ts";
+import { toTimestamp } from "../../../../protocol/time.ts";
+import { faultPlacements, type OperationStatus } from "../../../../relayer/relayer.ts";
+import type { Services } from "../../../../server/services.ts";
+import type { Sources } from "../sources.ts";
+import type { FaultView, Overview } from "../views.ts";
 import { readAtHead } from "./read-at-head.ts";
-import type { ShownFault, ShownOverview } from "./shown.ts";
-import type { Sources } from "./sources.ts";
 
 /** What has not come to its end; each status is an index, and none of them is long in a sandbox that works. */
 const unsettled = ["accepted", "signed", "broadcast", "mined", "needs_attention"] as const;
 /** More than so many are not counted. */
 const mostCounted = 1_000;
 
-/** Reads what is going on at one glance; what it costs does not grow with the number of purchases. */
-export async function readOverview(sources: Sources): Promise<ShownOverview> {
+/** Reads the state of the sandbox at one glance; what it costs does not grow with the number of purchases. */
+export async function readOverview(sources: Sources): Promise<Overview> {
   const { description, services, node, receiver, refusals } = sources;
   const { deployment, relayer, clock } = services;
   const [block, now, pool, counts, programs] = await Promise.all([
@@ -44,7 +44,7 @@ export async function readOverview(sources: Sources): Promise<ShownOverview> {
     programs,
     unsettled: counts,
     pending_transactions: Number(pool.pending),
-    faults: relayer.faults().map(showFault),
+    faults: relayer.faults().map(viewFault),
     delivery_faults: receiver.faults
       .list()
       .map(({ remaining, fault }) => ({ remaining, fault: { ...fault } })),
@@ -62,7 +62,7 @@ async function countUnsettled({ store }: Services): Promise<{ [status: string]: 
   return Object.fromEntries(counts.filter(([, number]) => number > 0));
 }
 
-function showFault({ match, ...fault }: ReturnType<Services["relayer"]["faults"]>[number]): ShownFault {
+function viewFault({ match, ...fault }: ReturnType<Services["relayer"]["faults"]>[number]): FaultView {
   const named = Object.entries(match).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return { ...fault, match: Object.fromEntries(named) };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { CollectionName, Collections } from "../../../server/store/records.ts";
-import type { Filter, Store, Stored } from "../../../server/store/store.ts";
-import type { ShownPage } from "./shown.ts";
+import type { CollectionName, Collections } from "../../../../server/store/records.ts";
+import type { Filter, Store, Stored } from "../../../../server/store/store.ts";
+import type { ViewPage } from "../views.ts";
 
 /** How many items a page has. */
 export const pageSize = 50;
@@ -31,7 +31,7 @@ export async function readPage<C extends CollectionName>(
   collection: C,
   filter: Filter<C>,
   page: { cursor: string | undefined; keep?: (record: Collections[C]) => boolean | Promise<boolean> },
-): Promise<ShownPage<Stored<Collections[C]>>> {
+): Promise<ViewPage<Stored<Collections[C]>>> {
   const { cursor, keep = () => true } = page;
   const data: Stored<Collections[C]>[] = [];
   let after = cursor;

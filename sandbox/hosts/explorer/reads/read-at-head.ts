@@ -1,10 +1,10 @@
 import { BlockNotFoundError, type Hex } from "viem";
-import { toTimestamp } from "../../../protocol/time.ts";
-import type { ShownBlockPoint } from "./shown.ts";
-import type { BatchingNode } from "./sources.ts";
+import { toTimestamp } from "../../../../protocol/time.ts";
+import type { BatchingNode } from "../sources.ts";
+import type { BlockPointView } from "../views.ts";
 
 /** A block to read at. */
-export interface Head extends ShownBlockPoint {
+export interface Head extends BlockPointView {
   hash: Hex;
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { ShownChange, ShownTopic } from "./shown.ts";
+import type { ChangeTopic, ExplorerChange } from "../views.ts";
 
 /** A change with its place in the feed. */
-export interface FedChange extends ShownChange {
+export interface NumberedChange extends ExplorerChange {
   id: string;
 }
 
@@ -24,16 +24,16 @@ const windowMs = 40;
  */
 export class ChangeFeed {
   /** Ids of an earlier process must not pass for ones of this. */
-  readonly #life = randomBytes(6).toString("hex");
-  readonly #listeners = new Set<(change: FedChange) => void>();
-  #topics = new Set<ShownTopic>();
+  readonly #feedId = randomBytes(6).toString("hex");
+  readonly #listeners = new Set<(change: NumberedChange) => void>();
+  #topics = new Set<ChangeTopic>();
   #purchases = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
   #count = 0;
-  #changes: readonly FedChange[] = [];
+  #changes: readonly NumberedChange[] = [];
 
   /** Notes that something changed. */
-  note(topic: ShownTopic, purchases: Iterable<string> = []): void {
+  note(topic: ChangeTopic, purchases: Iterable<string> = []): void {
     this.#topics.add(topic);
     for (const id of purchases) if (this.#purchases.size <= namedPurchases) this.#purchases.add(id);
     // Without a listener it is told when the first one comes.
@@ -41,7 +41,7 @@ export class ChangeFeed {
   }
 
   /** Has a listener told of every change from now on, until the returned function is called. */
-  listen(listener: (change: FedChange) => void): () => void {
+  listen(listener: (change: NumberedChange) => void): () => void {
     this.#tell();
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -49,11 +49,11 @@ export class ChangeFeed {
 
   /** The id of the newest change: what a listener that begins now has seen. */
   latest(): string {
-    return `${this.#life}-${this.#count}`;
+    return `${this.#feedId}-${this.#count}`;
   }
 
   /** What came after a change, or null when that is not known any more. */
-  since(id: string): readonly FedChange[] | null {
+  since(id: string): readonly NumberedChange[] | null {
     this.#tell();
     if (id === this.latest()) return [];
     const place = this.#changes.findIndex((change) => change.id === id);
@@ -66,7 +66,7 @@ export class ChangeFeed {
     if (this.#topics.size === 0) return;
     this.#count += 1;
     const purchases = this.#purchases.size > namedPurchases ? null : [...this.#purchases];
-    const change: FedChange = { id: this.latest(), topics: [...this.#topics], purchases };
+    const change: NumberedChange = { id: this.latest(), topics: [...this.#topics], purchases };
     this.#topics = new Set();
     this.#purchases = new Set();
     this.#changes = [...this.#changes, change].slice(-kept);

@@ -4,26 +4,26 @@
  */
 
 /** One page of a list; `next_cursor` asks for the next one, null when this is the last. */
-export interface ShownPage<T> {
+export interface ViewPage<T> {
   data: T[];
   next_cursor: string | null;
 }
 
 /** A point of the chain. */
-export interface ShownBlockPoint {
+export interface BlockPointView {
   number: number;
   hash: string;
   at: string;
 }
 
-/** An account with the name that people use for it, or null. */
-export interface ShownAccount {
+/** An account with its label, or null. */
+export interface AccountView {
   address: string;
   name: string | null;
 }
 
 /** A fault of the relayer that is set. */
-export interface ShownFault {
+export interface FaultView {
   point: string;
   action: string;
   match: { [field: string]: string };
@@ -33,29 +33,29 @@ export interface ShownFault {
 }
 
 /** A program with what its relayer may spend, in wei. */
-export interface ShownProgram {
+export interface ProgramView {
   id: string;
   name: string;
   registrar: string;
   gas_budget: { limit_wei: string; reserved_wei: string; spent_wei: string; available_wei: string };
 }
 
-/** What is going on, at one glance. */
-export interface ShownOverview {
+/** The state of the sandbox at one glance. */
+export interface Overview {
   seed: string;
   mode: "live" | "deterministic";
   now: string;
-  block: ShownBlockPoint;
+  block: BlockPointView;
   chain: { chain_id: number; epoch: string };
   urls: { api: string; docs: string; rpc: string; control: string };
   contracts: { token: string; registrar: string; funding_source: string };
   token: { symbol: string; decimals: number };
-  programs: ShownProgram[];
+  programs: ProgramView[];
   /** How many operations of the relayer are not settled, by status. */
   unsettled: { [status: string]: number };
   /** How many transactions wait for a block. */
   pending_transactions: number;
-  faults: ShownFault[];
+  faults: FaultView[];
   delivery_faults: { remaining: number; fault: { [name: string]: unknown } }[];
   refusals: number;
   /** Where each fault can act: points by action. */
@@ -63,7 +63,7 @@ export interface ShownOverview {
 }
 
 /** A purchase's money, read at one block. */
-export interface ShownFigures {
+export interface FiguresView {
   amount: string;
   approved: string;
   paid: string;
@@ -72,7 +72,7 @@ export interface ShownFigures {
 }
 
 /** A purchase in a list. */
-export interface ShownPurchase {
+export interface PurchaseView {
   id: string;
   program: string;
   merchant_id: string;
@@ -80,27 +80,27 @@ export interface ShownPurchase {
   route: string | null;
   reference: string | null;
   commitment_hash: string;
-  merchant: ShownAccount;
-  buyer: ShownAccount;
-  beneficiary: ShownAccount;
+  merchant: AccountView;
+  buyer: AccountView;
+  beneficiary: AccountView;
   deadlines: { offer_at: string; pay_at: string; claim_at: string };
-  figures: ShownFigures;
+  figures: FiguresView;
   created_at: string;
 }
 
 /** Purchases, the newest first, with the block that their figures were read at. */
-export interface ShownPurchases extends ShownPage<ShownPurchase> {
-  as_of: ShownBlockPoint;
+export interface PurchaseViews extends ViewPage<PurchaseView> {
+  as_of: BlockPointView;
 }
 
 /** A merchant with its funding at one block. */
-export interface ShownMerchant {
+export interface MerchantView {
   id: string;
   program: string;
   name: string;
   status: string;
   reference: string | null;
-  wallet: ShownAccount;
+  wallet: AccountView;
   funding: {
     cap: string;
     collected: string;
@@ -112,8 +112,8 @@ export interface ShownMerchant {
   created_at: string;
 }
 
-/** An operation of the relayer. */
-export interface ShownOperation {
+/** A relay operation. */
+export interface RelayOperationView {
   id: string;
   program: string;
   kind: string;
@@ -125,7 +125,7 @@ export interface ShownOperation {
   status_reason: string | null;
   error: string | null;
   nonce: number | null;
-  from: ShownAccount;
+  from: AccountView;
   /** Every transaction that was ever signed for it: the original, bumps and cancellations, and what became of each. */
   transactions: {
     hash: string;
@@ -150,7 +150,7 @@ export interface ShownOperation {
 }
 
 /** One attempt to deliver an event. */
-export interface ShownAttempt {
+export interface DeliveryAttemptView {
   number: number;
   at: string;
   /** False while it is under way, or when a crash lost what came of it. */
@@ -161,14 +161,14 @@ export interface ShownAttempt {
 }
 
 /** An outbox event and how it was delivered. */
-export interface ShownEvent {
+export interface EventView {
   id: string;
   program: string;
   sequence: number;
   type: string;
   subject: string;
   delivery: string;
-  attempts: ShownAttempt[];
+  attempts: DeliveryAttemptView[];
   receipt_id: string | null;
   /** The arrivals at the sandbox's own receiver, by their numbers, which can be sent again. */
   arrivals: { number: number; verified: boolean; status: number | null }[];
@@ -177,7 +177,7 @@ export interface ShownEvent {
 }
 
 /** A check of a binding with both sides. */
-export interface ShownCheck {
+export interface CheckView {
   name: string;
   ok: boolean;
   expected: unknown;
@@ -185,7 +185,7 @@ export interface ShownCheck {
 }
 
 /** A transaction that a step did not accept. */
-export interface ShownRefusal {
+export interface RefusalView {
   /** Counts refusals from 1. */
   number: number;
   at: string;
@@ -198,16 +198,16 @@ export interface ShownRefusal {
   code: string;
   detail: string;
   transaction_hash: string;
-  checks: ShownCheck[];
+  checks: CheckView[];
   /** Where the transaction is explained field by field. */
   explain: string;
 }
 
 /** A transaction in a block, named by what it does. */
-export interface ShownTransaction {
+export interface TransactionView {
   hash: string;
-  from: ShownAccount;
-  to: ShownAccount | null;
+  from: AccountView;
+  to: AccountView | null;
   /** As in `pay`; null for what no contract of the deployment decodes. */
   function: string | null;
   /** The purchases and merchants that it names. */
@@ -216,13 +216,13 @@ export interface ShownTransaction {
 }
 
 /** A block with its transactions. */
-export interface ShownBlock extends ShownBlockPoint {
+export interface BlockView extends BlockPointView {
   gas_used: string;
-  transactions: ShownTransaction[];
+  transactions: TransactionView[];
 }
 
-/** One entry of a purchase's story. */
-export interface ShownMoment {
+/** One entry of a purchase's timeline. */
+export interface TimelineEntry {
   at: string;
   kind:
     | "created"
@@ -248,38 +248,38 @@ export interface ShownMoment {
   /** Hashes, amounts and states that belong to it, by name. */
   details: { [name: string]: string };
   /** The checks of a refusal. */
-  checks: ShownCheck[];
+  checks: CheckView[];
 }
 
-/** A purchase with its whole story, the oldest moment first. */
-export interface ShownStory {
-  purchase: ShownPurchase;
+/** A purchase with its whole timeline, the oldest entry first. */
+export interface PurchaseTimeline {
+  purchase: PurchaseView;
   merchant_name: string;
   terms: unknown;
-  as_of: ShownBlockPoint;
+  as_of: BlockPointView;
   wallet_url: string;
-  operations: ShownOperation[];
-  moments: ShownMoment[];
+  operations: RelayOperationView[];
+  moments: TimelineEntry[];
 }
 
 /** Something that a search found. */
-export interface ShownFinding {
+export interface SearchResult {
   type: "purchase" | "merchant" | "operation" | "event" | "transaction" | "block" | "account";
   id: string;
   title: string;
-  /** The purchase whose story has it, or null. */
+  /** The purchase whose timeline has it, or null. */
   purchase_id: string | null;
 }
 
 /** What changed, as `GET /stream` tells it. */
-export interface ShownChange {
-  topics: ShownTopic[];
+export interface ExplorerChange {
+  topics: ChangeTopic[];
   /** The purchases that changed; null when there are too many to name. */
   purchases: string[] | null;
 }
 
 /** What can change. */
-export type ShownTopic =
+export type ChangeTopic =
   | "blocks"
   | "purchases"
   | "merchants"

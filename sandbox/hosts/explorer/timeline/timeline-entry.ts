@@ -1,7 +1,7 @@
-import type { ShownMoment } from "../shown.ts";
+import type { TimelineEntry } from "../views.ts";
 
 /**
- * The stages of a purchase's life in their order. Time has whole seconds: what happens in one second is told in the order in which only it
+ * The stages that a purchase goes through, in their order. Time has whole seconds: entries of one second are in the only order in which they
  * can have happened.
  */
 export const stages = [
@@ -36,31 +36,31 @@ export const stages = [
   "delivered",
 ] as const;
 
-/** A stage of a purchase's life. */
+/** A stage that a purchase goes through. */
 export type Stage = (typeof stages)[number];
 
-/** A moment with its stage. */
-export interface StagedMoment extends ShownMoment {
+/** An entry with its stage. */
+export interface StagedEntry extends TimelineEntry {
   stage: Stage;
 }
 
 /**
- * Makes a moment of a story; what is not given is empty.
+ * Makes an entry of a timeline; what is not given is empty.
  *
- * @example moment("created", { at, kind: "created", title: "The purchase was created.", actor: "the service" })
+ * @example timelineEntry("created", { at, kind: "created", title: "The purchase was created.", actor: "the service" })
  */
-export function moment(
+export function timelineEntry(
   stage: Stage,
-  given: Pick<ShownMoment, "at" | "kind" | "title" | "actor"> & Partial<ShownMoment>,
-): StagedMoment {
+  given: Pick<TimelineEntry, "at" | "kind" | "title" | "actor"> & Partial<TimelineEntry>,
+): StagedEntry {
   return { stage, block_number: null, transaction_hash: null, details: {}, checks: [], ...given };
 }
 
-/** Moments in the order in which they happened. */
-export function inOrder(moments: readonly StagedMoment[]): ShownMoment[] {
-  const sorted = moments.toSorted(
+/** Sorts entries by the time and the order in which they happened. */
+export function inOrder(entries: readonly StagedEntry[]): TimelineEntry[] {
+  const sorted = entries.toSorted(
     (left, right) =>
       left.at.localeCompare(right.at) || stages.indexOf(left.stage) - stages.indexOf(right.stage),
   );
-  return sorted.map(({ stage: _, ...shown }) => shown);
+  return sorted.map(({ stage: _, ...entry }) => entry);
 }

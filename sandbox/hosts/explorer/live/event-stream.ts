@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { ChangeFeed, FedChange } from "./change-feed.ts";
+import type { ChangeFeed, NumberedChange } from "./change-feed.ts";
 
 /** How many clients are served at the same time. */
 const mostClients = 64;
@@ -104,7 +104,7 @@ function write(client: Client, text: string): void {
   else client.lagging = !client.response.write(text);
 }
 
-function toMessage({ id, topics, purchases }: FedChange): string {
+function toMessage({ id, topics, purchases }: NumberedChange): string {
   return `id: ${id}\nevent: change\ndata: ${JSON.stringify({ topics, purchases })}\n\n`;
 }
 

@@ -1,18 +1,18 @@
 import { z } from "zod";
-import { type OperationRecord, operationStatuses, toPublicOperation } from "../../../relayer/operation.ts";
-import { readSuperseded } from "../../../server/store/relayer-journal.ts";
+import { type OperationRecord, operationStatuses, toPublicOperation } from "../../../../relayer/operation.ts";
+import { readSuperseded } from "../../../../server/store/relayer-journal.ts";
+import type { Sources } from "../sources.ts";
+import type { RelayOperationView, ViewPage } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
-import type { ShownOperation, ShownPage } from "./shown.ts";
-import type { Sources } from "./sources.ts";
 
 /** The query of the relayer's operations. */
 export const operationsQuery = pageQuery.extend({ status: z.enum(operationStatuses).optional() });
 
 /** Reads a page of the relayer's operations of all programs, with every transaction that was signed for each. */
-export async function readOperations(
+export async function readRelayOperations(
   query: z.output<typeof operationsQuery>,
   sources: Sources,
-): Promise<ShownPage<ShownOperation>> {
+): Promise<ViewPage<RelayOperationView>> {
   const { services } = sources;
   const { cursor, program, status, q } = query;
   const filter = {
@@ -24,16 +24,16 @@ export async function readOperations(
     ...(q === undefined || q === "" ? {} : { keep: (operation) => mentions(operation, q) }),
   });
   return {
-    data: await Promise.all(data.map(async ({ value }) => await showOperation(value, sources))),
+    data: await Promise.all(data.map(async ({ value }) => await viewRelayOperation(value, sources))),
     next_cursor,
   };
 }
 
-/** An operation as it is shown. */
-export async function showOperation(
+/** An operation in the shape that is answered. */
+export async function viewRelayOperation(
   operation: OperationRecord,
-  { services, people }: Sources,
-): Promise<ShownOperation> {
+  { services, labels }: Sources,
+): Promise<RelayOperationView> {
   const { program, kind, subject, sequence, status, status_reason, error, nonce, hash } = operation;
   const refund = subject.type === "refund" ? await services.store.get("refunds", subject.id) : undefined;
   const superseded = await readSuperseded(services.store, operation);
@@ -49,7 +49,7 @@ export async function showOperation(
     status_reason,
     error: error?.revert?.name ?? error?.message ?? null,
     nonce,
-    from: people.show(operation.from),
+    from: labels.view(operation.from),
     transactions: [...superseded, operation].flatMap((one) =>
       one.transactions.map(({ hash: signed, purpose, outcome, max_fee_per_gas }) => ({
         hash: signed,

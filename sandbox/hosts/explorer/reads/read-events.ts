@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { toTimestamp } from "../../../protocol/time.ts";
-import type { EventRecord, NotificationRecord } from "../../../server/store/records.ts";
+import { toTimestamp } from "../../../../protocol/time.ts";
+import type { EventRecord, NotificationRecord } from "../../../../server/store/records.ts";
+import type { Sources } from "../sources.ts";
+import type { DeliveryAttemptView, EventView, ViewPage } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
-import type { ShownAttempt, ShownEvent, ShownPage } from "./shown.ts";
-import type { Sources } from "./sources.ts";
 
 /** The query of the events; its status is that of the delivery. */
 export const eventsQuery = pageQuery.extend({
@@ -14,7 +14,7 @@ export const eventsQuery = pageQuery.extend({
 export async function readEvents(
   query: z.output<typeof eventsQuery>,
   sources: Sources,
-): Promise<ShownPage<ShownEvent>> {
+): Promise<ViewPage<EventView>> {
   const { services } = sources;
   const { cursor, program, status: delivery, q } = query;
   const filter = {
@@ -26,13 +26,13 @@ export async function readEvents(
     ...(q === undefined || q === "" ? {} : { keep: (event) => mentions(event, q) }),
   });
   return {
-    data: await Promise.all(data.map(async ({ value }) => await showEvent(value, sources))),
+    data: await Promise.all(data.map(async ({ value }) => await viewEvent(value, sources))),
     next_cursor,
   };
 }
 
-/** An event as it is shown. */
-export async function showEvent(event: EventRecord, { services, receiver }: Sources): Promise<ShownEvent> {
+/** An event in the shape that is answered. */
+export async function viewEvent(event: EventRecord, { services, receiver }: Sources): Promise<EventView> {
   const { id, program, sequence, type, subject, delivery, body, created_at } = event;
   const [notification, receipt] = await Promise.all([
     services.store.get("notifications", id),
@@ -46,7 +46,7 @@ export async function showEvent(event: EventRecord, { services, receiver }: Sour
     type,
     subject,
     delivery,
-    attempts: notification === undefined ? [] : showAttempts(notification.value),
+    attempts: notification === undefined ? [] : viewDeliveryAttempts(notification.value),
     receipt_id: receipt?.value.id ?? null,
     arrivals: receiver
       .deliveries()
@@ -57,7 +57,7 @@ export async function showEvent(event: EventRecord, { services, receiver }: Sour
   };
 }
 
-function showAttempts({ attempts }: NotificationRecord): ShownAttempt[] {
+function viewDeliveryAttempts({ attempts }: NotificationRecord): DeliveryAttemptView[] {
   return attempts.map(({ number, at, outcome }) => ({
     number,
     at: toTimestamp(at),

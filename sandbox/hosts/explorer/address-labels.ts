@@ -1,10 +1,10 @@
 import { type Address, getAddress } from "viem";
 import type { Chain } from "../../chain/genesis/start-chain.ts";
 import { contractsOf } from "../explain/address-book.ts";
-import type { ShownAccount } from "./shown.ts";
+import type { AccountView } from "./views.ts";
 
-/** Names the accounts of a sandbox: its wallets, the registrars of its programs and its contracts. */
-export class People {
+/** The names of a sandbox's known accounts: its wallets, the accounts of its programs and its contracts. */
+export class AddressLabels {
   readonly #names = new Map<string, string>();
 
   constructor({ accounts, deployment }: Chain) {
@@ -18,13 +18,13 @@ export class People {
       this.#names.set(address.toLowerCase(), `${name} contract`);
   }
 
-  /** An account with its name. */
-  show(address: Address): ShownAccount {
+  /** An account with its label. */
+  view(address: Address): AccountView {
     return { address: getAddress(address), name: this.#names.get(address.toLowerCase()) ?? null };
   }
 
-  /** An account in words. */
-  name(address: Address): string {
+  /** The label of an account, or its address. */
+  nameOf(address: Address): string {
     return this.#names.get(address.toLowerCase()) ?? getAddress(address);
   }
 }

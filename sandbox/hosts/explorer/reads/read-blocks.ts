@@ -1,13 +1,13 @@
 import { type Address, type Hex, toHex } from "viem";
-import { decodeCall } from "../../../protocol/call.ts";
-import type { Json } from "../../../protocol/json.ts";
-import { sameAddress } from "../../../protocol/same-address.ts";
-import { toTimestamp } from "../../../protocol/time.ts";
-import type { Services } from "../../../server/services.ts";
-import { contractAt } from "../explain/address-book.ts";
+import { decodeCall } from "../../../../protocol/call.ts";
+import type { Json } from "../../../../protocol/json.ts";
+import { sameAddress } from "../../../../protocol/same-address.ts";
+import { toTimestamp } from "../../../../protocol/time.ts";
+import type { Services } from "../../../../server/services.ts";
+import { contractAt } from "../../explain/address-book.ts";
+import type { Sources } from "../sources.ts";
+import type { BlockView, TransactionView, ViewPage } from "../views.ts";
 import { absent } from "./read-at-head.ts";
-import type { ShownBlock, ShownPage, ShownTransaction } from "./shown.ts";
-import type { Sources } from "./sources.ts";
 
 /** What is read of a transaction's receipt. */
 interface Receipt {
@@ -20,10 +20,7 @@ interface Receipt {
 const pageSize = 50;
 
 /** Reads a page of blocks, the newest first, with their transactions named by what they do; the cursor is a block's number. */
-export async function readBlocks(
-  cursor: string | undefined,
-  sources: Sources,
-): Promise<ShownPage<ShownBlock>> {
+export async function readBlocks(cursor: string | undefined, sources: Sources): Promise<ViewPage<BlockView>> {
   const { node } = sources;
   const top = cursor === undefined ? await node.getBlockNumber({ cacheTime: 0 }) : BigInt(cursor);
   const numbers = Array.from({ length: pageSize }, (_, index) => top - BigInt(index)).filter((n) => n >= 0n);
@@ -36,7 +33,7 @@ export async function readBlocks(
 }
 
 /** Reads one block, or null when there is none with this number. */
-export async function readBlock(blockNumber: bigint, sources: Sources): Promise<ShownBlock | null> {
+export async function readBlock(blockNumber: bigint, sources: Sources): Promise<BlockView | null> {
   const { node } = sources;
   const [block, receipts] = await Promise.all([
     node.getBlock({ blockNumber, includeTransactions: true }).catch(absent),
@@ -55,23 +52,23 @@ export async function readBlock(blockNumber: bigint, sources: Sources): Promise<
     gas_used: block.gasUsed.toString(),
     transactions: await Promise.all(
       block.transactions.map(
-        async (transaction) => await showTransaction(transaction, receiptOf.get(transaction.hash), sources),
+        async (transaction) => await viewTransaction(transaction, receiptOf.get(transaction.hash), sources),
       ),
     ),
   };
 }
 
-async function showTransaction(
+async function viewTransaction(
   { hash, from, to, input }: { hash: Hex; from: Address; to: Address | null; input: Hex },
   receipt: Receipt | undefined,
-  { services, people }: Sources,
-): Promise<ShownTransaction> {
+  { services, labels }: Sources,
+): Promise<TransactionView> {
   const contract = contractAt(services.deployment, to);
   const decoded = contract === null ? null : decodeCall(contract.abi, input);
   return {
     hash,
-    from: people.show(from),
-    to: to === null ? null : people.show(to),
+    from: labels.view(from),
+    to: to === null ? null : labels.view(to),
     function: decoded?.function ?? null,
     about: await aboutOf([...argumentIds(decoded?.args ?? {}), ...loggedIds(receipt, services)], services),
     succeeded: receipt?.status === "0x1",

@@ -1,23 +1,23 @@
 import type { Hex } from "viem";
-import { operationId } from "../../../relayer/operation.ts";
-import { asJournaled, currentPurchase } from "../../../server/domain/current-state.ts";
-import { findParts } from "../../../server/domain/find.ts";
-import type { PurchaseRecord } from "../../../server/store/records.ts";
-import type { Stored } from "../../../server/store/store.ts";
-import { readAtHead } from "./read-at-head.ts";
-import { readFigures } from "./read-figures.ts";
-import { showOperation } from "./read-operations.ts";
-import { showPurchase } from "./read-purchases.ts";
-import type { ShownOperation, ShownStory } from "./shown.ts";
-import type { Sources } from "./sources.ts";
-import { chainMoments } from "./story/chain-moments.ts";
-import { inOrder } from "./story/moment.ts";
-import { recordMoments } from "./story/record-moments.ts";
-import { serviceMoments } from "./story/service-moments.ts";
+import { operationId } from "../../../../relayer/operation.ts";
+import { asJournaled, currentPurchase } from "../../../../server/domain/current-state.ts";
+import { findParts } from "../../../../server/domain/find.ts";
+import type { PurchaseRecord } from "../../../../server/store/records.ts";
+import type { Stored } from "../../../../server/store/store.ts";
+import { readAtHead } from "../reads/read-at-head.ts";
+import { readFigures } from "../reads/read-figures.ts";
+import { viewPurchase } from "../reads/read-purchases.ts";
+import { viewRelayOperation } from "../reads/read-relay-operations.ts";
+import type { Sources } from "../sources.ts";
+import type { PurchaseTimeline, RelayOperationView } from "../views.ts";
+import { chainEntries } from "./chain-entries.ts";
+import { recordEntries } from "./record-entries.ts";
+import { serviceEntries } from "./service-entries.ts";
+import { inOrder } from "./timeline-entry.ts";
 
 /** Reads one purchase with everything that ever happened to it, on one timeline; null when there is none with this id. */
-export async function readStory(id: string, sources: Sources): Promise<ShownStory | null> {
-  const { services, node, people, description } = sources;
+export async function readTimeline(id: string, sources: Sources): Promise<PurchaseTimeline | null> {
+  const { services, node, labels, description } = sources;
   const { store, deployment } = services;
   const found = await store.get("purchases", id);
   if (found === undefined) return null;
@@ -30,19 +30,19 @@ export async function readStory(id: string, sources: Sources): Promise<ShownStor
   return await readAtHead(node, async (head) => {
     const [[figures], onChain, service] = await Promise.all([
       readFigures([purchase], head, node, deployment),
-      chainMoments(purchase, head, sources),
-      serviceMoments(purchase, sources),
+      chainEntries(purchase, head, sources),
+      serviceEntries(purchase, sources),
     ]);
     if (figures === undefined) throw new Error("Every purchase has figures.");
-    const moments = [...recordMoments(purchase, parts, operations, people), ...onChain, ...service];
+    const entries = [...recordEntries(purchase, parts, operations, labels), ...onChain, ...service];
     return {
-      purchase: showPurchase(purchase, figures, people),
+      purchase: viewPurchase(purchase, figures, labels),
       merchant_name: merchant?.value.name ?? purchase.merchant_id,
       terms: purchase.terms,
       as_of: head,
       wallet_url: `${description.urls.api}/wallet/${purchase.program}/purchase/${id}`,
       operations,
-      moments: inOrder(moments),
+      moments: inOrder(entries),
     };
   });
 }
@@ -50,7 +50,7 @@ export async function readStory(id: string, sources: Sources): Promise<ShownStor
 async function readOperationsOf(
   { value }: Stored<PurchaseRecord>,
   sources: Sources,
-): Promise<ShownOperation[]> {
+): Promise<RelayOperationView[]> {
   const { store, deployment } = sources.services;
   const { program, commitment_hash, refund_id } = value;
   const intent: { program: string; kind: "offer"; businessKey: Hex } = {
@@ -65,5 +65,5 @@ async function readOperationsOf(
   ];
   const found = await Promise.all(ids.map(async (id) => await store.get("operations", id)));
   const records = found.flatMap((stored) => (stored === undefined ? [] : [stored.value]));
-  return await Promise.all(records.map(async (record) => await showOperation(record, sources)));
+  return await Promise.all(records.map(async (record) => await viewRelayOperation(record, sources)));
 }

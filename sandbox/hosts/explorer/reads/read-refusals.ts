@@ -1,11 +1,11 @@
-import { toTimestamp } from "../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/time.ts";
+import type { KeptRefusal } from "../live/refusal-log.ts";
+import type { Sources } from "../sources.ts";
+import type { RefusalView, ViewPage } from "../views.ts";
 import { type PageQuery, pageSize } from "./page.ts";
-import type { KeptRefusal } from "./refusal-log.ts";
-import type { ShownPage, ShownRefusal } from "./shown.ts";
-import type { Sources } from "./sources.ts";
 
 /** Reads a page of the transactions that were refused, the newest first; the cursor is a refusal's number. */
-export function readRefusals(query: PageQuery, sources: Sources): ShownPage<ShownRefusal> {
+export function readRefusals(query: PageQuery, sources: Sources): ViewPage<RefusalView> {
   const { cursor, program, q } = query;
   const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
   const found = sources.refusals
@@ -13,16 +13,16 @@ export function readRefusals(query: PageQuery, sources: Sources): ShownPage<Show
     .filter((refusal) => refusal.number < before)
     .filter((refusal) => program === undefined || refusal.program === program)
     .filter((refusal) => mentions(refusal, q));
-  const data = found.slice(0, pageSize).map((refusal) => showRefusal(refusal, sources));
+  const data = found.slice(0, pageSize).map((refusal) => viewRefusal(refusal, sources));
   const last = data.at(-1);
   return { data, next_cursor: found.length > pageSize && last !== undefined ? String(last.number) : null };
 }
 
-/** A refusal as it is shown. */
-export function showRefusal(refusal: KeptRefusal, { description }: Sources): ShownRefusal {
-  const { at, request_id: _, checks, ...shown } = refusal;
+/** A refusal in the shape that is answered. */
+export function viewRefusal(refusal: KeptRefusal, { description }: Sources): RefusalView {
+  const { at, request_id: _, checks, ...told } = refusal;
   return {
-    ...shown,
+    ...told,
     at: toTimestamp(at),
     checks: checks.map((check) => ({ ...check })),
     explain: `${description.urls.control}/explain/${refusal.transaction_hash}`,

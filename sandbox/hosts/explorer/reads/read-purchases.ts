@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { toTimestamp } from "../../../protocol/time.ts";
-import { asJournaled, currentPurchase } from "../../../server/domain/current-state.ts";
-import { purchaseStatuses } from "../../../server/schemas/purchase.ts";
-import type { PurchaseRecord } from "../../../server/store/records.ts";
+import { toTimestamp } from "../../../../protocol/time.ts";
+import { asJournaled, currentPurchase } from "../../../../server/domain/current-state.ts";
+import { purchaseStatuses } from "../../../../server/schemas/purchase.ts";
+import type { PurchaseRecord } from "../../../../server/store/records.ts";
+import type { Sources } from "../sources.ts";
+import type { FiguresView, PurchaseView, PurchaseViews } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
 import { readAtHead } from "./read-at-head.ts";
 import { readFigures } from "./read-figures.ts";
-import type { ShownFigures, ShownPurchase, ShownPurchases } from "./shown.ts";
-import type { Sources } from "./sources.ts";
 
 /** The query of the purchases. */
 export const purchasesQuery = pageQuery.extend({ status: z.enum(purchaseStatuses).optional() });
@@ -16,8 +16,8 @@ export const purchasesQuery = pageQuery.extend({ status: z.enum(purchaseStatuses
 export async function readPurchases(
   query: z.output<typeof purchasesQuery>,
   sources: Sources,
-): Promise<ShownPurchases> {
-  const { services, node, people } = sources;
+): Promise<PurchaseViews> {
+  const { services, node, labels } = sources;
   const journaled = asJournaled(services);
   const { cursor, status, program, q } = query;
   const searching = status !== undefined || (q !== undefined && q !== "");
@@ -36,18 +36,18 @@ export async function readPurchases(
     const figures = await readFigures(records, head, node, services.deployment);
     const data = records.flatMap((record, index) => {
       const found = figures[index];
-      return found === undefined ? [] : [showPurchase(record, found, people)];
+      return found === undefined ? [] : [viewPurchase(record, found, labels)];
     });
     return { data, next_cursor: page.next_cursor, as_of: head };
   });
 }
 
-/** A purchase as it is shown. */
-export function showPurchase(
+/** A purchase in the shape that is answered. */
+export function viewPurchase(
   purchase: PurchaseRecord,
-  figures: ShownFigures,
-  people: Sources["people"],
-): ShownPurchase {
+  figures: FiguresView,
+  labels: Sources["labels"],
+): PurchaseView {
   const { id, program, merchant_id, status, route, reference, commitment_hash } = purchase;
   return {
     id,
@@ -57,9 +57,9 @@ export function showPurchase(
     route,
     reference,
     commitment_hash,
-    merchant: people.show(purchase.merchant),
-    buyer: people.show(purchase.buyer),
-    beneficiary: people.show(purchase.beneficiary),
+    merchant: labels.view(purchase.merchant),
+    buyer: labels.view(purchase.buyer),
+    beneficiary: labels.view(purchase.beneficiary),
     deadlines: {
       offer_at: toTimestamp(purchase.offer_deadline),
       pay_at: toTimestamp(purchase.pay_deadline),

@@ -4,13 +4,13 @@ import { decodeLog } from "../../../../protocol/binding/match-log.ts";
 import type { Json } from "../../../../protocol/json.ts";
 import { toTimestamp } from "../../../../protocol/time.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
-import type { Head } from "../read-at-head.ts";
-import type { ShownMoment } from "../shown.ts";
+import type { Head } from "../reads/read-at-head.ts";
 import type { BatchingNode, Sources } from "../sources.ts";
-import { moment, type Stage, type StagedMoment } from "./moment.ts";
+import type { TimelineEntry } from "../views.ts";
+import { type Stage, type StagedEntry, timelineEntry } from "./timeline-entry.ts";
 
 /** The registrar's events about one purchase, with what each means and which of its fields are told. */
-const told = {
+const purchaseEvents = {
   PurchaseOffered: {
     stage: "on chain",
     kind: "on_chain",
@@ -54,11 +54,13 @@ const told = {
     fields: ["released"],
   },
 } as const satisfies {
-  [event: string]: { stage: Stage; kind: ShownMoment["kind"]; title: string; fields: readonly string[] };
+  [event: string]: { stage: Stage; kind: TimelineEntry["kind"]; title: string; fields: readonly string[] };
 };
 
-type ToldEvent = keyof typeof told;
-const toldEvents = Object.keys(told).filter((name): name is ToldEvent => name in told);
+type PurchaseEvent = keyof typeof purchaseEvents;
+const eventNames = Object.keys(purchaseEvents).filter(
+  (name): name is PurchaseEvent => name in purchaseEvents,
+);
 const approval = parseAbiItem(
   "event Approval(address indexed owner, address indexed spender, uint256 value)",
 );
@@ -66,15 +68,40 @@ const approval = parseAbiItem(
 const mostApprovals = 20;
 
 /** What the chain holds of a purchase: the registrar's events about it, and what its buyer approved since it was created. */
-export async function chainMoments(
+export async function chainEntries(
   purchase: PurchaseRecord,
   head: Head,
   sources: Sources,
-): Promise<StagedMoment[]> {
-  const { node, people, services } = sources;
+): Promise<StagedEntry[]> {
+  const { node, labels } = sources;
+  const { own, approvals } = await readLogs(purchase, head, sources);
+  const until = paidInFull(own, purchase) ?? BigInt(head.number);
+  const newest = approvals.filter(({ blockNumber }) => blockNumber <= until).slice(-mostApprovals);
+  const times = await readTimes([...own, ...newest], node);
+  const timeOf = ({ blockNumber }: { blockNumber: bigint }) => times.get(blockNumber) ?? head.at;
+  return [
+    ...own.flatMap((log) => eventEntries(log, timeOf(log), purchase, sources)),
+    ...newest.map((log) =>
+      timelineEntry("approved", {
+        at: timeOf(log),
+        kind: "approved",
+        title: "The buyer approved an amount, for all of its purchases.",
+        actor: labels.nameOf(purchase.buyer),
+        block_number: Number(log.blockNumber),
+        transaction_hash: log.transactionHash,
+        details: { amount: String(log.args.value ?? 0n) },
+      }),
+    ),
+  ];
+}
+
+/** Reads the registrar's logs about a purchase, and the approvals of its buyer since it was created. */
+async function readLogs(purchase: PurchaseRecord, head: Head, { node, services }: Sources) {
   const { registrar, token } = services.deployment;
-  const fromBlock = await firstBlockSince(purchase.created_at, head, node);
-  const range = { fromBlock, toBlock: BigInt(head.number) };
+  const range = {
+    fromBlock: await firstBlockSince(purchase.created_at, head, node),
+    toBlock: BigInt(head.number),
+  };
   const [found, approvals] = await Promise.all([
     node.request({
       method: "eth_getLogs",
@@ -94,38 +121,24 @@ export async function chainMoments(
       ...range,
     }),
   ]);
-  const own = found.map((log) => formatLog(log)).filter(isMined);
-  const until = paidInFull(own, purchase) ?? range.toBlock;
-  const newest = approvals.filter(({ blockNumber }) => blockNumber <= until).slice(-mostApprovals);
-  const times = await readTimes([...own, ...newest], node);
+  return { own: found.map((log) => formatLog(log)).filter(isMined), approvals };
+}
+
+/** The entry of a log of the registrar; none for an event that is not about the purchase's course. */
+function eventEntries(log: MinedLog, at: string, purchase: PurchaseRecord, sources: Sources): StagedEntry[] {
+  const decoded = decodeEvent(log);
+  if (decoded === null) return [];
+  const { stage, kind, title, fields } = purchaseEvents[decoded.event];
   return [
-    ...own.flatMap((log) => {
-      const decoded = decodeEvent(log);
-      if (decoded === null) return [];
-      const { stage, kind, title, fields } = told[decoded.event];
-      return [
-        moment(stage, {
-          at: times.get(log.blockNumber) ?? head.at,
-          kind,
-          title,
-          actor: actorOf(decoded.event, purchase, sources),
-          block_number: Number(log.blockNumber),
-          transaction_hash: log.transactionHash,
-          details: Object.fromEntries(fields.map((name) => [name, String(decoded.fields[name])])),
-        }),
-      ];
+    timelineEntry(stage, {
+      at,
+      kind,
+      title,
+      actor: actorOf(decoded.event, purchase, sources),
+      block_number: Number(log.blockNumber),
+      transaction_hash: log.transactionHash,
+      details: Object.fromEntries(fields.map((name) => [name, String(decoded.fields[name])])),
     }),
-    ...newest.map(({ args, blockNumber, transactionHash }) =>
-      moment("approved", {
-        at: times.get(blockNumber) ?? head.at,
-        kind: "approved",
-        title: "The buyer approved an amount, for all of its purchases.",
-        actor: people.name(purchase.buyer),
-        block_number: Number(blockNumber),
-        transaction_hash: transactionHash,
-        details: { amount: String(args.value ?? 0n) },
-      }),
-    ),
   ];
 }
 
@@ -143,25 +156,25 @@ function isMined(log: Log): log is MinedLog {
   return log.blockNumber !== null && log.logIndex !== null && log.transactionHash !== null;
 }
 
-function decodeEvent(log: MinedLog): { event: ToldEvent; fields: { [name: string]: Json } } | null {
-  for (const event of toldEvents) {
+function decodeEvent(log: MinedLog): { event: PurchaseEvent; fields: { [name: string]: Json } } | null {
+  for (const event of eventNames) {
     const decoded = decodeLog(log, { abi: purchaseRegistrarAbi, event });
     if (decoded !== null) return { event, fields: decoded.fields };
   }
   return null;
 }
 
-function actorOf(event: ToldEvent, purchase: PurchaseRecord, { people, services }: Sources): string {
+function actorOf(event: PurchaseEvent, purchase: PurchaseRecord, { labels, services }: Sources): string {
   const program = services.deployment.programs.find(({ id }) => id === purchase.program);
   switch (event) {
     case "PurchasePaid":
-      return people.name(purchase.buyer);
+      return labels.nameOf(purchase.buyer);
     case "PurchaseClaimed":
-      return people.name(purchase.beneficiary);
+      return labels.nameOf(purchase.beneficiary);
     case "PurchaseRegistered":
-      return people.name(purchase.merchant);
+      return labels.nameOf(purchase.merchant);
     default:
-      return program === undefined ? "the registrar" : people.name(program.registrar);
+      return program === undefined ? "the registrar" : labels.nameOf(program.registrar);
   }
 }
 

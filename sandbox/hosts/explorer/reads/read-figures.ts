@@ -1,12 +1,13 @@
 import { type Address, getAddress } from "viem";
-import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
-import { hashId } from "../../../protocol/id.ts";
-import { toTimestamp } from "../../../protocol/time.ts";
-import type { Deployment } from "../../../server/deployment.ts";
-import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.generated.ts";
+import { hashId } from "../../../../protocol/id.ts";
+import { toTimestamp } from "../../../../protocol/time.ts";
+import type { Deployment } from "../../../../server/deployment.ts";
+import { reconciledOf } from "../../../../server/domain/receipts.ts";
+import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";
+import type { BatchingNode } from "../sources.ts";
+import type { FiguresView, MerchantView } from "../views.ts";
 import type { Head } from "./read-at-head.ts";
-import type { ShownFigures, ShownMerchant } from "./shown.ts";
-import type { BatchingNode } from "./sources.ts";
 
 /** Reads the money of purchases at one block, all of it in one request to the node. */
 export async function readFigures(
@@ -14,7 +15,7 @@ export async function readFigures(
   head: Head,
   node: BatchingNode,
   deployment: Deployment,
-): Promise<ShownFigures[]> {
+): Promise<FiguresView[]> {
   const registrar = { address: deployment.registrar.address, abi: purchaseRegistrarAbi } as const;
   const at = { blockHash: head.hash };
   const buyers = new Map<Address, Promise<bigint>>();
@@ -26,12 +27,11 @@ export async function readFigures(
         node.readContract({ ...registrar, functionName: "figures", args: [commitment_hash], ...at }),
         buyers.get(buyer),
       ]);
-      const reconciled = receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
       return {
         amount,
         approved: approved.toString(),
         paid: paid.toString(),
-        reconciled: reconciled.toString(),
+        reconciled: reconciledOf({ receipts }).toString(),
         refunded: refunded.toString(),
       };
     }),
@@ -44,7 +44,7 @@ export async function readFundings(
   head: Head,
   node: BatchingNode,
   deployment: Deployment,
-): Promise<ShownMerchant["funding"][]> {
+): Promise<MerchantView["funding"][]> {
   const at = { blockHash: head.hash };
   return await Promise.all(
     merchants.map(async ({ id, program, wallet, funding: { cap, valid_until } }) => {

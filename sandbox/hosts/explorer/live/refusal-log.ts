@@ -1,4 +1,4 @@
-import type { Refusal } from "../../../server/services.ts";
+import type { Refusal } from "../../../../server/services.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 
 /** A refusal as it is kept. */

@@ -1,13 +1,13 @@
-import { toTimestamp } from "../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/time.ts";
+import type { Sources } from "../sources.ts";
+import type { MerchantView, ViewPage } from "../views.ts";
 import { type PageQuery, readPage } from "./page.ts";
 import { readAtHead } from "./read-at-head.ts";
 import { readFundings } from "./read-figures.ts";
-import type { ShownMerchant, ShownPage } from "./shown.ts";
-import type { Sources } from "./sources.ts";
 
 /** Reads a page of the merchants of all programs, with their funding at one block. */
-export async function readMerchants(query: PageQuery, sources: Sources): Promise<ShownPage<ShownMerchant>> {
-  const { services, node, people } = sources;
+export async function readMerchants(query: PageQuery, sources: Sources): Promise<ViewPage<MerchantView>> {
+  const { services, node, labels } = sources;
   const { cursor, program } = query;
   const filter = program === undefined ? {} : { program };
   const { data, next_cursor } = await readPage(services.store, "merchants", filter, { cursor });
@@ -26,7 +26,7 @@ export async function readMerchants(query: PageQuery, sources: Sources): Promise
             name,
             status,
             reference,
-            wallet: people.show(merchant.wallet),
+            wallet: labels.view(merchant.wallet),
             funding,
             created_at: toTimestamp(merchant.created_at),
           },

@@ -1,31 +1,31 @@
 import { toTimestamp } from "../../../../protocol/time.ts";
 import type { PurchaseRecord, SubmissionRecord } from "../../../../server/store/records.ts";
-import { showEvent } from "../read-events.ts";
-import { showRefusal } from "../read-refusals.ts";
-import type { ShownEvent } from "../shown.ts";
+import { viewEvent } from "../reads/read-events.ts";
+import { viewRefusal } from "../reads/read-refusals.ts";
 import type { Sources } from "../sources.ts";
-import { moment, type StagedMoment, stages } from "./moment.ts";
+import type { EventView } from "../views.ts";
+import { type StagedEntry, stages, timelineEntry } from "./timeline-entry.ts";
 
 /** What the service told and refused about a purchase: wallet submissions, outbox events, their deliveries, and refusals. */
-export async function serviceMoments({ id }: PurchaseRecord, sources: Sources): Promise<StagedMoment[]> {
+export async function serviceEntries({ id }: PurchaseRecord, sources: Sources): Promise<StagedEntry[]> {
   const { services, refusals } = sources;
   const [submissions, events] = await Promise.all([
     services.store.list("submissions", { subject: id }),
     services.store.list("events", { subject: id }),
   ]);
-  const shown = await Promise.all(events.map(async ({ value }) => await showEvent(value, sources)));
+  const views = await Promise.all(events.map(async ({ value }) => await viewEvent(value, sources)));
   return [
-    ...submissions.map(({ value }) => submissionMoment(value)),
-    ...shown.flatMap((event) => eventMoments(event, services.settings.receiverUrl)),
+    ...submissions.map(({ value }) => submissionEntry(value)),
+    ...views.flatMap((event) => eventEntries(event, services.settings.receiverUrl)),
     ...refusals
       .newest()
       .filter(({ subject }) => subject === id)
-      .map((refusal) => refusalMoment(showRefusal(refusal, sources))),
+      .map((refusal) => refusalEntry(viewRefusal(refusal, sources))),
   ];
 }
 
-function submissionMoment({ action, transaction_hash, submitted_at }: SubmissionRecord): StagedMoment {
-  return moment("submitted", {
+function submissionEntry({ action, transaction_hash, submitted_at }: SubmissionRecord): StagedEntry {
+  return timelineEntry("submitted", {
     at: toTimestamp(submitted_at),
     kind: "submitted",
     title: `The wallet submitted: ${action}.`,
@@ -34,9 +34,9 @@ function submissionMoment({ action, transaction_hash, submitted_at }: Submission
   });
 }
 
-function eventMoments(event: ShownEvent, receiver: string): StagedMoment[] {
+function eventEntries(event: EventView, receiver: string): StagedEntry[] {
   return [
-    moment(stages.find((stage) => stage === event.type) ?? "delivered", {
+    timelineEntry(stages.find((stage) => stage === event.type) ?? "delivered", {
       at: event.created_at,
       kind: "event",
       title: `The outbox took the event ${event.type}.`,
@@ -44,7 +44,7 @@ function eventMoments(event: ShownEvent, receiver: string): StagedMoment[] {
       details: { event: event.id, delivery: event.delivery },
     }),
     ...event.attempts.map((attempt) =>
-      moment("delivered", {
+      timelineEntry("delivered", {
         at: attempt.at,
         kind: "delivery",
         title: `Delivery of ${event.type}, attempt ${attempt.number}: ${outcomeOf(attempt)}.`,
@@ -55,14 +55,14 @@ function eventMoments(event: ShownEvent, receiver: string): StagedMoment[] {
   ];
 }
 
-function outcomeOf({ ended, status_code, error }: ShownEvent["attempts"][number]): string {
+function outcomeOf({ ended, status_code, error }: EventView["attempts"][number]): string {
   if (!ended) return "no outcome yet";
   return status_code === null ? (error ?? "no answer") : `answered ${status_code}`;
 }
 
-function refusalMoment(refusal: ReturnType<typeof showRefusal>): StagedMoment {
+function refusalEntry(refusal: ReturnType<typeof viewRefusal>): StagedEntry {
   const failed = refusal.checks.filter(({ ok }) => !ok).map(({ name }) => name);
-  return moment("refused", {
+  return timelineEntry("refused", {
     at: refusal.at,
     kind: "refused",
     title: `A ${refusal.step} was refused: ${failed.join(", ")}.`,

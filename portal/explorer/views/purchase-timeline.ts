@@ -1,4 +1,4 @@
-import type { ShownMoment, ShownStory } from "../../../sandbox/hosts/explorer/shown.ts";
+import type { PurchaseTimeline, TimelineEntry } from "../../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatAmount, formatTime, type Measure, words } from "../format.ts";
@@ -8,8 +8,8 @@ import { defineView } from "../view.ts";
 import { operationCard } from "./operations.ts";
 import { parties } from "./purchases.ts";
 
-/** One purchase: its terms, its money, and its whole story. */
-export const story = defineView<ShownStory>({
+/** One purchase: its terms, its money, and its whole timeline. */
+export const purchaseTimeline = defineView<PurchaseTimeline>({
   title: ({ id }) => `Purchase ${id}`,
   topics: ["purchases", "operations", "events", "refusals", "blocks"],
   load: ({ id }) => read(`/purchases/${encodeURIComponent(id)}`),
@@ -19,8 +19,8 @@ export const story = defineView<ShownStory>({
       ${copyable(data.purchase.id, "purchase id")} ${badge(data.purchase.status)}
     </div>
     <section class="panel" aria-label="Money">${payments(data.purchase.figures, scene.measure)} ${facts(data, scene)}</section>
-    <section class="panel" aria-labelledby="story">
-      <h2 id="story">What happened</h2>
+    <section class="panel" aria-labelledby="timeline">
+      <h2 id="timeline">What happened</h2>
       ${timeline(data.moments, scene.measure)}
     </section>
     ${
@@ -34,7 +34,7 @@ export const story = defineView<ShownStory>({
   `,
 });
 
-function facts({ purchase, merchant_name, wallet_url, terms, as_of }: ShownStory, { measure }: Scene) {
+function facts({ purchase, merchant_name, wallet_url, terms, as_of }: PurchaseTimeline, { measure }: Scene) {
   const { figures, deadlines } = purchase;
   return html`<dl class="facts">
       <dt>Approved now</dt>
@@ -62,19 +62,19 @@ function facts({ purchase, merchant_name, wallet_url, terms, as_of }: ShownStory
     </p>`;
 }
 
-/** Moments below each other; a time is told where it changes. */
-function timeline(moments: readonly ShownMoment[], measure: Measure): TemplateResult {
+/** Entries below each other; a time is told where it changes. */
+function timeline(entries: readonly TimelineEntry[], measure: Measure): TemplateResult {
   return html`<ol class="timeline">
-    ${moments.map((moment, index) => {
-      const told = moments[index - 1]?.at === moment.at;
-      return html`<li class=${`moment ${moment.kind} ${told ? "same" : ""}`}>
-        <p class="when">${told ? html`<span class="unseen">${formatTime(moment.at)}</span>` : time(moment.at, measure)}</p>
+    ${entries.map((entry, index) => {
+      const told = entries[index - 1]?.at === entry.at;
+      return html`<li class=${`moment ${entry.kind} ${told ? "same" : ""}`}>
+        <p class="when">${told ? html`<span class="unseen">${formatTime(entry.at)}</span>` : time(entry.at, measure)}</p>
         <div class="what">
-          <p><strong>${moment.title}</strong></p>
+          <p><strong>${entry.title}</strong></p>
           <p class="small quiet row">
-            <span>${moment.actor}</span>${blockLink(moment.block_number)}${transaction(moment.transaction_hash)}
+            <span>${entry.actor}</span>${blockLink(entry.block_number)}${transaction(entry.transaction_hash)}
           </p>
-          ${details(moment, measure)} ${moment.checks.length === 0 ? nothing : checks(moment.checks)}
+          ${details(entry, measure)} ${entry.checks.length === 0 ? nothing : checks(entry.checks)}
         </div>
       </li>`;
     })}
@@ -83,7 +83,7 @@ function timeline(moments: readonly ShownMoment[], measure: Measure): TemplateRe
 
 const amounts = ["amount", "award", "paidTotal", "requested_amount", "released"];
 
-function details({ details: given }: ShownMoment, measure: Measure) {
+function details({ details: given }: TimelineEntry, measure: Measure) {
   const entries = Object.entries(given);
   if (entries.length === 0) return nothing;
   return html`<dl class="details small">
