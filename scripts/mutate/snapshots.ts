@@ -186,6 +186,7 @@ export const snapshots: readonly MutantGroup[] = [
         find: "this.#arrivals = arrivals;",
         replace: "",
         tests: [saved],
+        only: "a loaded sandbox has",
       },
     ],
   },
@@ -197,6 +198,8 @@ export const snapshots: readonly MutantGroup[] = [
         rule: "A restore takes the mode of mining back.",
         find: "if (now.automine !== automine || now.interval !== interval)",
         replace: "if (now.automine !== automine && now.interval !== interval)",
+        tests: [snapshot],
+        only: "the mode of mining",
       },
       {
         rule: "A snapshot file brings the mode of mining.",

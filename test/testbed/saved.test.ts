@@ -67,25 +67,35 @@ test("another process with another home and folder goes on from a saved sandbox 
   await start.restore();
 });
 
-test("a loaded sandbox has the numbers of requests, the credential of the client and the mode of mining of its file", async () => {
-  const start = await sandbox.snapshot();
-  const ask = async ({ client }: Sandbox) => {
-    const params = { path: { program: "prg_books" } };
-    const { response } = await client.GET("/v1/routing/programs/{program}", { params });
-    return { status: response.status, id: response.headers.get("X-Request-Id") };
-  };
-  expect(await ask(sandbox)).toMatchObject({ status: 200, id: expect.stringMatching(/^req_/) });
-  await setMining(sandbox.chain.client, 3_600);
-  const file = join(await temporaryFolder(), "saved.snapshot");
-  await sandbox.save(file);
-  const saved = await sandbox.fingerprint();
-  await using loaded = await createSandbox({ from: file });
-  expect(await readMining(loaded.chain.client)).toEqual({ automine: false, interval: 3_600 });
-  expect(await ask(loaded)).toEqual(await ask(sandbox));
-  // Without the credential the client would have had another one issued.
-  expect(await loaded.fingerprint()).toEqual(saved);
-  await start.restore();
-});
+test.each([
+  ["never", { automine: false, interval: null }],
+  [3_600, { automine: false, interval: 3_600 }],
+] as const)(
+  "a loaded sandbox has the numbers of requests, the credential of the client, the deliveries and the mode of mining of its file (%s)",
+  async (pace, mining) => {
+    const start = await sandbox.snapshot();
+    const ask = async ({ client }: Sandbox) => {
+      const params = { path: { program: "prg_books" } };
+      const { response } = await client.GET("/v1/routing/programs/{program}", { params });
+      return { status: response.status, id: response.headers.get("X-Request-Id") };
+    };
+    expect(await ask(sandbox)).toMatchObject({ status: 200, id: expect.stringMatching(/^req_/) });
+    const headers = { "Content-Type": "application/json" };
+    await fetch(sandbox.description.receiver.url, { method: "POST", headers, body: "{}" });
+    expect(sandbox.receiver.deliveries()).toHaveLength(1);
+    await setMining(sandbox.chain.client, pace);
+    const file = join(await temporaryFolder(), "saved.snapshot");
+    await sandbox.save(file);
+    const saved = await sandbox.fingerprint();
+    await using loaded = await createSandbox({ from: file });
+    expect(await readMining(loaded.chain.client)).toEqual(mining);
+    expect(loaded.receiver.deliveries()).toEqual(sandbox.receiver.deliveries());
+    expect(await ask(loaded)).toEqual(await ask(sandbox));
+    // Without the credential the client would have had another one issued.
+    expect(await loaded.fingerprint()).toEqual(saved);
+    await start.restore();
+  },
+);
 
 test("a saved sandbox can be loaded into a data directory, which keeps it", async () => {
   const file = join(await temporaryFolder(), "saved.snapshot");

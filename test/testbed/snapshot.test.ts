@@ -2,6 +2,7 @@ import { createWalletClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readMining, setMining } from "../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
@@ -72,6 +73,22 @@ test("a restore takes a live clock back by what it travelled since", async () =>
   await mark.restore();
   expect(clock.offset()).toBe(offset);
 });
+
+test.each(["transaction", "never", 3_600] as const)(
+  "a restore takes the mode of mining back to %s, whatever it was since",
+  async (pace) => {
+    const { client } = sandbox.chain;
+    await setMining(client, pace);
+    const mark = await sandbox.snapshot();
+    const before = await readMining(client);
+    for (const since of ["transaction", "never", 60] as const) {
+      await setMining(client, since);
+      await mark.restore();
+      expect(await readMining(client)).toEqual(before);
+    }
+    await setMining(client, "transaction");
+  },
+);
 
 test("the same requests have the same ids again after a restore", async () => {
   const ask = async () => {
