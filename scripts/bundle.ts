@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
-import { writeBundle, writeWhole } from "./write-bundle.ts";
+import { writeBundle, writeForAll } from "./write-bundle.ts";
 
 const folder = join(packageRoot(), ".bundle");
 // As deep as sandbox/lib/ and dist/cli/, from where what is read at run time is looked for.
@@ -18,7 +18,7 @@ enableCompileCache(join(__dirname, "..", "..", "node_modules", ".cache", "routin
 require("./command-line.cjs").runCommandLine();
 `;
 
-writeWhole(join(folder, "cli", "main.cjs"), entry);
+await writeForAll(join(folder, "cli", "main.cjs"), entry);
 await writeBundle(
   { "command-line": join("cli", "command-line.ts") },
   { dir, format: "cjs", codeSplitting: false, entryFileNames: "[name].cjs" },

@@ -1,7 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { type InputOptions, type OutputOptions, rolldown } from "rolldown";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { replaceFile } from "../server/replace-file.ts";
 
 const root = packageRoot();
 
@@ -25,9 +27,10 @@ export async function writeBundle(
   // A bundle of which it is not known what it was made of is made again.
   rmSync(sourcesFile, { force: true });
   const { dir = "." } = output;
-  for (const file of files) if (file.type === "chunk") writeWhole(join(root, dir, file.fileName), file.code);
+  for (const file of files)
+    if (file.type === "chunk") await writeForAll(join(root, dir, file.fileName), file.code);
   const sources = ["package-lock.json", ...watched.filter((path) => !path.includes("node_modules"))];
-  writeWhole(sourcesFile, sources.map(describe).join("\n"));
+  await writeForAll(sourcesFile, sources.map(describe).join("\n"));
 }
 
 /** Whether a bundle is there and its sources are as they were; scripts/setup.mjs asks the same before anything is installed. */
@@ -40,12 +43,10 @@ export function isCurrent(sourcesFile: string): boolean {
   }
 }
 
-/** Writes a file so that it is there whole or not at all. */
-export function writeWhole(file: string, text: string): void {
-  const part = `${file}.${process.pid}`;
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(part, text);
-  renameSync(part, file);
+/** Writes a file, whole or not at all, for every user of the checkout; several processes may do so at once. */
+export async function writeForAll(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await replaceFile(file, text, { mode: 0o666, next: `${file}.${process.pid}` });
 }
 
 function describe(path: string): string {

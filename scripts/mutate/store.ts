@@ -233,7 +233,7 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "The name of the journal after a repair is on disk.",
-        find: "await rename(next, this.#file);\n    await syncDirectory(dirname(this.#file));",
+        find: "await renameFile(next, this.#file);",
         replace: "await rename(next, this.#file);",
         tests: [disk],
         only: "the names of the files",
@@ -267,13 +267,6 @@ export const store: readonly MutantGroup[] = [
     tests: [embedded],
     mutants: [
       {
-        rule: "The name of a snapshot is on disk before the journal behind it is dropped.",
-        find: "await syncDirectory(dirname(this.#file));",
-        replace: "",
-        tests: [disk],
-        only: "the name of a snapshot",
-      },
-      {
         rule: "A snapshot that lacks records is refused.",
         find: "complete = line.records === records",
         replace: "complete = true",
@@ -283,11 +276,29 @@ export const store: readonly MutantGroup[] = [
         find: "if (format === currentFormat) return format;",
         replace: "if (format !== undefined) return format;",
       },
+    ],
+  },
+  {
+    file: "server/replace-file.ts",
+    tests: [disk],
+    mutants: [
+      {
+        rule: "The name of a snapshot is on disk before the journal behind it is dropped.",
+        find: "throw error;\n  }\n  await syncDirectory(dirname(file));",
+        replace: "throw error;\n  }",
+        only: "the name of a snapshot",
+      },
       {
         rule: "A snapshot that cannot be written leaves nothing in its way.",
-        find: "await rm(next, { force: true });",
+        find: "await rm(next, { force: true }).catch(() => undefined);",
         replace: "",
-        tests: [disk],
+        only: "has no room for",
+      },
+      {
+        rule: "A snapshot file that cannot be written leaves nothing beside it.",
+        find: "await rm(next, { force: true }).catch(() => undefined);",
+        replace: "",
+        tests: ["test/testbed/saved.test.ts"],
         only: "has no room for",
       },
     ],

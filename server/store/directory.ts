@@ -1,15 +1,10 @@
-import { constants, existsSync } from "node:fs";
-import { copyFile, mkdir, open, rename, stat } from "node:fs/promises";
+import { createReadStream, existsSync } from "node:fs";
+import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "../replace-file.ts";
 import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
 import { type Durability, type JournalEntry, JournaledStore } from "./journaled-store.ts";
-import {
-  currentFormat,
-  readSnapshot,
-  type StoreContents,
-  syncDirectory,
-  writeSnapshot,
-} from "./snapshot-file.ts";
+import { currentFormat, readSnapshot, type StoreContents, writeSnapshot } from "./snapshot-file.ts";
 import { type StoreImage, StoreUnavailableError } from "./store.ts";
 
 import { upgradeChange } from "./upgrade-record.ts";
@@ -148,9 +143,5 @@ class DirectoryDurability implements Durability {
 async function keepCopy(file: string, format: number): Promise<void> {
   const copy = `${file}.format-${format}`;
   if (!existsSync(file) || existsSync(copy)) return;
-  await copyFile(file, `${copy}.part`, constants.COPYFILE_FICLONE);
-  await using handle = await open(`${copy}.part`, "r+");
-  await handle.sync();
-  await rename(`${copy}.part`, copy);
-  await syncDirectory(join(file, ".."));
+  await replaceFile(copy, async (handle) => await handle.writeFile(createReadStream(file)));
 }

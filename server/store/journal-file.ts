@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { renameFile, syncDirectory } from "../replace-file.ts";
 import { damaged, readCheckedLines, toLine } from "./checked-lines.ts";
 import type { JournalEntry } from "./journaled-store.ts";
-import { syncDirectory } from "./snapshot-file.ts";
 
 /**
  * The committed batches since the snapshot, one a line, each synced to disk.
@@ -90,8 +90,7 @@ export class JournalFile {
     const next = `${this.#file}.next`;
     await rm(next, { force: true });
     const fresh = await open(next, "a", 0o600);
-    await rename(next, this.#file);
-    await syncDirectory(dirname(this.#file));
+    await renameFile(next, this.#file);
     const old = this.#handle;
     this.#handle = fresh;
     this.#bytes = 0;

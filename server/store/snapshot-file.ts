@@ -1,7 +1,7 @@
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FileHandle, open } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
 import { JSONFile } from "lowdb/node";
+import { replaceFile } from "../replace-file.ts";
 import { damaged, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
 import { type CollectionName, collectionNames } from "./records.ts";
 import type { Stored, StoreImage } from "./store.ts";
@@ -75,12 +75,6 @@ export async function writeSnapshot(file: string, contents: StoreContents): Prom
   return adapter.bytes;
 }
 
-/** Makes what a directory lists durable: files that were created, renamed or removed in it. */
-export async function syncDirectory(directory: string): Promise<void> {
-  await using handle = await open(directory, "r");
-  await handle.sync();
-}
-
 /** The adapter that lowdb reads and writes through: a line for each record, each with its checksum, the whole synced to disk. */
 class SnapshotFile implements Adapter<StoreContents> {
   readonly #file: string;
@@ -117,18 +111,9 @@ class SnapshotFile implements Adapter<StoreContents> {
   }
 
   async write(contents: StoreContents): Promise<void> {
-    const next = `${this.#file}.next`;
-    try {
-      await using handle = await open(next, "w", 0o600);
+    await replaceFile(this.#file, async (handle) => {
       this.bytes = await writeLines(handle, contents);
-      await handle.sync();
-    } catch (error) {
-      // On a full disk it only takes the room that is needed.
-      await rm(next, { force: true });
-      throw error;
-    }
-    await rename(next, this.#file);
-    await syncDirectory(dirname(this.#file));
+    });
   }
 }
 

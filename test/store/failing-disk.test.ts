@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zeroHash } from "viem";
 import { expect, onTestFinished, test } from "vitest";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import type { ExplorerChange, PurchaseView, ViewPage } from "../../sandbox/hosts/explorer/views.ts";
 import { openDirectoryStore, readDirectory } from "../../server/store/directory.ts";
 import type { Store } from "../../server/store/store.ts";
@@ -167,6 +168,16 @@ test("the name of a snapshot is on disk before the journal that it replaces is g
   expect(after).not.toMatchObject({ "store.json": before["store.json"] });
   expect(names.synced).toMatchObject([{ ...before, "store.json": after["store.json"] }, after]);
   await store.close();
+});
+
+test("the names of the files that a sandbox goes on with are on disk once it has started, and that its start has succeeded", async () => {
+  const dataDirectory = await temporaryFolder();
+  using names = await watchNames(dataDirectory);
+  await using _sandbox = await createSandbox({ dataDirectory });
+  const there = await listingOf(dataDirectory);
+  expect(there).not.toHaveProperty("unfinished");
+  expect(Object.keys(there)).toEqual(expect.arrayContaining(["settings.json", "chain", "store"]));
+  expect(names.synced.at(-1)).toEqual(there);
 });
 
 test("readers see what is on disk and nothing else, whatever is on its way there", async () => {

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
@@ -183,6 +184,23 @@ test("a load whose port is taken, or that is killed, leaves a directory that can
   await using loaded = await createSandbox({ from: file, dataDirectory });
   expect(await loaded.fingerprint()).toEqual(await sandbox.fingerprint());
 });
+
+test.runIf(existsSync("/dev/full"))(
+  "a snapshot file that the disk has no room for is refused, leaves nothing beside it, and what was there stays",
+  async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, "saved.snapshot");
+    await writeFile(file, "what was there");
+    // Whoever writes to it is told that the disk is full.
+    await symlink("/dev/full", `${file}.next`);
+    await expect(sandbox.save(file)).rejects.toMatchObject({
+      code: "snapshot_refused",
+      message: `${file} cannot be written: Error: ENOSPC: no space left on device, write`,
+    });
+    expect(await readdir(folder)).toEqual(["saved.snapshot"]);
+    expect(await readFile(file, "utf8")).toBe("what was there");
+  },
+);
 
 /** A snapshot file with other fields or another body, under a checksum that is right. */
 function sealed(whole: Buffer, change: object, changed?: Buffer): Buffer {

@@ -1,5 +1,6 @@
-import { open, readFile, rename, stat } from "node:fs/promises";
+import { open, readFile, stat } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
+import { renameFile } from "../../../server/replace-file.ts";
 import { AnvilError } from "./anvil-error.ts";
 import { findProcess, readGuardRecord } from "./guard-record.ts";
 
@@ -80,7 +81,7 @@ export async function adoptDump(stateFile: string): Promise<boolean> {
   }
   await using file = await open(dump, "r+");
   await file.sync();
-  await rename(dump, stateFile);
+  await renameFile(dump, stateFile);
   return true;
 }
 

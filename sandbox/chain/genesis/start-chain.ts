@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
+import { replaceFile } from "../../../server/replace-file.ts";
 import { AnvilError } from "../anvil/anvil-error.ts";
 import { type ChainClient, createChainClient } from "../anvil/chain-client.ts";
 import { nodeSocket } from "../anvil/node-socket.ts";
@@ -119,7 +120,7 @@ async function startNew(
   return await start(options, folder, { initialState }, async (client, clock) => {
     const record = await prepare(client, clock);
     if (folder !== undefined)
-      await writeWhole(recordFileIn(folder), JSON.stringify(z.encode(chainRecord, record)));
+      await replaceFile(recordFileIn(folder), JSON.stringify(z.encode(chainRecord, record)));
     return record;
   });
 }
@@ -206,12 +207,4 @@ function stateFileIn(folder: string): string {
 
 function recordFileIn(folder: string): string {
   return join(folder, "chain.json");
-}
-
-async function writeWhole(target: string, text: string): Promise<void> {
-  const part = `${target}.part`;
-  await using file = await open(part, "w", 0o600);
-  await file.writeFile(text);
-  await file.sync();
-  await rename(part, target);
 }

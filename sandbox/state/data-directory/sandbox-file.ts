@@ -1,5 +1,6 @@
-import { rename, rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "../../../server/replace-file.ts";
 import type { SandboxDescription } from "../description.ts";
 
 /**
@@ -15,10 +16,7 @@ export async function publish(
     { path: join(directory, ".env"), text: toEnvironment(description) },
     { path: join(directory, "sandbox.json"), text: `${JSON.stringify(description, null, 2)}\n` },
   ];
-  for (const { path, text } of files) {
-    await writeFile(`${path}.part`, text, { mode: 0o600 });
-    await rename(`${path}.part`, path);
-  }
+  for (const { path, text } of files) await replaceFile(path, text);
   return async () => {
     for (const { path } of files.toReversed()) await rm(path, { force: true });
   };

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { replaceFile, syncDirectory } from "../../../server/replace-file.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { defaultPrograms, programSchema } from "../../options/programs.ts";
 
@@ -67,13 +68,14 @@ export async function keepSettings(directory: string, wanted: KeptSettings, fres
   const unfinished = join(directory, unfinishedFile);
   if (fresh || existsSync(unfinished))
     for (const part of ["chain", "store"]) await rm(join(directory, part), { recursive: true, force: true });
-  await writeFile(unfinished, "", { mode: 0o600 });
-  await writeFile(join(directory, "settings.json"), JSON.stringify(wanted), { mode: 0o600 });
+  await replaceFile(unfinished, "");
+  await replaceFile(join(directory, "settings.json"), JSON.stringify(wanted));
 }
 
 /** Says that a directory's first start has succeeded. */
 export async function confirmSettings(directory: string): Promise<void> {
   await rm(join(directory, unfinishedFile), { force: true });
+  await syncDirectory(directory);
 }
 
 function describe({ seed, mode, programs, in_database }: KeptSettings): string {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { open, readFile, rename } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
 import { z } from "zod";
 import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { replaceFile } from "../../../server/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
@@ -60,12 +61,8 @@ export async function encodeSnapshot({ state, ...rest }: SavedSandbox): Promise<
  * @throws SandboxError snapshot_refused when the file cannot be written.
  */
 export async function writeSnapshot(file: string, content: Uint8Array): Promise<void> {
-  const part = `${file}.part`;
   try {
-    await using handle = await open(part, "w", 0o600);
-    await handle.writeFile(content);
-    await handle.sync();
-    await rename(part, file);
+    await replaceFile(file, content);
   } catch (cause) {
     throw new SandboxError("snapshot_refused", `${file} cannot be written: ${String(cause)}`, { cause });
   }

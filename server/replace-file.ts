@@ -1,0 +1,52 @@
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** What a file is to hold: all of it, or a function that writes it. */
+export type FileContent = string | Uint8Array | ((file: FileHandle) => Promise<void>);
+
+/** How a file is replaced. */
+export interface ReplaceOptions {
+  /** The permissions of the new file, less the process's umask; its owner alone may read it if not given. */
+  readonly mode?: number;
+  /** Where the content is written first, in the same directory; `<file>.next` if not given. Needs a name of its own when several
+   * processes may replace the file at once. */
+  readonly next?: string;
+}
+
+/**
+ * Writes a file that is there whole or not at all: readers find the old content or the new one, also after a crash or a power
+ * failure. When it resolves, content and name are on disk. When the content cannot be written, what was there stays and nothing is
+ * left beside it.
+ *
+ * @example await replaceFile(".sandbox/settings.json", JSON.stringify(settings))
+ */
+export async function replaceFile(
+  file: string,
+  content: FileContent,
+  { mode = 0o600, next = `${file}.next` }: ReplaceOptions = {},
+): Promise<void> {
+  try {
+    await using handle = await open(next, "w", mode);
+    if (typeof content === "function") await content(handle);
+    else await handle.writeFile(content);
+    await handle.sync();
+    await rename(next, file);
+  } catch (error) {
+    // On a full disk it only takes the room that is needed.
+    await rm(next, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  await syncDirectory(dirname(file));
+}
+
+/** Gives a file that is synced another name in its directory, durably; what had that name is gone. */
+export async function renameFile(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncDirectory(dirname(to));
+}
+
+/** Makes what a directory lists durable: files that were created, renamed or removed in it. */
+export async function syncDirectory(directory: string): Promise<void> {
+  await using handle = await open(directory, "r");
+  await handle.sync();
+}
