@@ -273,8 +273,13 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "A snapshot of a newer format is refused and left alone.",
-        find: "if (format === currentFormat) return format;",
-        replace: "if (format !== undefined) return format;",
+        find: "if (format !== currentFormat) throw otherFormat(file, format);",
+        replace: "",
+      },
+      {
+        rule: "A snapshot of format 1 is refused as such.",
+        find: "if (await isOneDocument(file)) throw otherFormat(file, 1);",
+        replace: "",
       },
     ],
   },
@@ -324,14 +329,9 @@ export const store: readonly MutantGroup[] = [
     tests: [embedded],
     mutants: [
       {
-        rule: "An older format is kept as a copy.",
-        find: "if (old) for (const file of Object.values(files)) await keepCopy(file, 1);",
-        replace: "",
-      },
-      {
-        rule: "The copy of an older format is not written over.",
-        find: "if (!existsSync(file) || existsSync(copy)) return;",
-        replace: "if (!existsSync(file)) return;",
+        rule: "A journal without a snapshot is refused and left alone.",
+        find: "if (snapshot === null && upTo > 0)",
+        replace: "if (snapshot === null && upTo > 1_000)",
       },
       {
         rule: "A journal is folded when it has outgrown its snapshot.",
@@ -345,11 +345,6 @@ export const store: readonly MutantGroup[] = [
         replace: "",
         tests: [disk],
         only: "has no room for",
-      },
-      {
-        rule: "A journal of an older format is read as the newer one.",
-        find: "snapshot.format === currentFormat ? entries : upgradeEntries(entries)",
-        replace: "entries",
       },
     ],
   },

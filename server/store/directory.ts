@@ -1,13 +1,10 @@
-import { createReadStream, existsSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "../replace-file.ts";
+import { damaged } from "./checked-lines.ts";
 import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
 import { type Durability, type JournalEntry, JournaledStore } from "./journaled-store.ts";
-import { currentFormat, readSnapshot, type StoreContents, writeSnapshot } from "./snapshot-file.ts";
+import { emptyContents, readSnapshot, type StoreContents, writeSnapshot } from "./snapshot-file.ts";
 import { type StoreImage, StoreUnavailableError } from "./store.ts";
-
-import { upgradeChange } from "./upgrade-record.ts";
 
 /** How long the journal may become at least before it is folded into the snapshot, in bytes. */
 const smallestFold = 16 * 2 ** 20;
@@ -16,8 +13,8 @@ const smallestFold = 16 * 2 ** 20;
  * Opens the JSON store of a data directory: `store.json`, the snapshot that lowdb keeps, and `store.journal`, one committed batch a
  * line.
  *
- * A torn last line of the journal is dropped; any other damage stops with a sentence that names file and line. A directory of an older
- * format is written anew in this one, with copies of the old files beside it.
+ * A torn last line of the journal is dropped; any other damage, and any other format, stops with a sentence that names file and
+ * line, and nothing is changed.
  *
  * @param foldAbove - how many bytes of journal are folded into the snapshot in the background; never fewer than twice the
  * snapshot's, so that a write costs what it changes however much there is.
@@ -43,14 +40,11 @@ export async function openDirectoryStore(
 async function openIn(directory: string, foldAbove: number): Promise<JournaledStore> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const files = filesOf(directory);
-  const { format, tables, upTo, end } = await load(directory);
-  // Before there were formats, a directory had no snapshot until it was first folded.
-  const old = format === 1 || (format === 0 && upTo > 0);
-  if (old) for (const file of Object.values(files)) await keepCopy(file, 1);
+  const { isNew, tables, upTo, end } = await load(directory);
   const journal = await JournalFile.open(files.journal, end);
   const durability = new DirectoryDurability(files.snapshot, journal, foldAbove);
-  if (format === currentFormat) await durability.measure();
-  else await durability.replace(tables.contents(upTo));
+  if (isNew) await durability.replace(emptyContents);
+  else await durability.measure();
   return new JournaledStore({ durability, tables, upTo });
 }
 
@@ -68,14 +62,12 @@ async function load(directory: string) {
   const files = filesOf(directory);
   const snapshot = await readSnapshot(files.snapshot);
   const end: JournalEnd = { bytes: 0, ended: true };
-  const entries = readJournal(files.journal, snapshot.upTo, end);
-  const current = snapshot.format === currentFormat ? entries : upgradeEntries(entries);
-  const loaded = await JournaledStore.load(snapshot, current);
-  return { ...loaded, format: snapshot.format, end };
-}
-
-async function* upgradeEntries(entries: AsyncIterable<JournalEntry>): AsyncGenerator<JournalEntry> {
-  for await (const entry of entries) yield { ...entry, changes: entry.changes.map(upgradeChange) };
+  const entries = readJournal(files.journal, snapshot?.upTo ?? 0, end);
+  const { tables, upTo } = await JournaledStore.load(snapshot ?? emptyContents, entries);
+  // A directory has a snapshot from its first start on.
+  if (snapshot === null && upTo > 0)
+    throw damaged(files.snapshot, 1, "the file is missing, and the journal beside it holds records");
+  return { isNew: snapshot === null, tables, upTo, end };
 }
 
 function filesOf(directory: string) {
@@ -137,11 +129,4 @@ class DirectoryDurability implements Durability {
     if (this.#journal.bytes > 0) await this.replace(contents).catch(() => undefined);
     await this.#journal.close();
   }
-}
-
-/** Keeps a copy of a file of an older format, whole or not at all; one that an interrupted upgrade has made stays. */
-async function keepCopy(file: string, format: number): Promise<void> {
-  const copy = `${file}.format-${format}`;
-  if (!existsSync(file) || existsSync(copy)) return;
-  await replaceFile(copy, async (handle) => await handle.writeFile(createReadStream(file)));
 }

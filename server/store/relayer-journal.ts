@@ -1,7 +1,7 @@
 import type { Journal } from "../../relayer/journal.ts";
 import { attemptKey, type OperationRecord } from "../../relayer/operation.ts";
 import type { OrderedPage } from "./ordered-index.ts";
-import type { Change, Store, Stored } from "./store.ts";
+import type { Change, Store } from "./store.ts";
 
 /** What the journal needs of a store. */
 export interface JournalStore extends Pick<Store, "get" | "list" | "ordered" | "commit"> {
@@ -21,12 +21,12 @@ export function relayerJournal(store: JournalStore): Journal {
   return {
     async read(operationId) {
       const stored = await store.get("operations", operationId);
-      return stored && attemptOf(stored);
+      return stored?.value;
     },
 
     async reread(attempt) {
       const stored = await store.get(collectionOf(attempt), attemptKey(attempt));
-      return stored && attemptOf(stored);
+      return stored?.value;
     },
 
     superseded: async (current) => await readSuperseded(store, current),
@@ -38,7 +38,7 @@ export function relayerJournal(store: JournalStore): Journal {
       );
       return found
         .flat()
-        .map(attemptOf)
+        .map(({ value }) => value)
         .sort((left, right) => left.sequence - right.sequence);
     },
 
@@ -49,7 +49,7 @@ export function relayerJournal(store: JournalStore): Journal {
         status === undefined
           ? await store.ordered("operations_by_sequence", [program], page)
           : await store.ordered("operations_by_status", [program, status], page);
-      return found.map(attemptOf);
+      return found.map(({ value }) => value);
     },
 
     ...numbersOf(store),
@@ -80,7 +80,7 @@ export async function readSuperseded(
     attemptKey({ operation_id, attempt: index + 1, superseded: true }),
   );
   const found = await Promise.all(keys.map(async (key) => await store.get("attempts", key)));
-  return found.flatMap((stored) => (stored === undefined ? [] : [attemptOf(stored)]));
+  return found.flatMap((stored) => (stored === undefined ? [] : [stored.value]));
 }
 
 type Numbers = Pick<Journal, "budget" | "lastNonce">;
@@ -112,7 +112,7 @@ async function byNonce(
   const direction = page.reverse === true ? -1 : 1;
   return both
     .flat()
-    .map(attemptOf)
+    .map(({ value }) => value)
     .sort((left, right) => direction * ((left.nonce ?? 0) - (right.nonce ?? 0)))
     .slice(0, page.limit);
 }
@@ -131,9 +131,4 @@ async function write(
 /** Current attempts are kept by the id of their operation, so that those are found and listed whatever their number. */
 function collectionOf({ superseded }: Pick<OperationRecord, "superseded">) {
   return superseded ? "attempts" : "operations";
-}
-
-/** Journals of earlier versions know one attempt of each operation. */
-function attemptOf({ value }: Stored<OperationRecord>): OperationRecord {
-  return value.superseded === undefined ? { ...value, attempt: 1, superseded: false } : value;
 }

@@ -1,11 +1,10 @@
+import { existsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
-import { JSONFile } from "lowdb/node";
 import { replaceFile } from "../replace-file.ts";
 import { damaged, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
 import { type CollectionName, collectionNames } from "./records.ts";
 import type { Stored, StoreImage } from "./store.ts";
-import { upgradeRecord } from "./upgrade-record.ts";
 
 /** Everything that a store held at one moment. */
 export interface StoreContents {
@@ -14,11 +13,6 @@ export interface StoreContents {
   counters: { readonly [counter: string]: number };
   /** Records are never changed in place, so that these stay as they were. */
   collections: ReadonlyMap<CollectionName, readonly Stored<unknown>[]>;
-}
-
-/** What was found on disk, and the format that it was written in. */
-export interface KeptContents extends StoreContents {
-  format: number;
 }
 
 interface Header {
@@ -30,38 +24,27 @@ interface Header {
 /** A record as the file holds it. */
 type RecordLine = [collection: CollectionName, key: string, revision: number, value: unknown];
 
-/** The snapshot of format 1: one JSON document. */
-interface FirstFormat {
-  up_to: number;
-  image: StoreImage;
-}
-
-/** The format that is written. */
-export const currentFormat = 2;
+/** The one format that is written and read. */
+const currentFormat = 2;
 
 /** How much is put together before it is written, in characters: a few milliseconds of work, between which commits go on. */
 const portion = 2 ** 18;
 
-const nothing: StoreContents = { upTo: 0, counters: {}, collections: new Map() };
+/** The contents of a store that nothing was written to. */
+export const emptyContents: StoreContents = { upTo: 0, counters: {}, collections: new Map() };
 
 /**
- * Reads the snapshot of a data directory, in this format or an older one.
+ * Reads the snapshot of a data directory.
  *
- * @returns format 0 when there is none.
- * @throws StoreDamagedError, also for a newer format.
+ * @returns null when there is none.
+ * @throws StoreDamagedError, also for another format.
  */
-export async function readSnapshot(file: string): Promise<KeptContents> {
-  switch (await formatOf(file)) {
-    case 0:
-      return { ...nothing, format: 0 };
-    case 1:
-      return await readFirstFormat(file);
-    default: {
-      const snapshot = new Low<StoreContents>(new SnapshotFile(file), nothing);
-      await snapshot.read();
-      return { ...snapshot.data, format: currentFormat };
-    }
-  }
+export async function readSnapshot(file: string): Promise<StoreContents | null> {
+  if (!existsSync(file)) return null;
+  await requireFormat(file);
+  const snapshot = new Low<StoreContents>(new SnapshotFile(file), emptyContents);
+  await snapshot.read();
+  return snapshot.data;
 }
 
 /**
@@ -139,40 +122,29 @@ async function writeLines(
   return bytes;
 }
 
-/** 0 when there is no file. */
-async function formatOf(file: string): Promise<number> {
-  try {
-    await using handle = await open(file, "r");
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1);
-    if (bytesRead === 1 && buffer.toString() === "{") return 1;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return 0;
-    throw error;
-  }
+/** @throws StoreDamagedError for a snapshot of another format, and for one without a header. */
+async function requireFormat(file: string): Promise<void> {
+  if (await isOneDocument(file)) throw otherFormat(file, 1);
   for await (const { number, text } of readCheckedLines(file, "refuse")) {
     const { format }: Partial<Header> = JSON.parse(text);
-    if (format === currentFormat) return format;
     if (format === undefined) throw damaged(file, number, "the header is missing");
-    throw new StoreDamagedError(
-      `${file}, line 1: this is format ${format}, and this version reads the formats 1 to ${currentFormat}. Use the version that wrote it, or start with --fresh.`,
-    );
+    if (format !== currentFormat) throw otherFormat(file, format);
+    return;
   }
   throw damaged(file, 1, "the header is missing");
 }
 
-async function readFirstFormat(file: string): Promise<KeptContents> {
-  const snapshot = new Low<FirstFormat | null>(new JSONFile(file), null);
-  await snapshot.read().catch((cause: unknown) => {
-    throw damaged(file, 1, "from here on it is not JSON", cause);
-  });
-  if (snapshot.data?.image.version !== 1) throw damaged(file, 1, "it is no snapshot of format 1");
-  const { up_to, image } = snapshot.data;
-  const { collections, ...rest } = contentsOf(image, up_to);
-  const lists = [...collections].map(([name, records]) => {
-    const upgraded = records.map((stored) => ({ ...stored, value: upgradeRecord(name, stored.value) }));
-    return [name, upgraded] as const;
-  });
-  return { format: 1, ...rest, collections: new Map(lists) };
+/** Format 1 was one JSON document; a line of this format begins with its checksum. */
+async function isOneDocument(file: string): Promise<boolean> {
+  await using handle = await open(file, "r");
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1);
+  return bytesRead === 1 && buffer.toString() === "{";
+}
+
+function otherFormat(file: string, format: number): StoreDamagedError {
+  return new StoreDamagedError(
+    `${file}, line 1: this is format ${format}, and this version reads format ${currentFormat}. Use the version that wrote it, or start with --fresh.`,
+  );
 }
 
 /** The contents of an image. */

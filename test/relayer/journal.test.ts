@@ -110,18 +110,6 @@ test("an attempt that was superseded is found by its nonce and by its operation,
   await reopened.close();
 });
 
-test("a journal that knew one attempt of each operation is read as such", async () => {
-  const store = openEphemeralStore();
-  const journal = relayerJournal(store);
-  const { attempt: _attempt, superseded: _superseded, ...old } = record(1, "signed", { nonce: 0 });
-  const value: OperationRecord = JSON.parse(JSON.stringify(old));
-  await store.commit([], () => [{ kind: "put", collection: "operations", key: "op_1", value }]);
-  const read = record(1, "signed", { nonce: 0 });
-  expect(await journal.read("op_1")).toEqual(read);
-  expect(await journal.claimed(zeroAddress, 0, zeroHash)).toEqual([read]);
-  expect(await journal.list(program, { limit: 10 })).toEqual([read]);
-});
-
 test("a journal that has grown long is folded, and a kill at any time afterwards loses nothing", async () => {
   const folder = await temporaryFolder();
   const foldAbove = 20_000;

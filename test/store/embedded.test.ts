@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -160,74 +160,38 @@ describe("in a directory", () => {
   });
 });
 
-describe("the format of a directory", () => {
-  const format1 = new URL("format-1", import.meta.url);
+describe("a directory of another format is refused and left alone", () => {
+  const advice = "Use the version that wrote it, or start with --fresh.";
 
-  test("an older one is read, kept as a copy, and written anew", async () => {
+  test.for([
+    {
+      format: 1,
+      snapshot: JSON.stringify({ up_to: 3, image: { version: 1, counters: {}, collections: {} } }),
+    },
+    { format: 3, snapshot: toLine({ format: 3, up_to: 7, something: "new" }) },
+  ])("format $format", async ({ format, snapshot }) => {
     const folder = await temporaryFolder();
-    await cp(format1, folder, { recursive: true });
-    const image = await upgrade(folder);
-    expect(image.counters).toEqual({ "outbox/prg_demo": 3 });
-    expect(image.collections.used_transactions).toEqual({
-      "0x01": { revision: 2, value: { step: "offer", subject: "pur_1 as it was changed" } },
-      "0x02": { revision: 1, value: { step: "offer", subject: "pur_2" } },
-      "0x03": { revision: 1, value: { step: "offer", subject: "pur_3" } },
-    });
-    expect(image.collections.key_generations).toEqual({});
-    const subjects = Object.values(image.collections.events ?? {}).map(({ value }) => value.subject);
-    expect(subjects).toEqual(["mer_1", "mer_2", "pur_1"]);
-    for (const name of ["store.json", "store.journal"])
-      expect(await readFile(join(folder, `${name}.format-1`))).toEqual(
-        await readFile(new URL(`format-1/${name}`, import.meta.url)),
-      );
-    expect(await readFile(join(folder, "store.json"), "utf8")).toContain('{"format":2,"up_to":6,');
-    expect(await readDirectory(folder)).toEqual(image);
-  });
-
-  test("a copy that an earlier upgrade has made stays as it is", async () => {
-    const folder = await temporaryFolder();
-    await cp(format1, folder, { recursive: true });
-    await writeFile(join(folder, "store.json.format-1"), "an earlier one");
-    await upgrade(folder);
-    expect(await readFile(join(folder, "store.json.format-1"), "utf8")).toBe("an earlier one");
-    expect(await readFile(join(folder, "store.journal.format-1"))).toEqual(
-      await readFile(new URL("format-1/store.journal", import.meta.url)),
-    );
-  });
-
-  test("an upgrade that was interrupted between its two files is finished", async () => {
-    const folder = await temporaryFolder();
-    await cp(format1, folder, { recursive: true });
-    const image = await upgrade(folder);
-    await cp(join(folder, "store.journal.format-1"), join(folder, "store.journal"));
-    const store = await openDirectoryStore(folder);
-    expect(await store.export()).toEqual(image);
-    await put(store, "0x05");
-    const after = await store.export();
-    expect(await readDirectory(folder)).toEqual(after);
-    await store.close();
-  });
-
-  test("one that was never folded is an older one, too", async () => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, "store.journal"), toLine({ number: 1, counters: { crd: 1 }, changes: [] }));
-    expect((await upgrade(folder)).counters).toEqual({ crd: 1 });
-    expect(await readFile(join(folder, "store.journal.format-1"), "utf8")).toContain('"crd":1');
-    expect((await readDirectory(folder)).counters).toEqual({ crd: 1 });
-  });
-
-  test("a newer one is refused and left alone", async () => {
-    const folder = await temporaryFolder();
-    const [snapshot, journal] = [join(folder, "store.json"), join(folder, "store.journal")];
     const files = new Map([
-      [snapshot, toLine({ format: 3, up_to: 7, something: "new" })],
-      [journal, "not read at all"],
+      [join(folder, "store.json"), snapshot],
+      [join(folder, "store.journal"), "not read at all"],
     ]);
     for (const [file, text] of files) await writeFile(file, text);
     await expect(openDirectoryStore(folder)).rejects.toThrow(
-      `${snapshot}, line 1: this is format 3, and this version reads the formats 1 to 2. Use the version that wrote it`,
+      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 2. ${advice}`,
     );
+    expect((await readdir(folder)).sort()).toEqual(["store.journal", "store.json"]);
     for (const [file, text] of files) expect(await readFile(file, "utf8")).toBe(text);
+  });
+
+  test("a journal without a snapshot", async () => {
+    const folder = await temporaryFolder();
+    const journal = toLine({ number: 1, counters: { crd: 1 }, changes: [] });
+    await writeFile(join(folder, "store.journal"), journal);
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      `${join(folder, "store.json")}, line 1: the file is missing, and the journal beside it holds records.`,
+    );
+    expect(await readdir(folder)).toEqual(["store.journal"]);
+    expect(await readFile(join(folder, "store.journal"), "utf8")).toBe(journal);
   });
 });
 
@@ -241,14 +205,6 @@ async function fill(folder: string): Promise<void> {
   for (const key of ["0x03", "0x04"]) await put(second, key);
   await cp(origin, folder, { recursive: true });
   await second.close();
-}
-
-/** What a start makes of a directory. */
-async function upgrade(folder: string) {
-  const store = await openDirectoryStore(folder);
-  const image = await store.export();
-  await store.close();
-  return image;
 }
 
 async function put(store: Store, key: string): Promise<void> {

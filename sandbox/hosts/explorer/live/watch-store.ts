@@ -1,6 +1,7 @@
 import type { CollectionName } from "../../../../server/store/records.ts";
 import type { JournalStore } from "../../../../server/store/relayer-journal.ts";
-import type { Change, Store } from "../../../../server/store/store.ts";
+import type { Change, Store, StoreImage } from "../../../../server/store/store.ts";
+import { withMethods } from "../../../lib/with-methods.ts";
 import type { ChangeTopic } from "../views.ts";
 
 /** What a change of a collection means to somebody who looks; credentials and idempotency keys are nobody's to see. */
@@ -29,42 +30,29 @@ export interface Watcher {
 }
 
 /**
- * A store whose commits are told once they are durable; everything else is the store's own.
+ * Returns a store whose commits are told once they are durable.
  *
  * @example const watched = watchStore(store, { committed: (topic) => feed.note(topic), replaced: () => feed.note("everything") })
  */
 export function watchStore(store: Store, watcher: Watcher): Store {
-  return {
-    get: (collection, key) => store.get(collection, key),
-    list: (collection, filter, page) => store.list(collection, filter, page),
-    ordered: (ordering, within, page) => store.ordered(ordering, within, page),
-    next: (counter) => store.next(counter),
+  return withMethods(store, {
     commit: watchCommits(store, watcher),
-    export: () => store.export(),
-    async import(image) {
+    async import(image: StoreImage) {
       await store.import(image);
       watcher.replaced();
     },
-    close: () => store.close(),
-  };
+  });
 }
 
-/** The relayer's journal with its commits told as {@link watchStore} tells them. */
+/** Returns the relayer's journal with its commits told as {@link watchStore} tells them. */
 export function watchJournal(journal: JournalStore, watcher: Watcher): JournalStore {
-  return {
-    get: (collection, key) => journal.get(collection, key),
-    list: (collection, filter, page) => journal.list(collection, filter, page),
-    ordered: (ordering, within, page) => journal.ordered(ordering, within, page),
+  return withMethods(journal, {
     commit: watchCommits(journal, watcher),
     ahead() {
       const ahead = journal.ahead();
-      return {
-        get: (collection, key) => ahead.get(collection, key),
-        ordered: (ordering, within, page) => ahead.ordered(ordering, within, page),
-        commit: watchCommits(ahead, watcher),
-      };
+      return withMethods(ahead, { commit: watchCommits(ahead, watcher) });
     },
-  };
+  });
 }
 
 function watchCommits(store: Pick<Store, "commit">, watcher: Watcher): Store["commit"] {
