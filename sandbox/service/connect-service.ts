@@ -31,12 +31,8 @@ export interface ConnectedService {
   keyRing: KeyRing;
 }
 
-/**
- * Connects the service to everything that it may reach, equally in the process that owns the chain and in those that join it.
- *
- * Nothing is started yet: the relayer does nothing before it is asked.
- */
-export function connectService(process: {
+/** What connects the service of one process to the rest of the sandbox. */
+export interface ServiceProcess {
   settings: ServiceSettings;
   log: Services["log"];
   chain: Pick<Chain, "client" | "request" | "deployment" | "accounts"> & {
@@ -58,7 +54,14 @@ export function connectService(process: {
   wrapRelayer: (relayer: Relayer) => Relayer;
   handOver: Services["handOver"];
   refused: Services["refused"];
-}): ConnectedService {
+}
+
+/**
+ * Connects the service to everything that it may reach, equally in the process that owns the chain and in those that join it.
+ *
+ * Nothing is started yet: the relayer does nothing before it is asked.
+ */
+export function connectService(process: ServiceProcess): ConnectedService {
   const { settings, log, chain, store, journal, urls, receiver, gate, requests, handOver, refused } = process;
   const { seed, confirmations, patienceMs, rateLimit, deliveryTimeoutMs } = settings;
   const { client, deployment, clock } = chain;

@@ -30,23 +30,23 @@ export async function describeRotating(
 }
 
 /** Describes a running sandbox. */
-export function describe(sandbox: {
-  seed: string;
-  mode: ClockMode;
+export async function describe(sandbox: {
+  settings: { seed: string; mode: ClockMode };
   urls: SandboxUrls;
   chain: Chain;
   keys: SandboxKeys;
-  rotating: RotatingDescription;
-}): SandboxDescription {
-  const { chain, keys } = sandbox;
+  keyRing: KeyRing;
+  receiverUrl: string;
+}): Promise<SandboxDescription> {
+  const { settings, chain, keys, keyRing, receiverUrl } = sandbox;
   const { deployment, accounts } = chain;
   const wallets: SandboxDescription["wallets"] = {};
   for (const [name, { address, privateKey }] of Object.entries(accounts.wallets))
     wallets[name] = { address, private_key: privateKey };
   return {
     version: 1,
-    seed: sandbox.seed,
-    mode: sandbox.mode,
+    seed: settings.seed,
+    mode: settings.mode,
     pid: process.pid,
     urls: sandbox.urls,
     chain: { chain_id: deployment.chainId, epoch: deployment.epoch },
@@ -57,6 +57,6 @@ export function describe(sandbox: {
     },
     accounts: keys.accounts.map((account) => ({ ...account })),
     wallets,
-    ...sandbox.rotating,
+    ...(await describeRotating(keyRing, keys.accounts, receiverUrl)),
   };
 }

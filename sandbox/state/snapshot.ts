@@ -39,6 +39,8 @@ export interface SnapshotSources {
   parts: readonly Part[];
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   alone: <T>(step: () => Promise<T>) => Promise<T>;
+  /** Is told after each restore. */
+  restored: () => Promise<void>;
 }
 
 /** Takes and restores snapshots of everything that a sandbox holds. */
@@ -78,7 +80,7 @@ export class Snapshots {
   }
 
   async #restore(moment: Moment): Promise<void> {
-    const { gate, chain, relayer, alone } = this.#sources;
+    const { gate, chain, relayer, alone, restored } = this.#sources;
     const restore = async () => {
       if (!this.#valid.has(moment))
         throw new SandboxError(
@@ -103,6 +105,7 @@ export class Snapshots {
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
     };
     await gate.runExclusive(async () => await alone(restore));
+    await restored();
   }
 
   /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */

@@ -26,11 +26,8 @@ const explainedHash = z.templateLiteral(
   "is no transaction hash: 0x and 64 lower-case hexadecimal digits",
 );
 
-/**
- * The control API: what a tester does to the sandbox itself. It never is part of the routing API. Its listener keeps every
- * page out but the explorer, which it serves itself.
- */
-export function createControlHost(sandbox: {
+/** What the control API reads and changes. */
+export interface ControlledSandbox {
   description: SandboxDescription;
   chain: Chain;
   relayer: Relayer;
@@ -44,7 +41,13 @@ export function createControlHost(sandbox: {
   encoded: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;
   services: Pick<Services, "refused">;
-}): Express {
+}
+
+/**
+ * The control API: what a tester does to the sandbox itself. It never is part of the routing API. Its listener keeps every
+ * page out but the explorer, which it serves itself.
+ */
+export function createControlHost(sandbox: ControlledSandbox): Express {
   const { description, chain, relayer } = sandbox;
   const { clock, client } = chain;
   const app = express();

@@ -9,7 +9,6 @@ import { apiPages } from "../../../server/pages/api-pages.ts";
 import { createChainClient } from "../../chain/anvil/chain-client.ts";
 import { nodeSocket } from "../../chain/anvil/node-socket.ts";
 import { limitReorgs } from "../../chain/anvil/reorg-depth.ts";
-import { followHeads } from "../../chain/follow-heads.ts";
 import { ClosingStack } from "../../lib/closing-stack.ts";
 import { localPagesWrite } from "../../lib/http/callers.ts";
 import { listen } from "../../lib/http/listen.ts";
@@ -18,9 +17,8 @@ import type { Log } from "../../options/options.ts";
 import { StartDeadline } from "../../options/start-deadline.ts";
 import { checkStartTimeout, defaultStartTimeoutMs } from "../../options/start-timeout.ts";
 import { RequestCounter } from "../../state/request-counter.ts";
-import { connectService } from "../connect-service.ts";
-import { DeliveryFaults } from "../receiver/delivery-fault.ts";
-import { tellRefusals } from "./refusals.ts";
+import { followChain, startService } from "../start-service.ts";
+import { MemberObserver } from "./member-observer.ts";
 import { sharedClock } from "./shared-clock.ts";
 import { SharedStore } from "./shared-store.ts";
 
@@ -62,7 +60,6 @@ async function openJoined(
   const database = "the database to answer";
   const close = async (late: SharedStore) => await late[Symbol.asyncDispose]();
   const shared = opened.use(await deadline.within(database, opening, close));
-  const { store } = shared;
   const sandbox = await deadline.within(database, shared.read());
   const { mode, settings, deployment, accounts, anvilUrl, loadedBlock } = sandbox;
   const socket = nodeSocket(anvilUrl);
@@ -81,44 +78,27 @@ async function openJoined(
   const requests = new RequestCounter();
   // Far from those of the other processes, so that no id is given twice.
   requests.count = randomInt(2 ** 40);
-  const closing = new AbortController();
-  // No snapshot is taken while another process than the first one is in.
-  const gate = new RequestGate({ timeoutMs: 0 });
-  const { services, relayer } = connectService({
-    settings,
-    log,
-    chain: { client, request, deployment, accounts, clock: sharedClock(sandbox.urls.control, mode) },
-    store,
-    journal: shared.journal,
-    urls: { ...sandbox.urls, api: listener.url },
-    receiver: sandbox.receiver,
-    ownReceiver: `${sandbox.urls.api}${receiveNotification.path}`,
-    deliveryFaults: new DeliveryFaults(),
-    closing: closing.signal,
-    gate,
-    requests,
-    wrapRelayer: (own) => shared.leading(own),
-    handOver: shared.handOver(listener.url),
-    refused: tellRefusals(sandbox.urls.control, log),
-  });
-  // Closed after the listener: what its last requests began is brought to its end.
-  opened.defer(async () => await relayer.drain());
-  opened.use(bound.move());
-  opened.defer(() => closing.abort());
-  await deadline.within(
-    "the database and Anvil to answer",
-    shared.stand(listener.url, relayer, () => {}),
+  const observer = new MemberObserver(sandbox.urls.control, log);
+  const starting = { opened, bound, deadline };
+  const service = await startService(
+    {
+      settings,
+      log,
+      chain: { client, request, deployment, accounts, clock: sharedClock(sandbox.urls.control, mode) },
+      cluster: shared,
+      urls: { ...sandbox.urls, api: listener.url },
+      receiver: sandbox.receiver,
+      ownReceiver: `${sandbox.urls.api}${receiveNotification.path}`,
+      observer,
+      // No snapshot is taken while another process than the first one is in.
+      gate: new RequestGate({ timeoutMs: 0 }),
+      requests,
+    },
+    starting,
   );
+  const { services, stopDeliveries } = service;
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const following = followHeads({
-    url: anvilUrl,
-    relayer,
-    gate,
-    log,
-    announce: () => {},
-    ended: end,
-  });
-  opened.defer(await deadline.within("Anvil to answer", following, async (unfollow) => await unfollow()));
+  await followChain(anvilUrl, service, { observer, ended: end }, starting);
   listener.serve({
     handle: createApp(services, operations, discoveryResources(services, operations), apiPages(services)),
     refusals: problemRefusals(services),
@@ -129,7 +109,7 @@ async function openJoined(
     apiUrl: listener.url,
     ended,
     [Symbol.asyncDispose]: async () => {
-      closing.abort();
+      stopDeliveries();
       await parts[Symbol.asyncDispose]();
     },
   };

@@ -13,6 +13,7 @@ import { wait } from "../../lib/wait.ts";
 import type { Log, SandboxSettings } from "../../options/options.ts";
 import { programSchema } from "../../options/programs.ts";
 import type { SandboxUrls } from "../../state/description.ts";
+import type { Cluster } from "./cluster.ts";
 import { handOverTo } from "./hand-over.ts";
 
 const url = z.codec(z.url(), z.instanceof(URL), {
@@ -50,8 +51,9 @@ const sharedSandbox = z.object({
 type SharedSandbox = z.infer<typeof sharedSandbox>;
 
 /** A store in a database, and this process's place among those that share it. */
-export class SharedStore implements AsyncDisposable {
+export class SharedStore implements Cluster {
   readonly store: PostgresStore;
+  readonly awaited = "the database and Anvil to answer";
   readonly seat: Seat;
   readonly #log: Log;
 
@@ -130,7 +132,7 @@ export class SharedStore implements AsyncDisposable {
   }
 
   /** Has this process lead whenever nobody else does; resolves when one does. */
-  async stand(apiUrl: string, relayer: Relayer, changed: () => void): Promise<void> {
+  async lead(apiUrl: string, relayer: Relayer, changed: () => void): Promise<void> {
     let started = false;
     const gained = async () => {
       try {
@@ -160,7 +162,7 @@ export class SharedStore implements AsyncDisposable {
   }
 
   /** Hands requests with an effect to whoever leads. */
-  handOver(ownUrl: string): Services["handOver"] {
+  forwarding(ownUrl: string): Services["handOver"] {
     return handOverTo(this.seat, async () => await this.store.about("leader"), ownUrl);
   }
 
@@ -179,15 +181,14 @@ export class SharedStore implements AsyncDisposable {
 }
 
 /**
- * Opens the database of a sandbox's settings, if they name one, for a chain.
+ * Opens the database of a sandbox's settings for a chain.
  *
  * @throws SandboxError database_mismatch; StoreUnavailableError, DatabaseUrlError, SeatTakenError.
  */
 export async function openShared(
-  { store, fresh, log }: Pick<SandboxSettings, "store" | "fresh" | "log">,
+  { store, fresh, log }: Pick<SandboxSettings, "fresh" | "log"> & { store: string },
   chain: Chain,
-): Promise<SharedStore | null> {
-  if (store === undefined) return null;
+): Promise<SharedStore> {
   const shared = await SharedStore.open(store, "owner", log);
   try {
     await shared.adopt(chain, fresh);

@@ -1,0 +1,50 @@
+import { awaitAutomine } from "../../relayer/mining.ts";
+import { connect } from "../../relayer/node.ts";
+import { discoveryResources } from "../../server/discovery.ts";
+import { createDocumentationHost } from "../../server/documentation/host.ts";
+import { createApp } from "../../server/http/app.ts";
+import { problemRefusals } from "../../server/http/refusal-form.ts";
+import { operations } from "../../server/operations/table.ts";
+import { apiPages } from "../../server/pages/api-pages.ts";
+import type { Services } from "../../server/services.ts";
+import { requireReorgDepth } from "../chain/anvil/reorg-depth.ts";
+import { mineBlocks } from "../chain/clock/mining.ts";
+import type { Chain } from "../chain/genesis/start-chain.ts";
+import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";
+import type { ClosingStack } from "../lib/closing-stack.ts";
+import type { RequestGate } from "../lib/http/request-gate.ts";
+import { type ControlledSandbox, createControlHost } from "./control/host.ts";
+import { openExplorer } from "./explorer/explorer.ts";
+import type { Watch } from "./explorer/live/watch.ts";
+import type { Listeners } from "./open-listeners.ts";
+
+/** Has the listeners serve the API, the documentation, the chain's RPC and the control API with the explorer. */
+export function openHosts(
+  listeners: Listeners,
+  sandbox: Omit<ControlledSandbox, "explorer"> & { services: Services; gate: RequestGate; watch: Watch },
+  opened: ClosingStack,
+): void {
+  const { services, chain, gate, receiver, recorder } = sandbox;
+  const refusals = problemRefusals(services);
+  const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
+  listeners.api.serve({ handle: receiver.guard(recorder.guard(api)), refusals });
+  listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
+  const front = openRpcFront(chain, gate);
+  opened.defer(() => front.close());
+  listeners.rpc.serve({
+    handle: (request, response) => front.handle(request, response),
+    upgrade: (request, socket, head) => front.upgrade(request, socket, head),
+    refusals: rpcRefusal,
+  });
+  const explorer = openExplorer(sandbox);
+  opened.defer(() => explorer.close());
+  listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
+}
+
+function openRpcFront({ anvil, client, request }: Chain, gate: RequestGate): RpcFront {
+  return new RpcFront(anvil.url, gate, {
+    settle: async () => await awaitAutomine(connect(request)),
+    mine: async (blocks) => await mineBlocks(client, blocks),
+    requireReorgDepth: async (depth) => await requireReorgDepth(connect(request), anvil.loadedBlock, depth),
+  });
+}

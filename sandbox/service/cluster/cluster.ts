@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import type { Relayer } from "../../../relayer/relayer.ts";
+import type { Services } from "../../../server/services.ts";
+import { openDirectoryStore } from "../../../server/store/directory.ts";
+import { type JournaledStore, openEphemeralStore } from "../../../server/store/journaled-store.ts";
+import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import type { Store } from "../../../server/store/store.ts";
+import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
+import type { SandboxSettings } from "../../options/options.ts";
+import type { SandboxUrls } from "../../state/description.ts";
+import { openShared } from "./shared-store.ts";
+
+/** The processes that answer for one sandbox, as one of them sees the others, and the store that they share. */
+export interface Cluster extends AsyncDisposable {
+  readonly store: Store;
+  /** Where the relayer keeps its journal. */
+  readonly journal: JournalStore;
+  /** What a start waits for here, as in "Anvil to answer". */
+  readonly awaited: string;
+  /** Returns a relayer that follows the chain only while this process leads. */
+  leading(relayer: Relayer): Relayer;
+  /** Forwards requests with an effect to the leader; `ownUrl` is where this process answers. */
+  forwarding(ownUrl: string): Services["handOver"];
+  /** Has this process lead whenever no other one does; resolves when one leads. `changed` is told when another process has committed. */
+  lead(apiUrl: string, relayer: Relayer, changed: () => void): Promise<void>;
+  /** Runs a step while no other process is in the cluster. @throws SandboxError sandbox_shared */
+  alone<T>(step: () => Promise<T>): Promise<T>;
+  /** Tells the processes that join what they need to know. */
+  publish(sandbox: {
+    settings: SandboxSettings;
+    chain: Chain;
+    urls: SandboxUrls;
+    receiver: PinnedReceiver;
+  }): Promise<void>;
+}
+
+/** A process that shares its store with no other. */
+class ClusterOfOne implements Cluster {
+  readonly store: Store;
+  readonly journal: JournalStore;
+  readonly awaited = "Anvil to answer";
+
+  constructor(store: JournaledStore) {
+    this.store = store;
+    this.journal = store;
+  }
+
+  leading(relayer: Relayer): Relayer {
+    return relayer;
+  }
+
+  forwarding(): Services["handOver"] {
+    return async () => null;
+  }
+
+  async lead(_apiUrl: string, relayer: Relayer): Promise<void> {
+    await relayer.recover();
+  }
+
+  async alone<T>(step: () => Promise<T>): Promise<T> {
+    return await step();
+  }
+
+  async publish(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store.close();
+  }
+}
+
+/**
+ * Opens the store that the settings name, in memory, a directory or PostgreSQL, and takes a place among the processes that share it.
+ *
+ * @throws SandboxError database_mismatch; StoreDamagedError, StoreUnavailableError, DatabaseUrlError, SeatTakenError.
+ */
+export async function openCluster(settings: SandboxSettings, chain: Chain): Promise<Cluster> {
+  const { store, dataDirectory } = settings;
+  if (store !== undefined) return await openShared({ ...settings, store }, chain);
+  return new ClusterOfOne(
+    dataDirectory === undefined
+      ? openEphemeralStore()
+      : await openDirectoryStore(join(dataDirectory, "store")),
+  );
+}

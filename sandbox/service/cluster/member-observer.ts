@@ -1,0 +1,31 @@
+import type { Relayer } from "../../../relayer/relayer.ts";
+import type { Log, Services } from "../../../server/services.ts";
+import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import type { Store } from "../../../server/store/store.ts";
+import type { Observer } from "../start-service.ts";
+import { tellRefusals } from "./refusals.ts";
+
+/** What a process that joined sees: the explorer is in the first process, which the database tells of commits; refusals it is told here. */
+export class MemberObserver implements Observer {
+  readonly refused: Services["refused"];
+
+  constructor(controlUrl: string, log: Log) {
+    this.refused = tellRefusals(controlUrl, log);
+  }
+
+  store(store: Store): Store {
+    return store;
+  }
+
+  journal(journal: JournalStore): JournalStore {
+    return journal;
+  }
+
+  relayer(relayer: Relayer): Relayer {
+    return relayer;
+  }
+
+  elsewhere(): void {}
+
+  head(): void {}
+}

@@ -1,0 +1,108 @@
+import type { Relayer } from "../../relayer/relayer.ts";
+import type { Services } from "../../server/services.ts";
+import type { JournalStore } from "../../server/store/relayer-journal.ts";
+import type { Store } from "../../server/store/store.ts";
+import { followHeads } from "../chain/follow-heads.ts";
+import type { ClosingStack } from "../lib/closing-stack.ts";
+import type { RequestGate } from "../lib/http/request-gate.ts";
+import type { StartDeadline } from "../options/start-deadline.ts";
+import type { RequestCounter } from "../state/request-counter.ts";
+import type { Cluster } from "./cluster/cluster.ts";
+import { type ConnectedService, connectService, type ServiceProcess } from "./connect-service.ts";
+import { DeliveryFaults } from "./receiver/delivery-fault.ts";
+
+/** Sees what one process of a sandbox does. */
+export interface Observer {
+  /** Returns a store whose commits and restores are seen. */
+  store(store: Store): Store;
+  /** Returns a journal whose commits are seen. */
+  journal(journal: JournalStore): JournalStore;
+  /** Returns a relayer whose faults are seen. */
+  relayer(relayer: Relayer): Relayer;
+  refused: Services["refused"];
+  /** Is told that another process has committed. */
+  elsewhere(): void;
+  /** Is told of a new head of the chain. */
+  head(): void;
+}
+
+/** What a start has opened: `opened` is closed in the end, `bound` (the ports) when no further request shall come. */
+export interface StartingProcess {
+  opened: ClosingStack;
+  bound: ClosingStack;
+  deadline: StartDeadline;
+}
+
+/** A process of a sandbox that is about to answer. */
+export type ProcessParts = Pick<
+  ServiceProcess,
+  "settings" | "log" | "chain" | "urls" | "receiver" | "ownReceiver"
+> & {
+  cluster: Cluster;
+  observer: Observer;
+  gate: RequestGate;
+  requests: RequestCounter;
+};
+
+/** The service of one process, which leads or follows. */
+export interface StartedService extends ConnectedService {
+  store: Store;
+  deliveryFaults: DeliveryFaults;
+  gate: RequestGate;
+  requests: RequestCounter;
+  /** Has the process begin no further delivery attempt. */
+  stopDeliveries: () => void;
+}
+
+/**
+ * Connects the service, equally in the process that owns the chain and in those that join it, and waits until a process leads.
+ *
+ * What is closed, in this order: deliveries, ports, and then the relayer, once it is done with what the last requests began.
+ */
+export async function startService(
+  { cluster, observer, ...process }: ProcessParts,
+  { opened, bound, deadline }: StartingProcess,
+): Promise<StartedService> {
+  const { gate, requests, urls } = process;
+  const store = observer.store(cluster.store);
+  const closing = new AbortController();
+  const deliveryFaults = new DeliveryFaults();
+  const connected = connectService({
+    ...process,
+    store,
+    journal: observer.journal(cluster.journal),
+    deliveryFaults,
+    closing: closing.signal,
+    wrapRelayer: (own) => cluster.leading(observer.relayer(own)),
+    handOver: cluster.forwarding(urls.api),
+    refused: observer.refused,
+  });
+  const { relayer } = connected;
+  opened.defer(async () => await relayer.drain());
+  opened.use(bound.move());
+  const stopDeliveries = () => closing.abort();
+  opened.defer(stopDeliveries);
+  await deadline.within(
+    cluster.awaited,
+    cluster.lead(urls.api, relayer, () => observer.elsewhere()),
+  );
+  return { ...connected, store, deliveryFaults, gate, requests, stopDeliveries };
+}
+
+/** Has the relayer of a started service follow the chain at Anvil's URL until the process closes. */
+export async function followChain(
+  anvilUrl: string,
+  { relayer, gate, services }: StartedService,
+  { observer, ended }: { observer: Observer; ended?: () => void },
+  { opened, deadline }: StartingProcess,
+): Promise<void> {
+  const following = followHeads({
+    url: anvilUrl,
+    relayer,
+    gate,
+    log: services.log,
+    announce: () => observer.head(),
+    ...(ended === undefined ? {} : { ended }),
+  });
+  opened.defer(await deadline.within("Anvil to answer", following, async (unfollow) => await unfollow()));
+}
