@@ -45,6 +45,7 @@ import {
 } from "../sandbox/chain/genesis/roles.ts";
 import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { isRunning } from "../sandbox/lib/processes.ts";
 
 /** Per transaction; explicit, so that no estimate has a part in the chain's hashes. */
 const GAS_LIMIT = 12_000_000n;
@@ -237,16 +238,8 @@ function ignoring(...codes: readonly string[]) {
 async function removeAbandonedParts(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const pid = Number(new RegExp(`^${PART_PREFIX.replace(".", "\\.")}(\\d+)-`).exec(name)?.[1]);
-    if (Number.isInteger(pid) && !isAlive(pid))
+    if (Number.isInteger(pid) && !isRunning({ pid, started: null }))
       await rm(join(folder, name), { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 

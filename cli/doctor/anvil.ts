@@ -3,8 +3,8 @@ import { anvilBinary, anvilVersion } from "../../sandbox/chain/anvil/anvil-binar
 import { AnvilError } from "../../sandbox/chain/anvil/anvil-error.ts";
 import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { howToRepair } from "../../sandbox/lib/package-root.ts";
+import { listProcesses } from "../../sandbox/lib/processes.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
-import { listProcesses } from "./processes.ts";
 
 /** Whether Anvil is installed, may be executed, and starts. */
 export async function examineAnvil(): Promise<Finding> {

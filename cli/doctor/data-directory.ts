@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { z } from "zod";
-import { isRunning } from "../../sandbox/lib/process-record.ts";
+import { isRunning } from "../../sandbox/lib/processes.ts";
+import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { readDirectory } from "../../server/store/directory.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
-
-const lockFile = z.object({ pid: z.int(), started: z.string().nullable() });
 
 /** Whether a data directory can be written to, is nobody else's, and holds a store that can be read. */
 export async function examineDataDirectory(
@@ -46,9 +44,8 @@ async function examineWriting(folder: string): Promise<Finding> {
 async function examineOwner(folder: string, running: SandboxDescription | null): Promise<Finding> {
   const check = "lock";
   if (running !== null) return healthy(check, `The sandbox of process ${running.pid} runs in ${folder}.`);
-  const text = await readFile(join(folder, "lock.json"), "utf8").catch(() => "null");
-  const owner = lockFile.safeParse(parseJson(text)).data;
-  if (owner === undefined) return healthy(check, "Nobody holds the data directory.");
+  const owner = await readOwner(folder);
+  if (owner === null) return healthy(check, "Nobody holds the data directory.");
   if (!isRunning(owner))
     return healthy(check, `Process ${owner.pid}, which held it, is gone; the next start takes it over.`);
   return broken(
@@ -91,12 +88,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

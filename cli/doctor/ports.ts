@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { findListener } from "../../sandbox/lib/processes.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
-import { findListener } from "./processes.ts";
 
 /** Whether a port is free, or the running sandbox's own. */
 export async function examinePort(

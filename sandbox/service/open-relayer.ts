@@ -4,7 +4,7 @@ import { createRelayer, type Relayer } from "../../relayer/relayer.ts";
 import { nodeChain } from "../../server/chain/node-chain.ts";
 import { type JournalStore, relayerJournal } from "../../server/store/relayer-journal.ts";
 import type { Chain } from "../chain/genesis/start-chain.ts";
-import { killProcess } from "../lib/kill-process.ts";
+import { crashProcess } from "../lib/processes.ts";
 import { sharedReading } from "../lib/shared-reading.ts";
 import type { SandboxSettings } from "../options/options.ts";
 
@@ -38,6 +38,6 @@ export function openRelayer(parts: {
     gasLimits,
     patienceMs,
     // The fault is a real one.
-    crash: killProcess,
+    crash: crashProcess,
   });
 }

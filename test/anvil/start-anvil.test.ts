@@ -10,8 +10,8 @@ import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { createChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
-import { findProcess } from "../../sandbox/chain/anvil/guard-record.ts";
 import { type AnvilOptions, startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
+import { findProcess } from "../../sandbox/lib/processes.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const started = z.object({ pid: z.int(), port: z.int(), hash: z.string() });

@@ -2,10 +2,11 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isRunning } from "../../sandbox/lib/processes.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { codeOf, expectBooksToBalance, expectOneRecordEach, operationIn } from "./books.ts";
-import { controlSandbox, isRunning } from "./control.ts";
+import { controlSandbox } from "./control.ts";
 import { sendUntilDone, start } from "./crash-series.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 
@@ -48,7 +49,7 @@ test("a key whose request died stands for that request and no other", { timeout:
   const request = prepared("dies");
   await controlSandbox(description, "POST", "/faults", { point: "after_confirmed", action: "crash" });
   await expect(send(description, credential, request)).rejects.toThrow();
-  await expect.poll(() => isRunning(description.pid)).toBe(false);
+  await expect.poll(() => isRunning({ pid: description.pid, started: null })).toBe(false);
 
   sandbox = await start(folder);
   const other = { ...request, body: { commitment_hash: `0x${"00".repeat(32)}` } };

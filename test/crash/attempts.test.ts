@@ -5,12 +5,13 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { approveCall } from "../../protocol/call.ts";
 import { createChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
+import { isRunning } from "../../sandbox/lib/processes.ts";
 import { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "./books.ts";
-import { controlSandbox, isRunning } from "./control.ts";
+import { controlSandbox } from "./control.ts";
 import { sendUntilDone, start } from "./crash-series.ts";
 import { type RelayedRequest, Storefront, send } from "./storefront.ts";
 
@@ -59,7 +60,7 @@ describe("a refund that reverted is collected once when the sandbox is killed", 
     await controlSandbox(description, "POST", "/faults", { point, action: "crash" });
     const other = { ...request, key: `${request.key}-other` };
     await expect(send(description, credential, other)).rejects.toThrow();
-    await expect.poll(() => isRunning(description.pid)).toBe(false);
+    await expect.poll(() => isRunning({ pid: description.pid, started: null })).toBe(false);
 
     sandbox = await start(folder);
     const answer = await sendUntilDone(sandbox.description, credential, other);

@@ -22,13 +22,3 @@ export async function controlSandbox(
 export async function mineBySeconds(description: SandboxDescription): Promise<void> {
   await controlSandbox(description, "POST", "/mining", { every: 1 });
 }
-
-/** Whether a process is there; one that has ended and was collected is not. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FaultPoint, OperationKind } from "../../relayer/relayer.ts";
+import { isRunning } from "../../sandbox/lib/processes.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { expectBooksToBalance, expectOneRecordEach, operationIn } from "./books.ts";
-import { controlSandbox, isRunning, mineBySeconds } from "./control.ts";
+import { controlSandbox, mineBySeconds } from "./control.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 
 /** How blocks are made while the requests run: one for each transaction, or one in every second. */
@@ -45,7 +46,7 @@ export function crashAt(points: readonly FaultPoint[], kind: OperationKind, mini
       if (request === undefined) throw new Error(`Nothing is prepared for ${point}.`);
       await controlSandbox(sandbox.description, "POST", "/faults", { point, action: "crash" });
       await expect(send(sandbox.description, credential, request)).rejects.toThrow();
-      await expect.poll(() => isRunning(sandbox.description.pid)).toBe(false);
+      await expect.poll(() => isRunning({ pid: sandbox.description.pid, started: null })).toBe(false);
       await expectNothingCommitted(folder, request);
 
       sandbox = await start(folder);

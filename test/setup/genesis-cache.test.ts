@@ -15,9 +15,9 @@ import { copyCheckout } from "./copied-checkout.ts";
 /** Does what each line that comes in says: looks for the genesis, or starts and stops a chain. */
 const ANSWER = `
   import { createInterface } from "node:readline";
-  import { findGenesis } from "./sandbox/genesis/genesis-cache.ts";
-  import { genesisKey } from "./sandbox/genesis/genesis-key.ts";
-  import { startChain } from "./sandbox/genesis/start-chain.ts";
+  import { findGenesis } from "./sandbox/chain/genesis/genesis-cache.ts";
+  import { genesisKey } from "./sandbox/chain/genesis/genesis-key.ts";
+  import { startChain } from "./sandbox/chain/genesis/start-chain.ts";
   const answers = {
     find: async () => ({ found: (await findGenesis(await genesisKey())) !== undefined }),
     start: async () => {

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { isRunning } from "../../sandbox/lib/processes.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../testkit/demo/narrator.ts";
@@ -85,14 +86,5 @@ test("no Anvil is left behind, however its process ends", { timeout: 90_000 }, a
 });
 
 async function expectGone(pid: number): Promise<void> {
-  await expect.poll(() => isAlive(pid), { timeout: 10_000, interval: 20 }).toBe(false);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  await expect.poll(() => isRunning({ pid, started: null }), { timeout: 10_000, interval: 20 }).toBe(false);
 }

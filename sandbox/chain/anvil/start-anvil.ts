@@ -5,6 +5,7 @@ import { createAnvil } from "@viem/anvil";
 import { awaitAutomine } from "../../../relayer/mining.ts";
 import { connect } from "../../../relayer/node.ts";
 import { packageRoot } from "../../lib/package-root.ts";
+import { signalProcess } from "../../lib/processes.ts";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
 import { AnvilError } from "./anvil-error.ts";
 import { createChainClient } from "./chain-client.ts";
@@ -161,8 +162,8 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
     // Named within milliseconds; without it there is no process.
     if (!(await endsWithin(processes, DISCARD_DEADLINE_MS))) return;
     const [, guard = 0] = (await processes).map(Number);
-    signal(guard, "SIGTERM");
-    if (!(await endsWithin(exited, DISCARD_DEADLINE_MS))) signalGroup(guard, "SIGKILL");
+    signalProcess(guard, "SIGTERM");
+    if (!(await endsWithin(exited, DISCARD_DEADLINE_MS))) signalProcess(-guard, "SIGKILL");
     await exited;
     if (stateFile === undefined) return;
     for (const file of [dumpFileOf(stateFile), recordFileOf(stateFile)]) await rm(file, { force: true });
@@ -187,15 +188,15 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   }
   const url = `http://${host}:${port}`;
 
-  const run = () => signalGroup(guardPid, "SIGCONT");
+  const run = () => signalProcess(-guardPid, "SIGCONT");
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     run();
     // Anvil forgets what it has not mined yet.
     if (stateFile !== undefined) await endsWithin(mineAll(url), MINE_DEADLINE_MS);
-    signal(guardPid, "SIGTERM");
+    signalProcess(guardPid, "SIGTERM");
     if (!(await endsWithin(exited, STOP_DEADLINE_MS))) {
-      signalGroup(guardPid, "SIGKILL");
+      signalProcess(-guardPid, "SIGKILL");
       throw new AnvilError("stop_failed", `Anvil (process ${pid}) did not end within 30 s and was killed.`);
     }
     if (stateFile === undefined || (await adoptDump(stateFile))) return;
@@ -298,18 +299,6 @@ async function unlessAborted<T>(end: AbortSignal, running: Promise<T>): Promise<
     return await Promise.race([running, aborted.promise]);
   } finally {
     end.removeEventListener("abort", reject);
-  }
-}
-
-function signalGroup(leader: number, name: NodeJS.Signals): void {
-  signal(-leader, name);
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
 }
 

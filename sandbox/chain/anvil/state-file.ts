@@ -1,8 +1,9 @@
 import { open, readFile, stat } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { renameFile } from "../../../server/replace-file.ts";
+import { findProcess, signalProcess } from "../../lib/processes.ts";
 import { AnvilError } from "./anvil-error.ts";
-import { findProcess, readGuardRecord } from "./guard-record.ts";
+import { readGuardRecord } from "./guard-record.ts";
 
 const SETTLE_DEADLINE_MS = 30_000;
 const POLL_MS = 20;
@@ -44,9 +45,9 @@ export async function settleStateFile(stateFile: string, signal?: AbortSignal): 
     }
     // The guard ends Anvil by itself; Anvil alone has lost its guard and must be asked.
     if (guard === undefined && (await findOurs(record.anvilPid, stateFile)) !== undefined) {
-      process.kill(record.anvilPid, "SIGTERM");
+      signalProcess(record.anvilPid, "SIGTERM");
       // A stopped process handles no other signal.
-      process.kill(record.anvilPid, "SIGCONT");
+      signalProcess(record.anvilPid, "SIGCONT");
     }
     await untilGone([record.guardPid, record.anvilPid], stateFile, signal);
   }

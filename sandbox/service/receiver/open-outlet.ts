@@ -3,7 +3,7 @@ import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { letTimePass } from "../../chain/clock/let-time-pass.ts";
 import { deliverTo } from "../../lib/http/deliver.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
-import { killProcess } from "../../lib/kill-process.ts";
+import { crashProcess } from "../../lib/processes.ts";
 import type { DeliveryFaults } from "./delivery-fault.ts";
 
 /**
@@ -23,15 +23,15 @@ export function openOutlet(parts: {
   const send = deliverTo(receiver, { timeoutMs, stopwatch });
   const pass = letTimePass(clock, signal);
   const deliver: Deliver = async (headers, body, outside) => {
-    if (faults.takeCrash("before_delivery")) await killProcess();
+    if (faults.takeCrash("before_delivery")) await crashProcess();
     const outcome = await outside(
       async (undone) => await send(headers, body, AbortSignal.any([signal, undone])),
     );
-    if (faults.takeCrash("after_delivery")) await killProcess();
+    if (faults.takeCrash("after_delivery")) await crashProcess();
     return outcome;
   };
   const pause: Services["pause"] = async (milliseconds, outside) => {
-    if (faults.takeCrash("before_pause")) await killProcess();
+    if (faults.takeCrash("before_pause")) await crashProcess();
     await pass(milliseconds, outside);
   };
   return { deliver, pause };

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
-import { isRunning, type ProcessRecord, recordProcess } from "../../lib/process-record.ts";
+import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 
 /**
@@ -13,7 +13,7 @@ import { SandboxError } from "../../lib/sandbox-error.ts";
  */
 export async function lockDataDirectory(directory: string): Promise<() => Promise<void>> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const file = join(directory, "lock.json");
+  const file = lockFileIn(directory);
   // Two starters must not both find the same dead owner and both take its place.
   const retries = { retries: 100, minTimeout: 20, maxTimeout: 100 };
   const leave = await lock(directory, {
@@ -22,7 +22,7 @@ export async function lockDataDirectory(directory: string): Promise<() => Promis
     retries,
   });
   try {
-    const owner = await readOwner(file);
+    const owner = await readOwner(directory);
     if (owner !== null && isRunning(owner))
       throw new SandboxError(
         "data_directory_in_use",
@@ -35,11 +35,16 @@ export async function lockDataDirectory(directory: string): Promise<() => Promis
   return async () => await rm(file, { force: true });
 }
 
-async function readOwner(file: string): Promise<ProcessRecord | null> {
+/** Reads which process has taken a data directory; it may have ended since. Null when none has. */
+export async function readOwner(directory: string): Promise<ProcessRecord | null> {
   try {
-    return JSON.parse(await readFile(file, "utf8"));
+    return processRecord.parse(JSON.parse(await readFile(lockFileIn(directory), "utf8")));
   } catch {
     // Absent, or torn by a crash while it was written: in either case nobody holds it.
     return null;
   }
+}
+
+function lockFileIn(directory: string): string {
+  return join(directory, "lock.json");
 }
