@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
@@ -456,28 +456,6 @@ test("a gas limit below the most is passed on as it is", async () => {
   expect(await call("debug_traceCall", [{ to: looping, gas }, "latest", options])).toMatchObject({
     result: { gasUsed: gas, error: "out of gas" },
   });
-});
-
-test("code that runs on a node which does not answer is given up after ten seconds", async () => {
-  const { pid } = sandbox.chain.anvil;
-  const message =
-    "Code that runs without a transaction may take 10 s in one request. Send fewer calls at once.";
-  process.kill(pid, "SIGSTOP");
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const timers = vi.spyOn(globalThis, "setTimeout");
-  try {
-    const answer = call("eth_call", [{ to: empty }]);
-    await expect
-      .poll(() => timers.mock.calls.some(([, milliseconds = 0]) => milliseconds > 9_000))
-      .toBe(true);
-    vi.advanceTimersByTime(10_000);
-    expect((await answer).error).toEqual({ code: -32_005, message });
-  } finally {
-    timers.mockRestore();
-    vi.useRealTimers();
-    process.kill(pid, "SIGCONT");
-  }
-  await expectAlive();
 });
 
 describe("blocks", () => {
