@@ -7,17 +7,17 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache
 
 /** What takes longest begins first, so that no worker is left with it alone in the end. */
 const longest = [
-  "test/setup/genesis-cache",
+  "test/sandbox/chain/genesis/genesis-cache",
   "test/package/",
-  "test/pages/explorer",
-  "test/pages/wallet",
-  "test/testbed/parallel",
+  "test/portal/explorer",
+  "test/portal/wallet",
+  "test/testkit/parallel",
   "test/determinism",
   "test/crash/",
-  "test/pages/reference",
+  "test/portal/reference",
   "test/relayer/over-http",
-  "test/store/identical-requests",
-  "test/store/two-processes",
+  "test/server/store/identical-requests",
+  "test/server/store/two-processes",
   "test/end-to-end/restart",
 ];
 

@@ -1,7 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const credentials = "test/api/access.test.ts";
-const guards = "test/api/operations.test.ts";
+const credentials = "test/server/http/access.test.ts";
+const guards = "test/server/operations/operations.test.ts";
 
 export const access: readonly MutantGroup[] = [
   {
@@ -88,7 +88,7 @@ export const access: readonly MutantGroup[] = [
   },
   {
     file: "server/http/limit-rate.ts",
-    tests: ["test/api/rate-limit.test.ts"],
+    tests: ["test/server/http/rate-limit.test.ts"],
     mutants: [
       {
         rule: "A caller beyond its limit is refused.",
@@ -124,7 +124,7 @@ export const access: readonly MutantGroup[] = [
   },
   {
     file: "server/key-ring.ts",
-    tests: ["test/notifications/key-rotation.test.ts"],
+    tests: ["test/server/outbox/key-rotation.test.ts"],
     mutants: [
       {
         rule: "Every key that ever signed stays published.",

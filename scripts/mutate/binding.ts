@@ -1,7 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const checks = "test/binding/mutants.test.ts";
-const attacks = "test/binding/attacks.test.ts";
+const checks = "test/check-contract/mutants.test.ts";
+const attacks = "test/check-contract/attacks.test.ts";
 
 export const binding: readonly MutantGroup[] = [
   {
@@ -32,13 +32,13 @@ export const binding: readonly MutantGroup[] = [
         rule: "The block that includes a transaction is its first confirmation.",
         find: "Number(observed.head.number - observed.receipt.blockNumber) + 1",
         replace: "Number(observed.head.number - observed.receipt.blockNumber)",
-        tests: ["test/binding/confirmations.test.ts"],
+        tests: ["test/server/binding/confirmations.test.ts"],
       },
       {
         rule: "As many confirmations as are required are enough.",
         find: "ok: actual >= expected.confirmations",
         replace: "ok: actual > expected.confirmations",
-        tests: ["test/binding/confirmations.test.ts"],
+        tests: ["test/server/binding/confirmations.test.ts"],
       },
       {
         rule: "The block at the transaction's height lists the transaction.",
@@ -101,7 +101,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "The recipient is the bound contract.",
         find: "ok: sameAddress(to, expected.call.to) && ",
         replace: "ok: ",
-        tests: ["test/binding/reported-sides.test.ts"],
+        tests: ["test/server/binding/reported-sides.test.ts"],
       },
       {
         rule: "The bound contract has the code that was pinned.",
@@ -123,7 +123,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "A refusal for its calldata names the first byte that differs.",
         find: "return (index - 2) / 2;",
         replace: "return index / 2;",
-        tests: ["test/binding/reported-sides.test.ts"],
+        tests: ["test/server/binding/reported-sides.test.ts"],
       },
       {
         rule: "What the step is about is on chain as the service knows it.",
@@ -139,14 +139,14 @@ export const binding: readonly MutantGroup[] = [
         rule: "A log that may be missing may be missing.",
         find: "return next?.optional && !isEvent(entry, next) ? nextFor(entry, awaited) : next;",
         replace: "return next;",
-        tests: ["test/binding/attacks.test.ts"],
+        tests: ["test/check-contract/attacks.test.ts"],
         only: "a permit that a stranger submits first",
       },
       {
         rule: "A log that may be missing is exact where it is there.",
         find: "decoded !== null && matchesLog(decoded, next);",
         replace: "decoded !== null && (next.optional === true || matchesLog(decoded, next));",
-        tests: ["test/binding/attacks.test.ts"],
+        tests: ["test/check-contract/attacks.test.ts"],
         only: "another amount of the permit's approval",
       },
       {
@@ -158,7 +158,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "The expected logs have the expected fields.",
         find: " && matchesLog(decoded, next)",
         replace: "",
-        tests: ["test/binding/reported-sides.test.ts", "test/binding/attacks.test.ts"],
+        tests: ["test/server/binding/reported-sides.test.ts", "test/check-contract/attacks.test.ts"],
       },
       {
         rule: "A hash that serves something else is refused.",
@@ -190,13 +190,13 @@ export const binding: readonly MutantGroup[] = [
         rule: "A log carries every expected field, not only one of them.",
         find: "Object.entries(expected.fields).every(",
         replace: "Object.entries(expected.fields).some(",
-        tests: ["test/binding/reported-sides.test.ts", "test/binding/attacks.test.ts"],
+        tests: ["test/server/binding/reported-sides.test.ts", "test/check-contract/attacks.test.ts"],
       },
     ],
   },
   {
     file: "server/binding/require-bound.ts",
-    tests: ["test/api/errors.test.ts"],
+    tests: ["test/server/errors/errors.test.ts"],
     mutants: [
       {
         rule: "A late claim is told as claim_window_closed, any other late step as deadline_passed.",
@@ -239,13 +239,13 @@ export const binding: readonly MutantGroup[] = [
         rule: "A hash that the same step of the same object used may be sent for it again.",
         find: "used === undefined || (used.step === use.step && used.subject === use.subject)",
         replace: "used === undefined",
-        tests: ["test/api/errors.test.ts", "test/api/idempotency.test.ts"],
+        tests: ["test/server/errors/errors.test.ts", "test/server/http/idempotency.test.ts"],
       },
       {
         rule: "A hash that the same step of another object used is used.",
         find: "used.step === use.step && used.subject === use.subject",
         replace: "used.step === use.step",
-        tests: ["test/binding/used-transactions.test.ts"],
+        tests: ["test/server/binding/used-transactions.test.ts"],
       },
     ],
   },

@@ -1,8 +1,8 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const bodies_ = "test/api/bodies.test.ts";
-const reads = "test/api/reads.test.ts";
-const errors = "test/api/errors.test.ts";
+const bodies_ = "test/server/http/bodies.test.ts";
+const reads = "test/server/http/reads.test.ts";
+const errors = "test/server/errors/errors.test.ts";
 
 export const bodies: readonly MutantGroup[] = [
   {
@@ -139,7 +139,7 @@ export const bodies: readonly MutantGroup[] = [
         rule: "A refused transaction is told to the explorer.",
         find: "if (error instanceof RefusedTransaction)",
         replace: "if (error instanceof RefusedTransaction && error.status === 404)",
-        tests: ["test/explorer/data.test.ts"],
+        tests: ["test/sandbox/hosts/explorer/data.test.ts"],
       },
       {
         rule: "Paths are case-sensitive.",
@@ -157,7 +157,7 @@ export const bodies: readonly MutantGroup[] = [
         rule: "The log of a request names its caller.",
         find: 'response.locals["caller"] = nameOf(caller);',
         replace: "",
-        tests: ["test/api/log.test.ts"],
+        tests: ["test/server/http/log.test.ts"],
       },
       {
         rule: "A program is the one that was asked for.",
@@ -198,7 +198,7 @@ export const bodies: readonly MutantGroup[] = [
   },
   {
     file: "server/schemas/claim.ts",
-    tests: ["test/api/hashed-inputs.test.ts"],
+    tests: ["test/server/http/hashed-inputs.test.ts"],
     mutants: [
       {
         rule: "A reason is kept as it was sent, with its outer spaces.",
@@ -209,7 +209,7 @@ export const bodies: readonly MutantGroup[] = [
   },
   {
     file: "server/schemas/primitives.ts",
-    tests: ["test/api/field-bounds.test.ts", bodies_],
+    tests: ["test/server/openapi/field-bounds.test.ts", bodies_],
     mutants: [
       {
         rule: "An address with a wrong checksum is refused.",

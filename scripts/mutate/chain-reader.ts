@@ -1,6 +1,6 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const attacks = "test/binding/attacks.test.ts";
+const attacks = "test/check-contract/attacks.test.ts";
 
 export const chainReader: readonly MutantGroup[] = [
   {
@@ -11,19 +11,19 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "A transaction that the node is mining is waited for.",
         find: "pending && (await awaitAutomine(connect(request)))",
         replace: "pending && hash.length === 0",
-        tests: ["test/binding/mined.test.ts"],
+        tests: ["test/server/binding/mined.test.ts"],
       },
       {
         rule: "A transaction that the node still answers from its pool is read as its block has it.",
         find: "if (found === undefined || found.blockHash !== null || receipt === undefined) return found;",
         replace: "if (found === undefined || found.nonce >= 0 || receipt === undefined) return found;",
-        tests: ["test/binding/mined.test.ts"],
+        tests: ["test/server/binding/mined.test.ts"],
       },
       {
         rule: "A node with another chain id is refused.",
         find: "chainId !== deployment.chainId || ",
         replace: "",
-        tests: ["test/api/errors.test.ts"],
+        tests: ["test/server/errors/errors.test.ts"],
         only: "chain_mismatch",
       },
       {
@@ -48,37 +48,40 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "The payment logs add up to what the contract says was paid.",
         find: "if (total !== paid)",
         replace: "if (total < 0n)",
-        tests: ["test/binding/payment-logs.test.ts"],
+        tests: ["test/server/binding/payment-logs.test.ts"],
       },
       {
         rule: "Each payment log tells the sum of the logs up to it.",
         find: 'if (fields["paidTotal"] !== total.toString())',
         replace: "if (total < 0n)",
-        tests: ["test/binding/payment-logs.test.ts"],
+        tests: ["test/server/binding/payment-logs.test.ts"],
       },
       {
         rule: "A delegated wallet is told from a contract.",
         find: 'const delegationPrefix = "0xef0100";',
         replace: 'const delegationPrefix = "0xef0101";',
-        tests: ["test/binding/reported-sides.test.ts"],
+        tests: ["test/server/binding/reported-sides.test.ts"],
       },
       {
         rule: "A contract wallet's signature counts only when the contract answers the magic value.",
         find: "return answer === magicValue;",
         replace: 'return answer !== "0x";',
-        tests: ["test/api/contract-signatures.test.ts"],
+        tests: ["test/server/operations/contract-signatures.test.ts"],
       },
       {
         rule: "Figures are read at one block.",
         find: "claimHash: unlessZero(figures.claimHash)",
         replace: "claimHash: figures.claimHash",
-        tests: ["test/api/decisions.test.ts", "test/api/wallet-submissions.test.ts"],
+        tests: [
+          "test/server/operations/decisions.test.ts",
+          "test/server/operations/wallet-submissions.test.ts",
+        ],
       },
     ],
   },
   {
     file: "server/chain/code-at.ts",
-    tests: ["test/binding/old-blocks.test.ts"],
+    tests: ["test/server/binding/old-blocks.test.ts"],
     mutants: [
       {
         rule: "A wallet's code is read in the transaction's block, so that a delegation that has ended since counts.",
@@ -111,7 +114,7 @@ export const chainReader: readonly MutantGroup[] = [
   },
   {
     file: "server/views/purchase.ts",
-    tests: ["test/api/figures.test.ts"],
+    tests: ["test/server/operations/figures.test.ts"],
     mutants: [
       {
         rule: "An unpaid purchase is expired once its payment deadline has passed.",
@@ -142,13 +145,13 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "The refunded figure is the chain's.",
         find: "refunded: onChain.refunded.toString()",
         replace: 'refunded: parts.refund?.award ?? "0"',
-        tests: ["test/api/refunds.test.ts"],
+        tests: ["test/server/operations/refunds.test.ts"],
       },
     ],
   },
   {
     file: "server/chain/node-chain.ts",
-    tests: ["test/api/refunds.test.ts"],
+    tests: ["test/server/operations/refunds.test.ts"],
     mutants: [
       {
         rule: "The cover of a purchase is read at the enrollment that the chain has for it.",
@@ -159,7 +162,7 @@ export const chainReader: readonly MutantGroup[] = [
   },
   {
     file: "server/views/program.ts",
-    tests: ["test/api/program.test.ts"],
+    tests: ["test/server/operations/program.test.ts"],
     mutants: [
       {
         rule: "A program shows the bounds that the chain has now.",

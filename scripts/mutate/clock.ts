@@ -1,7 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const travel = "test/testbed/travel.test.ts";
-const chain = "test/anvil/start-chain.test.ts";
+const travel = "test/sandbox/chain/clock/travel.test.ts";
+const chain = "test/sandbox/chain/genesis/start-chain.test.ts";
 
 export const clock: readonly MutantGroup[] = [
   {
@@ -35,7 +35,7 @@ export const clock: readonly MutantGroup[] = [
         rule: "Travel comes after the block of a transaction that was sent before it.",
         find: "      await awaitAutomine(connect(client.request));\n      return await step();",
         replace: "      return await step();",
-        tests: ["test/testbed/mining.test.ts"],
+        tests: ["test/sandbox/chain/clock/mining.test.ts"],
         only: "time travels from that block",
       },
       {
@@ -78,7 +78,7 @@ export const clock: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/chain/clock/let-time-pass.ts",
-    tests: ["test/notifications/deliver.test.ts"],
+    tests: ["test/server/outbox/deliver.test.ts"],
     mutants: [
       {
         rule: "A pause below a second lets a second of sandbox time pass.",
@@ -90,39 +90,39 @@ export const clock: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/chain/clock/mining.ts",
-    tests: ["test/testbed/rpc.test.ts"],
+    tests: ["test/sandbox/chain/rpc/rpc.test.ts"],
     mutants: [
       {
         rule: "As many blocks are mined as were asked for.",
         find: "left > 0; left -= portion",
         replace: "left > 0; left -= portion + 1",
-        tests: ["test/testbed/mining.test.ts"],
+        tests: ["test/sandbox/chain/clock/mining.test.ts"],
         only: "as many blocks are mined",
       },
       {
         rule: "Blocks come after that of a transaction that was sent before them.",
         find: "  await awaitAutomine(connect(client.request));\n  for (let left",
         replace: "  for (let left",
-        tests: ["test/testbed/mining.test.ts"],
+        tests: ["test/sandbox/chain/clock/mining.test.ts"],
         only: "asked for come after it",
       },
       {
         rule: "Blocks are mined when the control API says.",
         find: 'interval: every === "never" ? 0 : every',
         replace: "interval: 0",
-        tests: ["test/testbed/rpc.test.ts", "test/testbed/command-line.test.ts"],
+        tests: ["test/sandbox/chain/rpc/rpc.test.ts", "test/cli/command-line.test.ts"],
       },
     ],
   },
   {
     file: "sandbox/hosts/control/host.ts",
-    tests: ["test/testbed/command-line.test.ts"],
+    tests: ["test/cli/command-line.test.ts"],
     mutants: [
       {
         rule: "The control API refuses a hash that is none.",
         find: "/^[0-9a-f]{64}$/",
         replace: "/^[0-9a-f]*$/",
-        tests: ["test/binding/explain.test.ts"],
+        tests: ["test/sandbox/hosts/explain/explain.test.ts"],
       },
     ],
   },
@@ -144,7 +144,7 @@ export const clock: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/state/data-directory/settings-file.ts",
-    tests: ["test/testbed/programs.test.ts"],
+    tests: ["test/sandbox/options/programs.test.ts"],
     mutants: [
       {
         rule: "A data directory goes on with its own seed, mode and programs.",
@@ -155,13 +155,13 @@ export const clock: readonly MutantGroup[] = [
         rule: "A start that did not finish begins anew.",
         find: "if (fresh || existsSync(unfinished))",
         replace: "if (fresh)",
-        tests: ["test/testbed/saved.test.ts"],
+        tests: ["test/sandbox/state/snapshot-file.test.ts"],
       },
     ],
   },
   {
     file: "sandbox/state/data-directory/lock.ts",
-    tests: ["test/testbed/doctor.test.ts", "test/end-to-end/restart.test.ts"],
+    tests: ["test/cli/doctor.test.ts", "test/end-to-end/restart.test.ts"],
     mutants: [
       {
         rule: "A data directory belongs to one process.",
@@ -173,7 +173,7 @@ export const clock: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/options/options.ts",
-    tests: ["test/testbed/programs.test.ts"],
+    tests: ["test/sandbox/options/programs.test.ts"],
     mutants: [
       {
         rule: "A sandbox requires at least one confirmation.",
@@ -184,7 +184,7 @@ export const clock: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/options/start-deadline.ts",
-    tests: ["test/testbed/start-timeout.test.ts"],
+    tests: ["test/sandbox/options/start-timeout.test.ts"],
     mutants: [
       {
         rule: "A start ends when its deadline has passed.",
@@ -202,7 +202,7 @@ export const clock: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/chain/anvil/start-anvil.ts",
-    tests: ["test/testbed/start-timeout.test.ts"],
+    tests: ["test/sandbox/options/start-timeout.test.ts"],
     mutants: [
       {
         rule: "A start that fails by its deadline ends its Anvil.",

@@ -1,9 +1,9 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const explain_ = "test/binding/explain.test.ts";
-const choice = "test/binding/explain-choice.test.ts";
-const data = "test/explorer/data.test.ts";
-const stream = "test/explorer/stream.test.ts";
+const explain_ = "test/sandbox/hosts/explain/explain.test.ts";
+const choice = "test/sandbox/hosts/explain/explain-choice.test.ts";
+const data = "test/sandbox/hosts/explorer/data.test.ts";
+const stream = "test/sandbox/hosts/explorer/stream.test.ts";
 
 export const explain: readonly MutantGroup[] = [
   {
@@ -187,7 +187,7 @@ export const explain: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/hosts/recorder/find-unrepeatable.ts",
-    tests: ["test/testbed/scenario.test.ts"],
+    tests: ["test/testkit/scenario.test.ts"],
     mutants: [
       {
         rule: "A header that was sent twice is not recorded as one.",
@@ -198,7 +198,7 @@ export const explain: readonly MutantGroup[] = [
   },
   {
     file: "testkit/play-scenario.ts",
-    tests: ["test/testbed/scenario.test.ts"],
+    tests: ["test/testkit/scenario.test.ts"],
     mutants: [
       {
         rule: "A field of an answer that differs from the recorded one is named.",

@@ -1,6 +1,6 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const keys = "test/api/idempotency.test.ts";
+const keys = "test/server/http/idempotency.test.ts";
 
 export const idempotency: readonly MutantGroup[] = [
   {
@@ -77,7 +77,7 @@ export const idempotency: readonly MutantGroup[] = [
         rule: "A key whose effect may have happened is kept when the service fails.",
         find: "if (!(error instanceof Problem) || error.status >= 500) return false;",
         replace: "if (!(error instanceof Problem) || error.status >= 500) return true;",
-        tests: ["test/api/node-failure.test.ts"],
+        tests: ["test/server/operations/node-failure.test.ts"],
       },
       {
         rule: "An answer of 202 is not kept under the key.",
@@ -119,7 +119,7 @@ export const idempotency: readonly MutantGroup[] = [
         rule: "A request that resumes an effect knows what it was begun on.",
         find: "resumes: held.subject",
         replace: "resumes: null",
-        tests: ["test/notifications/crash.test.ts"],
+        tests: ["test/server/outbox/crash.test.ts"],
       },
       {
         rule: "A handler starts over when what it read has changed.",
@@ -130,13 +130,13 @@ export const idempotency: readonly MutantGroup[] = [
         rule: "A request that another process answered meanwhile gets that answer.",
         find: 'if ("answer" in found) return found.answer;\n          if',
         replace: "if",
-        tests: ["test/store/two-processes.test.ts"],
+        tests: ["test/server/store/two-processes.test.ts"],
       },
       {
         rule: "A write and its event are one commit.",
         find: "      if (event)\n        all.push({",
         replace: "      if (event && outcome.status !== 201)\n        all.push({",
-        tests: ["test/notifications/events.test.ts"],
+        tests: ["test/server/outbox/events.test.ts"],
       },
       {
         rule: "A stored answer is the answer that was sent.",

@@ -1,6 +1,6 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const pages = "test/api/lists.test.ts";
+const pages = "test/server/operations/lists.test.ts";
 const journal = "test/relayer/journal.test.ts";
 
 export const lists: readonly MutantGroup[] = [

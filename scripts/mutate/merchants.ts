@@ -1,8 +1,8 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const attacks = "test/binding/attacks.test.ts";
-const enrollments = "test/api/enrollments.test.ts";
-const terms = "test/api/purchase-terms.test.ts";
+const attacks = "test/check-contract/attacks.test.ts";
+const enrollments = "test/server/operations/enrollments.test.ts";
+const terms = "test/server/operations/purchase-terms.test.ts";
 
 export const merchants: readonly MutantGroup[] = [
   {
@@ -101,7 +101,7 @@ export const merchants: readonly MutantGroup[] = [
         rule: "The event of a new purchase names its merchant.",
         find: "data: { purchase_id: id, merchant_id: merchant.id,",
         replace: "data: { purchase_id: id, merchant_id: id,",
-        tests: ["test/notifications/events.test.ts"],
+        tests: ["test/server/outbox/events.test.ts"],
       },
     ],
   },
@@ -135,13 +135,13 @@ export const merchants: readonly MutantGroup[] = [
         rule: "A merchant is enrolled once.",
         find: "    assertPending(merchant, funding);\n",
         replace: "",
-        tests: ["test/api/states.test.ts"],
+        tests: ["test/server/operations/states.test.ts"],
       },
       {
         rule: "The transaction of an enrollment is used by it.",
         find: "key: use.key,",
         replace: "key: `enrollment/${use.key}`,",
-        tests: ["test/binding/used-transactions.test.ts"],
+        tests: ["test/server/binding/used-transactions.test.ts"],
       },
     ],
   },
@@ -153,7 +153,7 @@ export const merchants: readonly MutantGroup[] = [
         rule: "A purchase needs a merchant that is enrolled.",
         find: '  if (status === "pending") throw',
         replace: 'if (status === "pending" && id === "") throw',
-        tests: ["test/api/errors.test.ts", enrollments],
+        tests: ["test/server/errors/errors.test.ts", enrollments],
         only: "merchant_not_enrolled|is not confirmed is refused",
       },
       {

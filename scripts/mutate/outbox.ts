@@ -1,9 +1,9 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const deliver = "test/notifications/deliver.test.ts";
-const receive = "test/notifications/receive.test.ts";
-const receiver = "test/notifications/receiver.test.ts";
-const pinned = "test/notifications/pinned-receiver.test.ts";
+const deliver = "test/server/outbox/deliver.test.ts";
+const receive = "test/server/outbox/receive.test.ts";
+const receiver = "test/server/outbox/receiver.test.ts";
+const pinned = "test/server/outbox/pinned-receiver.test.ts";
 
 export const outbox: readonly MutantGroup[] = [
   {
@@ -85,7 +85,7 @@ export const outbox: readonly MutantGroup[] = [
         rule: "An attempt is on disk before it is made.",
         find: "await record({ ...notification, attempts: [...attempts, started] }, event, null, services);",
         replace: "",
-        tests: ["test/notifications/crash.test.ts"],
+        tests: ["test/server/outbox/crash.test.ts"],
       },
       {
         rule: "An event that was delivered is no longer undelivered.",
@@ -101,7 +101,7 @@ export const outbox: readonly MutantGroup[] = [
   },
   {
     file: "server/outbox/backoff.ts",
-    tests: [deliver, "test/notifications/guide.test.ts"],
+    tests: [deliver, "test/server/outbox/guide.test.ts"],
     mutants: [
       {
         rule: "The first pause is half a second and a bit.",
@@ -171,7 +171,7 @@ export const outbox: readonly MutantGroup[] = [
         rule: "An event is about the purchase that it names.",
         find: "return data.purchase_id;",
         replace: 'return "merchant_id" in data ? data.merchant_id : data.purchase_id;',
-        tests: ["test/explorer/data.test.ts", "test/notifications/events.test.ts"],
+        tests: ["test/sandbox/hosts/explorer/data.test.ts", "test/server/outbox/events.test.ts"],
       },
     ],
   },
@@ -257,7 +257,7 @@ export const outbox: readonly MutantGroup[] = [
         rule: "A restore ends the delivery that is under way.",
         find: "const end = AbortSignal.any([timeout, signal]);",
         replace: "const end = AbortSignal.any([timeout]);",
-        tests: ["test/testbed/request-gate.test.ts"],
+        tests: ["test/sandbox/lib/request-gate.test.ts"],
         only: "a restore ends it",
       },
     ],

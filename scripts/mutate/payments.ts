@@ -1,8 +1,8 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const attacks = "test/binding/attacks.test.ts";
-const reorgs = "test/api/reorgs.test.ts";
-const figures = "test/api/figures.test.ts";
+const attacks = "test/check-contract/attacks.test.ts";
+const reorgs = "test/server/operations/reorgs.test.ts";
+const figures = "test/server/operations/figures.test.ts";
 
 export const payments: readonly MutantGroup[] = [
   {
@@ -49,13 +49,13 @@ export const payments: readonly MutantGroup[] = [
         rule: "A batch records nothing of a purchase that may not be reconciled.",
         find: "await assertPaidBeside(await currentPurchase(stored.value, services), asked.value, services);",
         replace: "",
-        tests: ["test/api/batches.test.ts"],
+        tests: ["test/server/operations/batches.test.ts"],
       },
       {
         rule: "A payment that the node does not list among the purchase's logs is not recorded.",
         find: "if (read.has(canonicalForm(log))) return;",
         replace: "if (read.size >= 0) return;",
-        tests: ["test/binding/payment-logs.test.ts", attacks],
+        tests: ["test/server/binding/payment-logs.test.ts", attacks],
       },
       {
         rule: "A payment is reconciled by the binding check.",
@@ -121,7 +121,7 @@ export const payments: readonly MutantGroup[] = [
         rule: "A payment under a permit of another purchase is compared with the same permit.",
         find: "call: paymentCall(registrar, own, amount, permit),\n      permit,",
         replace: "call: payCall(registrar, own, amount),\n      permit,",
-        tests: ["test/binding/reported-sides.test.ts"],
+        tests: ["test/server/binding/reported-sides.test.ts"],
         only: "under a permit of another purchase",
       },
       {
@@ -134,7 +134,7 @@ export const payments: readonly MutantGroup[] = [
   },
   {
     file: "server/outbox/reconciliation-data.ts",
-    tests: ["test/notifications/events.test.ts"],
+    tests: ["test/server/outbox/events.test.ts"],
     mutants: [
       {
         rule: "An event of a reconciliation lists fifty purchases at most.",

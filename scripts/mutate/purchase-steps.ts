@@ -1,11 +1,11 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const deadlines = "test/api/deadlines.test.ts";
-const states = "test/api/states.test.ts";
-const severalKeys = "test/api/several-keys.test.ts";
-const errors = "test/api/errors.test.ts";
-const attacks = "test/binding/attacks.test.ts";
-const windows = "test/binding/windows.test.ts";
+const deadlines = "test/server/operations/deadlines.test.ts";
+const states = "test/server/operations/states.test.ts";
+const severalKeys = "test/server/http/several-keys.test.ts";
+const errors = "test/server/errors/errors.test.ts";
+const attacks = "test/check-contract/attacks.test.ts";
+const windows = "test/server/binding/windows.test.ts";
 
 export const purchaseSteps: readonly MutantGroup[] = [
   {
@@ -111,19 +111,19 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A purchase is activated in the last second of its offer deadline.",
         find: "if (timestamp > purchase.offer_deadline)",
         replace: "if (timestamp >= purchase.offer_deadline)",
-        tests: [deadlines, "test/api/states.test.ts"],
+        tests: [deadlines, "test/server/operations/states.test.ts"],
       },
       {
         rule: "The offer of a purchase whose merchant's wallet is not enrolled is refused before it is relayed.",
         find: "if ((await chain.enrolledAs(enrolled)) === null)",
         replace: "if ((await chain.enrolledAs(enrolled)) === undefined)",
-        tests: ["test/api/enrollments.test.ts"],
+        tests: ["test/server/operations/enrollments.test.ts"],
       },
       {
         rule: "An offer that meets a revocation in its block is told so.",
         find: 'if (revert.name === "NotEnrolled")',
         replace: 'if (revert.name === "")',
-        tests: ["test/api/enrollments.test.ts"],
+        tests: ["test/server/operations/enrollments.test.ts"],
       },
       {
         rule: "The commitment hash that is activated is the purchase's.",
@@ -136,19 +136,19 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "An amount above the registrar's largest purchase is refused before it is relayed.",
         find: "amount > state.maxPurchase &&",
         replace: "amount < 0n &&",
-        tests: ["test/api/offer-bounds.test.ts"],
+        tests: ["test/server/operations/offer-bounds.test.ts"],
       },
       {
         rule: "An amount above the registrar's open budget is refused before it is relayed.",
         find: "amount > available &&",
         replace: "amount < 0n &&",
-        tests: ["test/api/offer-bounds.test.ts"],
+        tests: ["test/server/operations/offer-bounds.test.ts"],
       },
       {
         rule: "Open offers use up the registrar's budget.",
         find: "state.openBudget - state.openOffers",
         replace: "state.openBudget",
-        tests: ["test/api/offer-bounds.test.ts"],
+        tests: ["test/server/operations/offer-bounds.test.ts"],
       },
       {
         rule: "An activation after the program's bounds have ended is refused before it is relayed.",
@@ -160,13 +160,17 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A paused program takes no offer.",
         find: "state.paused &&",
         replace: "!state.paused &&",
-        tests: ["test/api/offer-bounds.test.ts"],
+        tests: ["test/server/operations/offer-bounds.test.ts"],
       },
       {
         rule: "A bound that the contract holds is told as one, when it changed on the way.",
         find: "if (met === undefined) return null;",
         replace: "if (met !== undefined) return null;",
-        tests: [deadlines, "test/api/several-keys.test.ts", "test/testbed/travel.test.ts"],
+        tests: [
+          deadlines,
+          "test/server/http/several-keys.test.ts",
+          "test/sandbox/chain/clock/travel.test.ts",
+        ],
       },
       {
         rule: "An offer is judged by the time of the next block.",
@@ -208,7 +212,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
   },
   {
     file: "server/domain/current-state.ts",
-    tests: ["test/api/reorgs.test.ts"],
+    tests: ["test/server/operations/reorgs.test.ts"],
     mutants: [
       {
         rule: "A purchase whose registration has left the chain is created again.",
@@ -237,13 +241,13 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A registration that takes its place again after a reorg is confirmed though its transaction is used already.",
         find: "...(used === undefined ? [markUsed(use)] : []),",
         replace: "markUsed(use),",
-        tests: ["test/api/reorgs.test.ts"],
+        tests: ["test/server/operations/reorgs.test.ts"],
       },
       {
         rule: "The transaction of a registration is used by it.",
         find: "...(used === undefined ? [markUsed(use)] : []),",
         replace: "...(used === undefined ? [] : []),",
-        tests: ["test/binding/used-transactions.test.ts"],
+        tests: ["test/server/binding/used-transactions.test.ts"],
       },
     ],
   },
@@ -311,7 +315,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A transaction has as many confirmations as the sandbox requires.",
         find: "confirmations: settings.confirmations,",
         replace: "confirmations: 1,",
-        tests: ["test/binding/confirmations.test.ts"],
+        tests: ["test/server/binding/confirmations.test.ts"],
       },
       {
         rule: "A funding approval is for the whole cap.",

@@ -1,9 +1,9 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const errors = "test/api/errors.test.ts";
-const decisions = "test/api/decisions.test.ts";
-const collected = "test/api/refunds.test.ts";
-const attacks = "test/binding/attacks.test.ts";
+const errors = "test/server/errors/errors.test.ts";
+const decisions = "test/server/operations/decisions.test.ts";
+const collected = "test/server/operations/refunds.test.ts";
+const attacks = "test/check-contract/attacks.test.ts";
 
 export const refunds: readonly MutantGroup[] = [
   {
@@ -33,7 +33,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "The transaction of a claim is used by it.",
         find: "key: use.key,",
         replace: "key: `claim/${use.key}`,",
-        tests: ["test/binding/used-transactions.test.ts"],
+        tests: ["test/server/binding/used-transactions.test.ts"],
       },
     ],
   },
@@ -64,7 +64,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A decision is on the purchase's own claim.",
         find: "claim === null || claim.id !== body.claim_id",
         replace: "claim === null",
-        tests: ["test/api/decisions.test.ts"],
+        tests: ["test/server/operations/decisions.test.ts"],
       },
       {
         rule: "A denied claim awards nothing.",
@@ -94,7 +94,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "All that was claimed may be awarded.",
         find: "if (award > most)",
         replace: "if (award >= most)",
-        tests: ["test/api/decisions.test.ts"],
+        tests: ["test/server/operations/decisions.test.ts"],
       },
       {
         rule: "A decision is not dated before its claim.",
@@ -136,7 +136,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "The event of a decision tells the award.",
         find: "decision_id, outcome, award } },",
         replace: "decision_id, outcome, award: statement.decided_at } },",
-        tests: ["test/notifications/events.test.ts"],
+        tests: ["test/server/outbox/events.test.ts"],
       },
     ],
   },
@@ -154,7 +154,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A refund that is collected is answered again to every key that asked for it.",
         find: 'if (resumes !== null && purchase.status === "refunded" && refund !== null)',
         replace: 'if (resumes === "" && purchase.status === "refunded" && refund !== null)',
-        tests: ["test/api/several-keys.test.ts", collected],
+        tests: ["test/server/http/several-keys.test.ts", collected],
       },
       {
         rule: "A refund is judged by the time of the next block.",
@@ -172,7 +172,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A key that began nothing conflicts with a refund that is collected.",
         find: 'resumes !== null && purchase.status === "refunded"',
         replace: 'purchase.status === "refunded"',
-        tests: ["test/api/several-keys.test.ts"],
+        tests: ["test/server/http/several-keys.test.ts"],
       },
       {
         rule: "A collection that was mined and reverted for another reason is told as reverted.",
@@ -202,7 +202,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "The transaction of a refund is used by it.",
         find: 'key: hash,\n            value: { step: "refund"',
         replace: 'key: `refund/${hash}`,\n            value: { step: "refund"',
-        tests: ["test/binding/used-transactions.test.ts"],
+        tests: ["test/server/binding/used-transactions.test.ts"],
       },
     ],
   },
@@ -303,7 +303,7 @@ export const refunds: readonly MutantGroup[] = [
   },
   {
     file: "server/domain/describe-relayed-revert.ts",
-    tests: ["test/api/relayed-refusals.test.ts"],
+    tests: ["test/server/operations/relayed-refusals.test.ts"],
     mutants: [
       {
         rule: "A relayed call that the contract refuses may be asked for again where something makes it succeed.",

@@ -87,7 +87,7 @@ export const relayer: readonly MutantGroup[] = [
         rule: "A further attempt of what would revert again does not begin.",
         find: "if ((await simulateNow(context, reverted)) !== null) return null;",
         replace: "",
-        tests: [attempts, "test/api/refunds.test.ts"],
+        tests: [attempts, "test/server/operations/refunds.test.ts"],
       },
       {
         rule: "A further attempt counts one more.",

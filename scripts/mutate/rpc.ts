@@ -1,8 +1,8 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const rpc_ = "test/testbed/rpc.test.ts";
-const limits = "test/testbed/rpc-limits.test.ts";
-const methods = "test/testbed/rpc-methods.test.ts";
+const rpc_ = "test/sandbox/chain/rpc/rpc.test.ts";
+const limits = "test/sandbox/chain/rpc/rpc-limits.test.ts";
+const methods = "test/sandbox/chain/rpc/rpc-methods.test.ts";
 const listeners = "test/security/listeners.test.ts";
 
 export const rpc: readonly MutantGroup[] = [
@@ -19,20 +19,20 @@ export const rpc: readonly MutantGroup[] = [
         rule: "A call waits while a snapshot is taken.",
         find: 'return await enter(async () => await this.#ask(group));\n      case "run":',
         replace: 'return await this.#ask(group);\n      case "run":',
-        tests: ["test/testbed/snapshot.test.ts"],
+        tests: ["test/sandbox/state/snapshot.test.ts"],
         only: "waits until it is taken",
       },
       {
         rule: "A reorg waits for the block that is being made.",
         find: "    await this.#settle();\n    try",
         replace: "    try",
-        tests: ["test/testbed/rpc-reorg.test.ts"],
+        tests: ["test/sandbox/chain/rpc/rpc-reorg.test.ts"],
       },
       {
         rule: "Blocks that a call shows come after that of a transaction that was sent before them.",
         find: "          await this.#settle();\n          return",
         replace: "          return",
-        tests: ["test/testbed/mining.test.ts"],
+        tests: ["test/sandbox/chain/clock/mining.test.ts"],
         only: "blocks that are shown",
       },
       {
@@ -111,7 +111,7 @@ export const rpc: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/chain/anvil/reorg-depth.ts",
-    tests: ["test/testbed/rpc-reorg.test.ts"],
+    tests: ["test/sandbox/chain/rpc/rpc-reorg.test.ts"],
     mutants: [
       {
         rule: "A reorg takes no block that Anvil loaded.",
@@ -243,14 +243,14 @@ export const rpc: readonly MutantGroup[] = [
         rule: "A request of another site without an Origin is known by its Sec-Fetch-Site.",
         find: 'site === "none" || site === "same-origin" || followsLink',
         replace: "site.length > 0",
-        tests: ["test/explorer/stream.test.ts"],
+        tests: ["test/sandbox/hosts/explorer/stream.test.ts"],
         only: "is refused to",
       },
     ],
   },
   {
     file: "testkit/pool/loan-term.ts",
-    tests: ["test/testbed/fixture.test.ts"],
+    tests: ["test/testkit/fixture.test.ts"],
     mutants: [
       {
         rule: "A test that is over gets no more of the sandbox.",
@@ -266,7 +266,7 @@ export const rpc: readonly MutantGroup[] = [
   },
   {
     file: "testkit/pool/open-loans.ts",
-    tests: ["test/testbed/fixture.test.ts"],
+    tests: ["test/testkit/fixture.test.ts"],
     mutants: [
       {
         rule: "Two tests of one worker cannot have the sandbox at once.",

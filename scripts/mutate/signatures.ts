@@ -22,7 +22,7 @@ export const signatures: readonly MutantGroup[] = [
   },
   {
     file: "server/domain/require-signature.ts",
-    tests: ["test/api/wallet-permits.test.ts", "test/api/enrollments.test.ts"],
+    tests: ["test/server/operations/wallet-permits.test.ts", "test/server/operations/enrollments.test.ts"],
     mutants: [
       {
         rule: "A signature with another v than 27 or 28 is refused with its v.",
@@ -105,7 +105,7 @@ export const signatures: readonly MutantGroup[] = [
         rule: "A header with very many signatures is not searched to its end.",
         find: "const mostSignatures = 16;",
         replace: "const mostSignatures = 1_600;",
-        tests: ["test/notifications/receive.test.ts"],
+        tests: ["test/server/outbox/receive.test.ts"],
       },
       {
         rule: "The signature of a notification covers its time.",
@@ -116,7 +116,7 @@ export const signatures: readonly MutantGroup[] = [
         rule: "A notification is signed with the keys before a rotation, too.",
         find: "const asymmetric = keys.map(",
         replace: "const asymmetric = keys.slice(0, 1).map(",
-        tests: ["test/notifications/key-rotation.test.ts"],
+        tests: ["test/server/outbox/key-rotation.test.ts"],
       },
     ],
   },

@@ -1,10 +1,10 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const snapshot = "test/testbed/snapshot.test.ts";
-const saved = "test/testbed/saved.test.ts";
-const gate = "test/testbed/request-gate.test.ts";
-const parts = "test/testbed/parts.test.ts";
-const marks = "test/explorer/data.test.ts";
+const snapshot = "test/sandbox/state/snapshot.test.ts";
+const saved = "test/sandbox/state/snapshot-file.test.ts";
+const gate = "test/sandbox/lib/request-gate.test.ts";
+const parts = "test/sandbox/state/parts.test.ts";
+const marks = "test/sandbox/hosts/explorer/data.test.ts";
 
 export const snapshots: readonly MutantGroup[] = [
   {
@@ -174,7 +174,7 @@ export const snapshots: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/service/receiver/receiver.ts",
-    tests: ["test/notifications/receiver.test.ts"],
+    tests: ["test/server/outbox/receiver.test.ts"],
     mutants: [
       {
         rule: "A restore takes the deliveries back.",
@@ -192,7 +192,7 @@ export const snapshots: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/chain/clock/mining.ts",
-    tests: [snapshot, "test/testbed/fixture.test.ts"],
+    tests: [snapshot, "test/testkit/fixture.test.ts"],
     mutants: [
       {
         rule: "A restore takes the mode of mining back.",

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** What knows where the programs are that tests start. */
-const programs = new Set(["test/cli.ts", "test/program-file.ts"]);
+const programs = new Set(["test/cli/program.ts", "test/program-file.ts"]);
 
 /** Tells whether a test file, or what it imports from the tests, starts a program that is bundled from the sources. */
 export function startsPrograms(folder: string, file: string, seen = new Set<string>()): boolean {

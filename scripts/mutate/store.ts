@@ -1,8 +1,8 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const embedded = "test/store/embedded.test.ts";
-const disk = "test/store/failing-disk.test.ts";
-const postgres = "test/store/postgres.test.ts";
+const embedded = "test/server/store/embedded.test.ts";
+const disk = "test/server/store/failing-disk.test.ts";
+const postgres = "test/server/store/postgres.test.ts";
 
 export const store: readonly MutantGroup[] = [
   {
@@ -33,7 +33,7 @@ export const store: readonly MutantGroup[] = [
         rule: "A record that changed leaves the lists that it no longer belongs to.",
         find: "if (before !== undefined && (after === undefined || was !== is)) index.get(was)?.delete(key);",
         replace: "if (before !== undefined && after === undefined) index.get(was)?.delete(key);",
-        tests: [embedded, "test/notifications/deliver.test.ts"],
+        tests: [embedded, "test/server/outbox/deliver.test.ts"],
       },
     ],
   },
@@ -199,7 +199,7 @@ export const store: readonly MutantGroup[] = [
         rule: "A loser of a conflict starts over once the winner is on disk.",
         find: "this.#of(collection).get(key)?.settled ?? Promise.resolve()",
         replace: "Promise.resolve()",
-        tests: ["test/api/idempotency.test.ts", embedded],
+        tests: ["test/server/http/idempotency.test.ts", embedded],
       },
     ],
   },
@@ -303,7 +303,7 @@ export const store: readonly MutantGroup[] = [
         rule: "A snapshot file that cannot be written leaves nothing beside it.",
         find: "await rm(next, { force: true }).catch(() => undefined);",
         replace: "",
-        tests: ["test/testbed/saved.test.ts"],
+        tests: ["test/sandbox/state/snapshot-file.test.ts"],
         only: "has no room for",
       },
     ],
@@ -362,7 +362,7 @@ export const store: readonly MutantGroup[] = [
         rule: "Every process is told of a commit.",
         find: "if (group.changed.size > 0)",
         replace: "if (group.changed.size > 1_000)",
-        tests: ["test/store/two-processes.test.ts"],
+        tests: ["test/server/store/two-processes.test.ts"],
         only: "the explorer of one",
       },
     ],

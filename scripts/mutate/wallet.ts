@@ -1,8 +1,8 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const offers = "test/api/wallet-actions.test.ts";
-const submissions = "test/api/wallet-submissions.test.ts";
-const permits = "test/api/wallet-permits.test.ts";
+const offers = "test/server/operations/wallet-actions.test.ts";
+const submissions = "test/server/operations/wallet-submissions.test.ts";
+const permits = "test/server/operations/wallet-permits.test.ts";
 
 export const wallet: readonly MutantGroup[] = [
   {
@@ -44,7 +44,7 @@ export const wallet: readonly MutantGroup[] = [
         rule: "A submission needs a transaction or a signature.",
         find: "given === undefined ?",
         replace: 'given === "0x" ?',
-        tests: [submissions, "test/api/bodies.test.ts"],
+        tests: [submissions, "test/server/http/bodies.test.ts"],
       },
       {
         rule: "A repeated submission says that it is one.",
@@ -173,7 +173,7 @@ export const wallet: readonly MutantGroup[] = [
         rule: "A batch is submitted only when each of its purchases may be reconciled.",
         find: "await assertPaidBeside(await currentPurchase(other.value, services), purchase, services);",
         replace: "void other;",
-        tests: ["test/api/batches.test.ts"],
+        tests: ["test/server/operations/batches.test.ts"],
       },
     ],
   },
@@ -200,7 +200,7 @@ export const wallet: readonly MutantGroup[] = [
         rule: "What is missing is named, with how to send it.",
         find: "pointer: `/${field}`",
         replace: "pointer: `/${action}`",
-        tests: [submissions, "test/api/errors.test.ts"],
+        tests: [submissions, "test/server/errors/errors.test.ts"],
       },
     ],
   },

@@ -7,7 +7,7 @@ import { setTimeout as after } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OperationKind } from "../../relayer/relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
-import { cli } from "../cli.ts";
+import { cli } from "../cli/program.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { expectBooksToBalance, expectOneRecordEach } from "./books.ts";
 import { sendUntilDone, start } from "./crash-series.ts";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { cli } from "../cli.ts";
+import { cli } from "../cli/program.ts";
 
 /** A sandbox in a process of its own, started as a person starts it. */
 export interface StartedSandbox extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FaultInvalidError, type FaultPoint, faultPoints } from "../../relayer/relayer.ts";
-import { holdDisk } from "../store/held-disk.ts";
+import { holdDisk } from "../server/store/held-disk.ts";
 import { offerReservation, openStages, program } from "./stage.ts";
 
 const openStage = openStages();

@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import { expect, onTestFinished, test } from "vitest";
-import { Stage } from "../api/stage.ts";
+import { Stage } from "../server/stage.ts";
 import { openStages } from "./stage.ts";
 
 const openStage = openStages();

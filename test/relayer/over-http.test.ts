@@ -5,7 +5,7 @@ import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { transactionsSchema } from "../../server/schemas/transactions.ts";
-import { cli } from "../cli.ts";
+import { cli } from "../cli/program.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
 import { controlSandbox } from "../crash/control.ts";
 import { Storefront, send } from "../crash/storefront.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Journal } from "../../relayer/relayer.ts";
-import { type HeldDisk, holdDisk } from "../store/held-disk.ts";
+import { type HeldDisk, holdDisk } from "../server/store/held-disk.ts";
 import { openStages } from "./stage.ts";
 
 const openStage = openStages();

@@ -5,7 +5,7 @@ const root = new URL("../../", import.meta.url);
 
 test("the first test that the README shows is one that runs here", async () => {
   const readme = await readFile(new URL("README.md", root), "utf8");
-  const runs = await readFile(new URL("test/testbed/first-test.test.ts", root), "utf8");
+  const runs = await readFile(new URL("test/testkit/first-test.test.ts", root), "utf8");
   const shown = /```ts\n([\s\S]*?)```/.exec(readme)?.[1];
   expect(shown).toBe(runs.replace("../../testkit/vitest.ts", "routing-sandbox/vitest"));
   expect(runs.trimEnd().split("\n")).toHaveLength(10);

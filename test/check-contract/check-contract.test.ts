@@ -1,0 +1,215 @@
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, expect, test } from "vitest";
+import { readArtifact } from "../../check-contract/artifact.ts";
+import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
+import { type ContractReport, checkContract } from "../../check-contract/check-contract.ts";
+import { toJunit } from "../../check-contract/render-report.ts";
+import { rules } from "../../check-contract/rules/all.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { cli } from "../cli/program.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { brokenArtifacts } from "./broken-registrars.ts";
+
+const own = join(packageRoot(), "artifacts", "contracts", "PurchaseRegistrar.sol", "PurchaseRegistrar.json");
+const adversary = join(
+  packageRoot(),
+  "artifacts/contracts/adversaries/LookalikeRegistrar.sol/LookalikeRegistrar.json",
+);
+/** One family for all contracts; every attack on the sandbox's own registrar is a test of its own. */
+const tried = [...attacks, ...attacksWithPermit].filter(({ family }) => family === "calldata");
+let reports: ContractReport[];
+
+beforeAll(async () => {
+  const artifacts = [own, ...(await brokenArtifacts())];
+  reports = await Promise.all(
+    artifacts.map(
+      async (file) =>
+        await checkContract(await readArtifact(file), { ownGas: { pay: 80_000 }, attacks: tried }),
+    ),
+  );
+  // Seven sandboxes at once take as long as seven tests.
+}, 180_000);
+
+function reportOf(contract: string): ContractReport {
+  const report = reports.find((one) => one.contract === contract);
+  if (report === undefined) throw new Error(`There is no report of ${contract}.`);
+  return report;
+}
+
+function failuresOf(contract: string): [string, string | null][] {
+  return reportOf(contract)
+    .results.filter(({ failure }) => failure !== null)
+    .map(({ name, failure }) => [name, failure?.replaceAll(/0x[0-9a-f]{64}/g, "HASH") ?? null]);
+}
+
+test("the sandbox's own registrar passes everything", () => {
+  expect(failuresOf("PurchaseRegistrar")).toEqual([]);
+  expect(reportOf("PurchaseRegistrar")).toMatchObject({ passed: true });
+  expect(reportOf("PurchaseRegistrar").results).toHaveLength(2 + rules.length + tried.length);
+});
+
+test("gas stands beside the sandbox's own", () => {
+  const { gas } = reportOf("PurchaseRegistrar");
+  expect(gas.map((one) => one.function).toSorted()).toEqual(
+    [
+      "claim",
+      "collectRefund",
+      "enroll",
+      "offer",
+      "pay",
+      "payBatch of 2",
+      "payWithPermit",
+      "register",
+      "revokeFunding",
+    ].toSorted(),
+  );
+  expect(gas.find((one) => one.function === "pay")).toMatchObject({ ours: 80_000 });
+  expect(gas.every((one) => one.gas > 21_000)).toBe(true);
+});
+
+test("a registrar that does not check the buyer is caught for that", () => {
+  expect(reportOf("MissingBuyerCheck").passed).toBe(false);
+  expect(failuresOf("MissingBuyerCheck")).toMatchInlineSnapshot(`
+    [
+      [
+        "nobody but the buyer pays, though he pays with his own money",
+        "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
+      ],
+      [
+        "nobody but the buyer pays in a batch",
+        "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
+      ],
+      [
+        "with a permit: nobody but the buyer pays, though he pays with his own money",
+        "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
+      ],
+    ]
+  `);
+});
+
+test("a registrar without a payment deadline is caught for that", () => {
+  expect(reportOf("MissingDeadline").passed).toBe(false);
+  expect(failuresOf("MissingDeadline")).toMatchInlineSnapshot(`
+    [
+      [
+        "a payment one second after its deadline is refused",
+        "the contract accepted it (HASH); it must revert with DeadlinePassed. The service says: It was mined at 1767830419, after the deadline (1767830418).",
+      ],
+      [
+        "with a permit: a payment one second after its deadline is refused",
+        "the contract accepted it (HASH); it must revert with DeadlinePassed. The service says: It was mined at 1767830419, after the deadline (1767830418).",
+      ],
+    ]
+  `);
+});
+
+test("a registrar that accepts trailing calldata is caught for that, and the service still refuses it", () => {
+  expect(reportOf("AcceptsTrailingCalldata").passed).toBe(false);
+  expect(failuresOf("AcceptsTrailingCalldata")).toMatchInlineSnapshot(`
+    [
+      [
+        "a payment with a trailing byte is refused",
+        "the contract accepted it (HASH); it must revert with NonCanonicalLength. The service says: It says pay with the right arguments in bytes that are not their canonical encoding.",
+      ],
+      [
+        "a trailing byte that the registrar would have to ignore",
+        "expected 422 binding_mismatch by status, calldata, log, got 422 binding_mismatch by calldata. The service says: It says pay with the right arguments in bytes that are not their canonical encoding.",
+      ],
+    ]
+  `);
+});
+
+test.each([
+  [
+    "takes a payment after the refund",
+    "PaysAfterTheRefund",
+    ["a refunded purchase takes no payment", "with a permit: a refunded purchase takes no payment"],
+  ],
+  ["lets a pause block refunds", "PauseBlocksRefunds", ["a paused program's refund is collected"]],
+  [
+    "ends a purchase's cover with a revocation",
+    "RevocationEndsCover",
+    ["a refund in the last second of its funding is in time, also after a revocation"],
+  ],
+])("a registrar that %s is caught for that", (_what, contract, rulesBroken) => {
+  expect(reportOf(contract).passed).toBe(false);
+  expect(failuresOf(contract).map(([name]) => name)).toEqual(rulesBroken);
+});
+
+test("JUnit tells each case, and marks what would break XML", () => {
+  const xml = toJunit([
+    {
+      contract: 'A<B>&"',
+      passed: false,
+      results: [
+        { suite: "rules", name: "kept", failure: null, duration_ms: 12 },
+        { suite: "rules", name: "broken", failure: "1 < 2 & more", duration_ms: 3 },
+      ],
+      gas: [],
+    },
+  ]);
+  expect(xml).toBe(
+    [
+      '<?xml version="1.0" encoding="UTF-8"?>',
+      "<testsuites>",
+      '  <testsuite name="A&lt;B&gt;&amp;&quot;" tests="2" failures="1">',
+      '    <testcase classname="A&lt;B&gt;&amp;&quot;.rules" name="kept" time="0.012"/>',
+      '    <testcase classname="A&lt;B&gt;&amp;&quot;.rules" name="broken" time="0.003">',
+      '      <failure message="1 &lt; 2 &amp; more"/>',
+      "    </testcase>",
+      "  </testsuite>",
+      "</testsuites>",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("the command answers a script by its exit code, as JSON and in a JUnit file", async () => {
+  const junit = join(await temporaryFolder(), "report.xml");
+  const run = promisify(execFile)(process.execPath, [
+    cli,
+    "check-contract",
+    "--artifact",
+    adversary,
+    "--json",
+    "--junit",
+    junit,
+  ]);
+  const { code, stdout } = await run.then(
+    ({ stdout: printed }) => ({ code: 0, stdout: printed }),
+    (error: { code: number; stdout: string }) => error,
+  );
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject([
+    {
+      contract: "LookalikeRegistrar",
+      passed: false,
+      results: [{ failure: "LookalikeRegistrar does not answer fundingSource() with an address." }],
+    },
+  ]);
+  expect(await readFile(junit, "utf8")).toContain('tests="1" failures="1"');
+});
+
+test.each<[string, string | null, RegExp]>([
+  ["a missing file", null, /^There is no artifact at /],
+  ["a file that is not JSON", "{", /is not JSON/],
+  ["an interface", '{"contractName":"I","bytecode":"0x"}', /no artifact with complete bytecode/],
+  [
+    "unlinked libraries",
+    '{"contractName":"L","bytecode":"0x60__$abc$__"}',
+    /no artifact with complete bytecode/,
+  ],
+])("%s is refused with what to do", async (_name, content, message) => {
+  const file = join(await temporaryFolder(), "Artifact.json");
+  if (content !== null) await writeFile(file, content);
+  await expect(readArtifact(file)).rejects.toThrow(message);
+});
+
+test("an artifact of Foundry is taken as well, named by its file", async () => {
+  const file = join(await temporaryFolder(), "MyRegistrar.json");
+  await writeFile(file, JSON.stringify({ bytecode: { object: "0x6001" } }));
+  expect(await readArtifact(file)).toEqual({ contractName: "MyRegistrar", bytecode: "0x6001" });
+});

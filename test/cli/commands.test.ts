@@ -1,0 +1,112 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { commandsOf, createProgram, exampleOf } from "../../cli/program.ts";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { Storefront, send } from "../crash/storefront.ts";
+import { cli } from "./program.ts";
+
+const execute = promisify(execFile);
+
+const refusal = z.object({ operation: z.object({ operation_id: z.string() }) });
+
+let sandbox: Sandbox;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "routing-sandbox-"));
+  sandbox = await createSandbox({ dataDirectory: folder });
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+async function run(...args: string[]): Promise<string> {
+  return (await execute(process.execPath, [cli, ...args])).stdout;
+}
+
+test("every command explains itself with an example that it would accept, and prints JSON on request", () => {
+  const commands = commandsOf(createProgram());
+  expect(commands.length).toBeGreaterThan(15);
+  for (const { path, command } of commands) {
+    let help = "";
+    command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+    const example = exampleOf(path).replace(/ >.*/, "").split(" ").slice(1);
+    expect(help).toContain(`Example:\n  ${exampleOf(path)}`);
+    const given = example.slice(path.split(" ").length);
+    expect(() => command.exitOverride().parseOptions(given)).not.toThrow();
+    expect(command.parseOptions(given).unknown, path).toEqual([]);
+    if (path !== "completion") expect(help, path).toContain("--json");
+  }
+});
+
+test("resume lets an operation go on that needs a person", async () => {
+  const storefront = await Storefront.open(sandbox.description);
+  const [first, stopped] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
+  await send(sandbox.description, storefront.credential, first);
+  sandbox.relayer.fault({ point: "nonce", action: "foreign_nonce" });
+  const { text } = await send(sandbox.description, storefront.credential, stopped);
+  const { operation_id } = refusal.parse(JSON.parse(text)).operation;
+  const resumed = await run("resume", operation_id, "--data-dir", folder);
+  expect(resumed).toBe(`${operation_id} is confirmed now.\n`);
+});
+
+test("resume --abandon gives an operation up whose nonce was taken", async () => {
+  const storefront = await Storefront.open(sandbox.description);
+  const [first, taken] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
+  await send(sandbox.description, storefront.credential, first);
+  sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  const { text } = await send(sandbox.description, storefront.credential, taken);
+  const { operation_id } = refusal.parse(JSON.parse(text)).operation;
+  const still = await run("resume", operation_id, "--data-dir", folder);
+  expect(still).toBe(`${operation_id} is needs_attention now: nonce_taken.\n`);
+  const abandoned = await run("resume", operation_id, "--abandon", "--data-dir", folder);
+  expect(abandoned).toBe(`${operation_id} is abandoned. Send its request again to begin attempt 2.\n`);
+  expect((await send(sandbox.description, storefront.credential, taken)).status).toBe(200);
+});
+
+test("keys rotate changes the secret that sandbox.json tells", async () => {
+  const { hmac_secret } = sandbox.description.receiver;
+  const answer = await run("keys", "rotate", "notifications", "--json", "--data-dir", folder);
+  expect(JSON.parse(answer)).toEqual({ rotated: ["notifications"] });
+  const file = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
+  expect(file.receiver.hmac_secret).toMatch(/^whsec_/);
+  expect(file.receiver.hmac_secret).not.toBe(hmac_secret);
+});
+
+test("demo tells each step as a line of JSON", async () => {
+  const lines = (await run("demo", "--json", "--data-dir", folder)).trimEnd().split("\n");
+  const steps = lines.map((line) => JSON.parse(line));
+  expect(steps[0]).toEqual({ chapter: "A purchase, from enrollment to refund" });
+  expect(steps.filter(({ step }) => step !== undefined).length).toBeGreaterThan(20);
+});
+
+test("bash completes values of options and arguments", { timeout: 60_000 }, async () => {
+  const program = join(folder, "routing-sandbox");
+  await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`);
+  await chmod(program, 0o755);
+  await writeFile(join(folder, "completion.bash"), await run("completion", "bash"));
+  // What bash-completion, which shells bring along, tells a completion function: the words, and the one that is being typed.
+  const script = `
+    _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; prev=\${words[cword - 1]}; }
+    compopt() { :; }
+    source "${folder}/completion.bash"
+    completed() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); __routing_sandbox_complete; echo "\${COMPREPLY[@]}"; }
+    completed routing-sandbox start --mode ""
+    completed routing-sandbox fault set broad
+  `;
+  const env = { ...process.env, PATH: `${folder}:${process.env["PATH"]}` };
+  const { stdout } = await execute("bash", ["-c", script], { env });
+  expect(stdout.split("\n")).toEqual(["live deterministic", "broadcast", ""]);
+});
+
+test.for(["zsh", "fish"])("there is a completion script for %s", async (shell) => {
+  const script = await run("completion", shell);
+  expect(script).toContain("routing-sandbox complete --");
+});

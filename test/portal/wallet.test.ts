@@ -1,0 +1,412 @@
+import type { Page } from "playwright-core";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import { present, type Schema, Stage } from "../server/stage.ts";
+import { accessibilityFaults, contrastFaults, openBrowser, type TestBrowser } from "./browser.ts";
+import { InjectedWallet } from "./injected-wallet.ts";
+
+let stage: Stage;
+let browser: TestBrowser;
+let start: Snapshot;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "wallet page" });
+  start = await stage.sandbox.snapshot();
+  browser = await openBrowser(Object.values(stage.sandbox.description.urls));
+});
+
+beforeEach(async () => {
+  await start.restore();
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+});
+
+/** The page at a wallet URL, with a wallet that holds these accounts, connected. */
+async function openWith(wallet: InjectedWallet, url: string, expectedErrors?: RegExp): Promise<Page> {
+  const page = await browser.open({
+    prepare: async (opened) => await wallet.install(opened),
+    ...(expectedErrors === undefined ? {} : { expectedErrors }),
+  });
+  await page.goto(url);
+  await page.getByRole("button", { name: "Amber Wallet" }).click();
+  await page.getByText("Account", { exact: true }).waitFor();
+  return page;
+}
+
+function walletOf(...names: string[]): InjectedWallet {
+  const { rpc } = stage.sandbox.description.urls;
+  return new InjectedWallet(rpc, ...names.map((name) => stage.wallet(name)));
+}
+
+async function figuresOf({ id }: { id: string }): Promise<Schema<"Purchase">["figures"]> {
+  return JSON.parse((await stage.get(stage.path(`/purchases/${id}`))).text).figures;
+}
+
+async function accepted(page: Page, action: string): Promise<void> {
+  await page.locator(`#action-${action}`).getByText("Accepted by the service").waitFor();
+}
+
+describe("with an injected wallet", () => {
+  test("a merchant enrolls and funds, and the program goes on with what was submitted", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("merchant");
+    const page = await openWith(wallet, merchant.wallet_url);
+
+    await page.getByRole("button", { name: "Sign and enroll" }).click();
+    await accepted(page, "enroll");
+    await page.getByRole("button", { name: "Approve the funding source" }).click();
+    await accepted(page, "fund");
+
+    await page.getByText("The funding source may draw the whole cap already.").waitFor();
+    expect(wallet.signed).toEqual(["personal_sign", "eth_sendTransaction", "eth_sendTransaction"]);
+    const enrolled = present(
+      await stage.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
+        params: stage.write(merchant.id),
+        body: {},
+      }),
+    );
+    expect(enrolled.status).toBe("enrolled");
+    expect(enrolled.funding.allowance).toBe(merchant.funding.cap);
+  });
+
+  test("a buyer approves, pays a part and then the rest, and sees the exact bytes of each", async () => {
+    const purchase = await stage.activePurchase();
+    const page = await openWith(walletOf("buyer"), purchase.wallet_url);
+    const approve = page.locator("#action-approve");
+    const pay = page.locator("#action-pay");
+    await pay.getByText("Nothing is approved to the registrar contract yet.").waitFor();
+    await approve.getByText("25.00 USDC").waitFor();
+    await approve.getByRole("button", { name: "Approve" }).click();
+    await accepted(page, "approve");
+
+    const amount = pay.getByLabel("Amount in USDC");
+    await expect.poll(async () => await amount.inputValue()).toBe("25");
+    for (const [typed, said] of [
+      ["ten", "Write an amount of USDC in digits"],
+      ["0", "more than zero"],
+      ["1.2345678", "6 decimals"],
+      ["25.000001", "Only 25000000 base units are outstanding"],
+    ] as const) {
+      await amount.fill(typed);
+      await amount.blur();
+      await pay.getByRole("alert").filter({ hasText: said }).waitFor();
+      expect(await pay.getByRole("button").count()).toBe(0);
+    }
+    await amount.fill("10");
+    await amount.blur();
+    await pay.getByText("10.00 USDC").waitFor();
+    const { transaction } = await stage.action("purchase", purchase.id, "pay", { amount: "10000000" });
+    await pay.getByText(/^Exact bytes/).click();
+    expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await accepted(page, "pay");
+    expect(await figuresOf(purchase)).toMatchObject({
+      paid: "10000000",
+      outstanding: "15000000",
+    });
+
+    await expect.poll(async () => await amount.inputValue()).toBe("15");
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await pay.getByText("The purchase is fully paid.").waitFor();
+    expect((await figuresOf(purchase)).outstanding).toBe("0");
+  });
+
+  test("a buyer signs a permit and pays under it in one transaction, and sees the words and the exact bytes of each", async () => {
+    const purchase = await stage.activePurchase();
+    const wallet = walletOf("buyer");
+    const page = await openWith(wallet, purchase.wallet_url);
+    const pay = page.locator("#action-pay_with_permit");
+    const amount = pay.getByLabel("Amount in USDC");
+    await amount.fill("10");
+    await amount.blur();
+    await pay.getByText("10.00 USDC").waitFor();
+    const { sign } = await stage.action("purchase", purchase.id, "pay_with_permit", { amount: "10000000" });
+    if (sign?.method !== "eth_signTypedData_v4") throw new Error("A permit must be offered.");
+    await pay.getByText("the registrar contract", { exact: true }).waitFor();
+    await pay.getByText("Exact bytes to sign").click();
+    expect(await pay.locator("h4:has-text('Type') + p").textContent()).toBe(
+      "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)",
+    );
+    expect(await pay.locator("h4:has-text('Digest') + p").textContent()).toBe(sign.digest);
+    await pay.getByText("contains its signature").waitFor();
+    await pay.getByRole("button", { name: "Sign the permit" }).click();
+    await accepted(page, "pay_with_permit");
+
+    // The page may be closed between the two.
+    await page.reload();
+    await page.getByRole("button", { name: "Amber Wallet" }).click();
+    await pay.getByText("payWithPermit", { exact: true }).waitFor();
+    const { transaction } = await stage.action("purchase", purchase.id, "pay_with_permit");
+    await pay.getByText(/^Exact bytes to send/).click();
+    expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
+    await pay.getByRole("button", { name: "Pay with the permit" }).click();
+    await accepted(page, "pay_with_permit");
+
+    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_sendTransaction"]);
+    expect(await figuresOf(purchase)).toMatchObject({ paid: "10000000", approved: "0" });
+    await page.locator("#action-pay").getByText("The service has accepted this").waitFor();
+    await expect.poll(async () => await amount.inputValue()).toBe("15");
+    await pay.getByRole("button", { name: "Sign the permit" }).waitFor();
+  });
+
+  test("a wrong account signs no permit, and who declines it can start again", async () => {
+    const purchase = await stage.activePurchase();
+    const wallet = walletOf("stranger");
+    const page = await openWith(wallet, purchase.wallet_url);
+    const pay = page.locator("#action-pay_with_permit");
+    await pay.getByText(`This step belongs to the account ${purchase.buyer}`).waitFor();
+    expect(await pay.getByRole("button", { name: "Sign the permit" }).isDisabled()).toBe(true);
+    await wallet.select(stage.wallet("buyer"));
+    wallet.declines.add("eth_signTypedData_v4");
+    await pay.getByRole("button", { name: "Sign the permit", disabled: false }).click();
+    await pay.getByText("You declined in the wallet. Nothing was sent").waitFor();
+    await pay.getByRole("button", { name: "Sign the permit" }).click();
+    await pay.getByRole("button", { name: "Pay with the permit" }).waitFor();
+    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_signTypedData_v4"]);
+  });
+
+  test("who declines is told that nothing was sent, and can start again", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("merchant");
+    const page = await openWith(wallet, merchant.wallet_url);
+    const enroll = page.locator("#action-enroll");
+
+    for (const method of ["personal_sign", "eth_sendTransaction"]) {
+      wallet.declines.add(method);
+      await enroll.getByRole("button", { name: "Sign and enroll" }).click();
+      await enroll.getByText("You declined in the wallet. Nothing was sent").waitFor();
+      await enroll.getByText("can be done now").waitFor();
+    }
+    await enroll.getByRole("button", { name: "Sign and enroll" }).click();
+    await accepted(page, "enroll");
+
+    // What was signed before the transaction was declined is not asked for again.
+    expect(wallet.signed).toEqual([
+      "personal_sign",
+      "personal_sign",
+      "eth_sendTransaction",
+      "eth_sendTransaction",
+    ]);
+  });
+
+  test("a wrong account is refused in words before anything is signed, until the right one is selected", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("stranger");
+    const page = await openWith(wallet, merchant.wallet_url);
+    const enroll = page.locator("#action-enroll");
+
+    await enroll.getByText(`This step belongs to the account ${merchant.wallet}`).waitFor();
+    expect(await enroll.getByRole("button", { name: "Sign and enroll" }).isDisabled()).toBe(true);
+    await wallet.select(stage.wallet("merchant"));
+    await enroll.getByRole("button", { name: "Sign and enroll", disabled: false }).waitFor();
+    // The account changes without a word, right before the click.
+    wallet.wallets = [stage.wallet("stranger")];
+    await enroll.getByRole("button", { name: "Sign and enroll" }).click();
+    await enroll.getByRole("alert").filter({ hasText: "This step belongs to the account" }).waitFor();
+
+    expect(wallet.signed).toEqual([]);
+  });
+
+  test("a wallet on another chain is asked to add this one and to switch", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("merchant");
+    wallet.chains.clear();
+    wallet.chainId = "0x1";
+    const page = await openWith(wallet, merchant.wallet_url);
+    const enroll = page.locator("#action-enroll");
+    await enroll.getByText("Amber Wallet is on chain 1, and this sandbox is chain 31337.").waitFor();
+
+    await enroll.getByRole("button", { name: "Switch the wallet's chain" }).click();
+    await enroll.getByRole("button", { name: "Sign and enroll", disabled: false }).click();
+    await accepted(page, "enroll");
+
+    expect(wallet.chains.get("0x7a69")).toBe(stage.sandbox.description.urls.rpc);
+  });
+
+  test("a chain that only has the sandbox's id is refused before anything is signed", async () => {
+    const merchant = await stage.createMerchant();
+    const wallet = walletOf("merchant");
+    wallet.chains.clear();
+    const page = await openWith(wallet, merchant.wallet_url);
+    await page.locator("#action-enroll").getByText("its first block is not this sandbox's").waitFor();
+    expect(wallet.signed).toEqual([]);
+  });
+
+  test("a wallet that sends something else gets every failed check, expected and actual", async () => {
+    const purchase = await stage.activePurchase();
+    const wallet = walletOf("buyer");
+    const { transaction } = await stage.action("purchase", purchase.id, "approve", { amount: "1" });
+    wallet.substitute = { data: transaction?.data as Hex };
+    const page = await openWith(wallet, purchase.wallet_url, /422/);
+    const approve = page.locator("#action-approve");
+    await approve.getByRole("button", { name: "Approve" }).click();
+
+    const row = approve.getByRole("row").filter({ hasText: "calldata" });
+    await row.waitFor();
+    const { transaction: expected } = await stage.action("purchase", purchase.id, "approve");
+    const [, shownExpected, shownActual] = await row.getByRole("cell").allTextContents();
+    expect(shownExpected).toBe(expected?.data);
+    expect(shownActual).toContain(transaction?.data);
+    expect(await approve.getByRole("link").getAttribute("href")).toContain("/errors/binding_mismatch");
+  });
+});
+
+describe("when the page is closed in the middle", () => {
+  test("it waits on for the confirmations, with the same Idempotency-Key", async () => {
+    await using slow = await Stage.open({ seed: "confirmations", confirmations: 3 });
+    const merchant = await slow.createMerchant();
+    const { rpc } = slow.sandbox.description.urls;
+    const keys = new Set<string | undefined>();
+    const wallet = new InjectedWallet(rpc, slow.wallet("merchant"));
+    const page = await browser.open({
+      origins: Object.values(slow.sandbox.description.urls),
+      prepare: async (opened) => await wallet.install(opened),
+      expectedErrors: /409/,
+    });
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url() === merchant.wallet_url)
+        keys.add(request.headers()["idempotency-key"]);
+    });
+    await page.goto(merchant.wallet_url);
+    await page.getByRole("button", { name: "Amber Wallet" }).click();
+    await page.getByRole("button", { name: "Approve the funding source" }).click();
+    await page.getByText("1 of 3 confirmations").waitFor();
+
+    await page.reload();
+    await page.getByText("1 of 3 confirmations").waitFor();
+    await slow.sandbox.chain.client.mine({ blocks: 2 });
+    await accepted(page, "fund");
+
+    expect(keys.size).toBe(1);
+    expect(wallet.signed).toEqual(["eth_sendTransaction"]);
+  });
+
+  test("while the wallet sends, it asks for the hash and sends nothing again", async () => {
+    const purchase = await stage.activePurchase();
+    const wallet = walletOf("buyer");
+    let sent = "";
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wallet.onSent = async (hash) => {
+      sent = hash;
+      resolve();
+      await new Promise(() => {});
+    };
+    const page = await openWith(wallet, purchase.wallet_url);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await promise;
+
+    await page.reload();
+    const approve = page.locator("#action-approve");
+    await approve.getByLabel("Transaction hash").fill(sent);
+    await approve.getByRole("button", { name: "Submit this hash" }).click();
+    await accepted(page, "approve");
+
+    expect(wallet.signed).toEqual(["eth_sendTransaction"]);
+  });
+});
+
+describe("with the sandbox's test keys", () => {
+  test("the keyboard alone registers, approves and pays, and the keys are marked as what they are", async () => {
+    const merchant = await stage.enrolledMerchant();
+    const purchase = await stage.createPurchase(merchant);
+    const page = await browser.open();
+    await page.goto(purchase.wallet_url);
+    await page.getByRole("button", { name: "Test keys" }).waitFor();
+    const press = async (name: string) => {
+      const wanted = page.getByRole("button", { name, exact: true, disabled: false });
+      await wanted.waitFor();
+      for (let tabs = 0; !(await wanted.evaluate((button) => button === document.activeElement)); tabs += 1) {
+        expect(tabs, `Tab reaches ${name}`).toBeLessThan(40);
+        await page.keyboard.press("Tab");
+      }
+      await page.keyboard.press("Enter");
+    };
+    await press("Test keys");
+    await page.getByText("keys that everybody knows").waitFor();
+    await press("Register");
+    await accepted(page, "register");
+    await press("Approve");
+    await accepted(page, "approve");
+    await page.locator("#action-pay").getByText("Not now: Operation 10 would refuse it").waitFor();
+
+    // A payment counts once the program has confirmed the registration.
+    const registered = present(
+      await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+        params: stage.write(purchase.id),
+        body: {},
+      }),
+    );
+    expect(registered.route).toBe("merchant_direct");
+    await page.reload();
+    await press("Test keys");
+    await press("Pay");
+    await accepted(page, "pay");
+    expect((await figuresOf(purchase)).outstanding).toBe("0");
+  });
+
+  test("a beneficiary signs a claim as typed data, whose digest is the claim hash", async () => {
+    const purchase = await stage.paidPurchase();
+    const page = await browser.open();
+    await page.goto(purchase.wallet_url);
+    await page.getByRole("button", { name: "Test keys" }).click();
+    const claim = page.locator("#action-claim");
+    await claim.getByText("Say why").waitFor();
+    await claim.getByLabel("Amount in USDC").fill("10");
+    await claim.getByLabel("Reason").fill("Arrived broken.");
+    await claim.getByLabel("Reason").blur();
+    await claim.getByText("Exact bytes to sign").click();
+    const digest = await claim.locator("h4:has-text('Digest') + p").textContent();
+    await claim.getByRole("button", { name: "Sign and claim" }).click();
+    await accepted(page, "claim");
+
+    await claim.getByText("10.00 USDC, “Arrived broken.”").waitFor();
+    const filed = present(
+      await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
+        params: stage.write(purchase.id),
+        body: {},
+      }),
+    );
+    expect(filed).toMatchObject({
+      requested_amount: "10000000",
+      reason: "Arrived broken.",
+      claim_hash: digest,
+    });
+  });
+});
+
+describe("for everybody", () => {
+  test("axe finds nothing, in light and dark, and a phone's width is enough", async () => {
+    const merchant = await stage.createMerchant();
+    const purchase = await stage.paidPurchase(await stage.enrolledMerchant());
+    const page = await browser.open({ viewport: { width: 390, height: 844 } });
+    for (const url of [merchant.wallet_url, purchase.wallet_url]) {
+      await page.goto(url);
+      await page.getByRole("button", { name: "Test keys" }).click();
+      await page.getByText("keys that everybody knows").waitFor();
+      for (const summary of await page.locator("summary").all()) await summary.click();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await contrastFaults(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+      await page.emulateMedia({ colorScheme: "light" });
+    }
+  });
+
+  test("a purchase that is not there and a service that does not answer are said in words", async () => {
+    const page = await browser.open({ expectedErrors: /404|ERR_FAILED/ });
+    const url = `${stage.base}/wallet/${stage.program}/purchase/pur_aaaaaaaaaaaaaaaaaaaa`;
+    const said = page.getByRole("alert");
+    await page.goto(url);
+    await expect.poll(async () => await said.textContent()).toContain("pur_aaaaaaaaaaaaaaaaaaaa");
+    await page.route("**/capabilities", async (route) => await route.abort());
+    await page.reload();
+    await expect.poll(async () => await said.textContent()).toContain("Is the sandbox running?");
+    await page.unroute("**/capabilities");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(async () => await said.textContent()).toContain("pur_aaaaaaaaaaaaaaaaaaaa");
+  });
+});

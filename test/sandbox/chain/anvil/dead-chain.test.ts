@@ -1,0 +1,135 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { readGuardRecord } from "../../../../sandbox/chain/anvil/guard-record.ts";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { ask } from "../../../ask.ts";
+import { cli } from "../../../cli/program.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
+
+const hash = `0x${"ab".repeat(32)}`;
+const json = { "Content-Type": "application/json" };
+
+const described = z.object({
+  wallets: z.record(z.string(), z.object({ private_key: z.string() })),
+  accounts: z.array(z.object({ key: z.string() })),
+});
+
+/** A sandbox whose Anvil has been killed. */
+async function openDead(): Promise<Sandbox> {
+  const sandbox = await createSandbox({ seed: "dead-chain" });
+  onTestFinished(async () => await sandbox.close());
+  process.kill(sandbox.chain.anvil.pid, "SIGKILL");
+  await sandbox.chain.anvil.exited;
+  return sandbox;
+}
+
+test.each([
+  ["GET", "/status", undefined],
+  ["GET", `/explain/${hash}`, undefined],
+  ["POST", "/clock", '{"seconds":60}'],
+  ["POST", "/blocks", '{"blocks":1}'],
+  ["POST", "/mining", '{"every":"never"}'],
+])(
+  "%s %s of the control API says 503 and what to do when Anvil has ended, without its address",
+  async (method, path, body) => {
+    const { description } = await openDead();
+    const answer = await ask(description.urls.control + path, {
+      method,
+      headers: json,
+      ...(body === undefined ? {} : { body }),
+    });
+    expect(answer.status).toBe(503);
+    expect(answer.headers).toMatchObject({
+      "content-type": expect.stringContaining("application/problem+json"),
+      "retry-after": "1",
+    });
+    expect(JSON.parse(answer.text)).toEqual({
+      type: "about:blank",
+      status: 503,
+      detail:
+        "The chain does not answer: Anvil is busy or has ended. Send the request again; if that fails too, start the sandbox again.",
+    });
+  },
+);
+
+test("the routing API and the chain's RPC name no address of an Anvil that has ended", async () => {
+  const { description, chain } = await openDead();
+  const { urls, accounts } = description;
+  const issued = await ask(`${urls.api}/v1/routing/access`, {
+    method: "POST",
+    headers: { ...json, Authorization: `Bearer ${accounts[0]?.key}` },
+    body: "{}",
+  });
+  const { credential } = JSON.parse(issued.text);
+  const read = await ask(`${urls.api}/v1/routing/programs/prg_demo`, {
+    headers: { Authorization: `Bearer ${credential}` },
+  });
+  expect(read.status).toBe(503);
+  expect(JSON.parse(read.text)).toMatchObject({
+    code: "rpc_unavailable",
+    detail: "The chain, whose time is the service's, does not answer.",
+  });
+  const call = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
+  const rpc = await ask(urls.rpc, { method: "POST", headers: json, body: call });
+  expect([rpc.status, JSON.parse(rpc.text)]).toEqual([
+    502,
+    {
+      jsonrpc: "2.0",
+      id: 1,
+      error: { code: -32_603, message: "The chain does not answer. See whether the sandbox still runs." },
+    },
+  ]);
+  const { host } = new URL(chain.anvil.url);
+  for (const { text: answered } of [read, rpc]) expect(answered).not.toContain(host);
+});
+
+test("a sandbox whose Anvil has panicked says in one line what happened and what to do", async () => {
+  const dataDirectory = join(await temporaryFolder(), "data");
+  const sandbox = await createSandbox({ seed: "dead-chain", dataDirectory });
+  const { pid } = sandbox.chain.anvil;
+  const address = "0x00000000000000000000000000000000000000aa";
+  await expect(sandbox.chain.client.setCode({ address, bytecode: "0xef01" })).rejects.toThrow("Anvil");
+  await sandbox.chain.anvil.exited;
+  await expect(sandbox.close()).rejects.toMatchObject({
+    code: "state_lost",
+    message: expect.stringMatching(
+      new RegExp(
+        `^Anvil \\(process ${pid}\\) ended with code 134 \\([^\\n]+\\) and did not save the chain in ${join(dataDirectory, "chain", "state.json")}\\. Start with --fresh to begin anew, or load a snapshot file\\.$`,
+      ),
+    ),
+  });
+});
+
+test.each([
+  [
+    "SIGKILL",
+    /^Anvil \(process \d+\) ended with code 137 and did not save the chain in \S+\. Start with --fresh/,
+  ],
+  ["SIGTERM", /^Anvil has ended, and the sandbox with it\. Start the sandbox again\.$/],
+] as const)(
+  "the last line of a program whose Anvil got %s says what to do, and no key is printed",
+  async (signal, last) => {
+    const dataDirectory = join(await temporaryFolder(), "data");
+    const ports = ["api", "docs", "control", "rpc"].flatMap((name) => [`--${name}-port`, "0"]);
+    const program = spawn(process.execPath, [cli, "start", "--json", "--data-dir", dataDirectory, ...ports]);
+    onTestFinished(() => void program.kill("SIGKILL"));
+    const complaint = text(program.stderr);
+    const ended = once(program, "exit");
+    const [first] = await once(program.stdout, "data");
+    const { wallets, accounts } = described.parse(JSON.parse(String(first)));
+    const guard = await readGuardRecord(join(dataDirectory, "chain", "state.json.pid"));
+    process.kill(guard?.anvilPid ?? Number.NaN, signal);
+    expect(await ended).toEqual([1, null]);
+    const lines = (await complaint).trim().split("\n");
+    expect(lines.at(-1)).toMatch(last);
+    const secrets = [
+      ...Object.values(wallets).map(({ private_key }) => private_key.slice(2)),
+      ...accounts.map(({ key }) => key),
+    ];
+    expect(secrets.filter((secret) => lines.join("\n").includes(secret))).toEqual([]);
+  },
+);

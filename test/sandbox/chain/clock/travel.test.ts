@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { freshReading } from "../../../../sandbox/lib/fresh-reading.ts";
+import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import { castActors } from "../../../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../../../testkit/demo/narrator.ts";
+import * as steps from "../../../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../../../testkit/demo/session.ts";
+
+let sandbox: Sandbox;
+let start: Snapshot;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "travel" });
+  start = await sandbox.snapshot();
+});
+
+beforeEach(async () => await start.restore());
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+test("chain and API travel together by seconds, by a duration, or to a moment", async () => {
+  const { clock, chain } = sandbox;
+  const began = await clock.now();
+  expect(await clock.travel(90)).toBe(began + 90);
+  expect(await clock.travel({ days: 1, hours: 2, minutes: 3, seconds: 4 })).toBe(began + 90 + 93_784);
+  expect(await clock.travelTo(began + 200_000)).toBe(began + 200_000);
+  const { timestamp } = await chain.client.getBlock({ blockTag: "latest" });
+  expect(Number(timestamp)).toBe(began + 200_000);
+  const { data } = await sandbox.client.GET("/v1/routing/capabilities");
+  expect(Date.parse(data?.now ?? "")).toBe((began + 200_000) * 1_000);
+});
+
+test("travels at once follow each other, each to the time that it was promised", async () => {
+  const { clock } = sandbox;
+  const began = await clock.now();
+  const arrived = await Promise.all([clock.travel(200), clock.travel(100), clock.travel(50)]);
+  expect(arrived).toEqual([began + 200, began + 300, began + 350]);
+  expect(await clock.now()).toBe(began + 350);
+});
+
+test("time ends where no answer could show it any more", async () => {
+  const { clock } = sandbox;
+  const before = await sandbox.fingerprint();
+  const refusal = "Time travels up to 9999-01-01T00:00:00.000Z, in Unix seconds";
+  await expect(clock.travelTo(Date.now() * 1_000)).rejects.toThrow(refusal);
+  await expect(clock.travel({ days: 9_999_999 })).rejects.toThrow(refusal);
+  expect(await sandbox.fingerprint()).toEqual(before);
+  const latest = Date.UTC(9999, 0) / 1_000;
+  await expect(clock.travelTo(latest + 1)).rejects.toThrow(refusal);
+  expect(await sandbox.fingerprint()).toEqual(before);
+  await clock.travelTo(latest);
+  const { data } = await sandbox.client.GET("/v1/routing/programs/{program}", {
+    params: { path: { program: "prg_demo" } },
+  });
+  expect(data?.id).toBe("prg_demo");
+});
+
+test("whoever asks for the time while it is being read is told what was read after they asked", async () => {
+  const begun: ReturnType<typeof Promise.withResolvers<number>>[] = [];
+  const ask = freshReading(() => {
+    const reading = Promise.withResolvers<number>();
+    begun.push(reading);
+    return reading.promise;
+  });
+  const first = ask();
+  const later = Promise.all([ask(), ask()]);
+  expect(begun).toHaveLength(1);
+  begun[0]?.resolve(1);
+  expect(await first).toBe(1);
+  await expect.poll(() => begun.length).toBe(2);
+  begun[1]?.resolve(2);
+  expect(await later).toEqual([2, 2]);
+  const refused = ask();
+  begun[2]?.reject(new Error("gone"));
+  await expect(refused).rejects.toThrow("gone");
+  const last = ask();
+  begun[3]?.resolve(4);
+  expect(await last).toBe(4);
+});
+
+test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) => {
+  const before = await sandbox.fingerprint();
+  await expect(sandbox.clock.travel(seconds)).rejects.toThrow(
+    `Time travels forward by whole seconds, not by ${seconds}`,
+  );
+  const now = await sandbox.clock.now();
+  for (const timestamp of [now, now - 1])
+    await expect(sandbox.clock.travelTo(timestamp)).rejects.toThrow(
+      `Time travels forward only: it is ${now} (${new Date(now * 1_000).toISOString()}) now`,
+    );
+  expect(await sandbox.fingerprint()).toEqual(before);
+});
+
+test("an offer that nobody paid in time is expired for API and chain alike, and its budget can be freed", async () => {
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  await steps.activate(session, purchase, "activate");
+  await steps.approve(session, session.actors.buyer, purchase, 25_000_000n);
+  await sandbox.clock.travelTo(purchase.deadlines.pay_deadline + 1);
+  const { receipt } = await sandbox.wallets.buyer.pay(purchase);
+  expect(receipt.status).toBe("reverted");
+  expect((await sandbox.wallets.stranger.expire(purchase)).receipt.status).toBe("success");
+  const later = await Session.open(session.actors, silentNarrator);
+  expect(await steps.readPurchase(later, purchase)).toMatchObject({ expired: true });
+});
+
+test("a paused program takes no offer until its admin lets it go on, and a wallet can be given test money", async () => {
+  const { deployer, stranger } = sandbox.wallets;
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  expect((await deployer.setPaused("prg_demo", true)).receipt.status).toBe("success");
+  const body = { commitment_hash: purchase.commitment.hash };
+  const path = `/purchases/${purchase.id}/activate`;
+  expect((await session.attempt({ method: "POST", path, intent: "paused", body })).status).toBe(409);
+  await deployer.setPaused("prg_demo", false);
+  expect(await steps.activate(session, purchase, "activate")).toMatchObject({ status: "active" });
+  expect((await stranger.faucet(5n)).receipt.status).toBe("success");
+});

@@ -1,0 +1,521 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { request } from "node:http";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
+import { z } from "zod";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import { ask } from "../../../ask.ts";
+
+/** JUMPDEST, PUSH0, JUMP: until its gas is used up. */
+const loop = "0x5b5f56";
+const looping = "0x00000000000000000000000000000000000010fe";
+const empty = "0x00000000000000000000000000000000000000e0";
+/** Hours of looping. */
+const hugeGas = "0xffffffffffffff";
+const override = { [empty]: { code: loop } };
+const most = 60_000_000n;
+
+let sandbox: Sandbox;
+let start: Snapshot;
+let rpc: string;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "rpc-limits" });
+  rpc = sandbox.description.urls.rpc;
+  await sandbox.chain.client.setCode({ address: looping, bytecode: loop });
+  await sandbox.chain.client.mine({ blocks: 2 });
+  start = await sandbox.snapshot();
+});
+
+beforeEach(async () => await start.restore());
+
+afterAll(async () => await sandbox.close());
+
+const response = z.object({
+  id: z.int().nullable(),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.int(), message: z.string() }).optional(),
+});
+
+type Response = z.output<typeof response>;
+
+const callOf = (method: string, params: readonly unknown[], id = 7) => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params,
+});
+
+async function post(body: unknown): Promise<unknown> {
+  const headers = { "Content-Type": "application/json" };
+  return JSON.parse((await ask(rpc, { method: "POST", headers, body: JSON.stringify(body) })).text);
+}
+
+async function call(method: string, params: readonly unknown[] = []): Promise<Response> {
+  return response.parse(await post(callOf(method, params)));
+}
+
+/** The chain reads, runs and mines for others. */
+async function expectAlive(): Promise<void> {
+  const { token } = sandbox.description.contracts;
+  const height = Number((await call("eth_blockNumber")).result);
+  expect((await call("eth_call", [{ to: token, data: "0x06fdde03" }])).result).toMatch(/^0x/);
+  expect((await call("evm_mine")).result).toBe("0x0");
+  // A transaction that is asked for meanwhile may have been mined in a block of its own.
+  expect(Number((await call("eth_blockNumber")).result)).toBeGreaterThan(height);
+}
+
+describe("an endless loop ends at the gas that a call may use, whoever asks for more, and others are answered meanwhile", () => {
+  test.each<[string, string, unknown[]]>([
+    ["eth_call", "with gas in hexadecimal", [{ to: looping, gas: hugeGas }]],
+    ["eth_call", "with gas in capitals", [{ to: looping, gas: "0XFFFFFFFFFFFFFF" }]],
+    ["eth_call", "with gas in decimals", [{ to: looping, gas: "72057594037927935" }]],
+    ["eth_call", "with gas as a number", [{ to: looping, gas: 2 ** 52 }]],
+    ["eth_call", "with gas beyond 64 bits", [{ to: looping, gas: `0x${"f".repeat(64)}` }]],
+    ["eth_call", "on the pending block", [{ to: looping, gas: hugeGas }, "pending"]],
+    ["eth_call", "of overridden code", [{ to: empty, gas: hugeGas }, "latest", override]],
+    ["eth_call", "in a block of overridden gas", [{ to: looping }, "latest", {}, { gasLimit: hugeGas }]],
+    ["eth_call", "that creates a contract", [{ data: loop, gas: hugeGas }]],
+    ["eth_createAccessList", "", [{ to: looping, gas: hugeGas }]],
+  ])("%s %s", async (method, _, params) => {
+    const [answer] = await Promise.all([call(method, params), expectAlive()]);
+    expect(answer.error).toEqual({
+      code: -32_603,
+      message: `EVM error OutOfGas. A call may use ${most} gas at most.`,
+    });
+    await expectAlive();
+  });
+
+  test("eth_call at an earlier block", async () => {
+    const { number } = await sandbox.chain.client.getBlock();
+    const earlier = `0x${(number - 1n).toString(16)}`;
+    const [answer] = await Promise.all([
+      call("eth_call", [{ to: looping, gas: hugeGas }, earlier]),
+      expectAlive(),
+    ]);
+    expect(answer.error?.message).toBe(`EVM error OutOfGas. A call may use ${most} gas at most.`);
+  });
+
+  test.each<[string, unknown[]]>([
+    ["", [{ to: looping, gas: hugeGas }]],
+    ["of overridden code", [{ to: empty, gas: hugeGas, data: "0x00" }, "latest", override]],
+    ["in a block of overridden gas", [{ to: looping }, "latest", {}, { gasLimit: hugeGas }]],
+  ])("eth_estimateGas %s", async (_, params) => {
+    const [answer] = await Promise.all([call("eth_estimateGas", params), expectAlive()]);
+    expect(answer.error).toEqual({
+      code: -32_003,
+      message: `Out of gas: gas required exceeds allowance: ${most}. A call may use ${most} gas at most.`,
+    });
+  });
+
+  test("eth_simulateV1, whose calls share it", async () => {
+    const calls = Array.from({ length: 10 }, () => ({ to: empty, gas: hugeGas }));
+    const blockOverrides = { gasLimit: hugeGas };
+    const blocks = Array.from({ length: 4 }, () => ({ stateOverrides: override, blockOverrides, calls }));
+    const [answer] = await Promise.all([
+      call("eth_simulateV1", [{ blockStateCalls: blocks }, "latest"]),
+      expectAlive(),
+    ]);
+    const simulated = z
+      .array(z.object({ calls: z.array(z.object({ status: z.string(), gasUsed: z.string() })) }))
+      .parse(answer.result)
+      .flatMap((block) => block.calls);
+    expect(simulated.map(({ status }) => status)).toEqual(simulated.map(() => "0x0"));
+    expect(simulated.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n)).toBe(most);
+  });
+
+  test("debug_traceCall, which gets less", async () => {
+    const params = [{ to: looping, gas: hugeGas }, "latest", { tracer: "callTracer" }];
+    const [answer] = await Promise.all([call("debug_traceCall", params), expectAlive()]);
+    expect(answer.result).toMatchObject({ gasUsed: "0x493e0", error: "out of gas" });
+  });
+
+  test.each(["eth_sendTransaction", "eth_signTransaction", "eth_fillTransaction"])(
+    "%s without a gas limit, which is estimated",
+    async (method) => {
+      const from = sandbox.wallets.buyer.address;
+      const [answer] = await Promise.all([call(method, [{ from, to: looping }]), expectAlive()]);
+      expect(answer.error?.code ?? answer.result).toBeDefined();
+    },
+  );
+
+  test("over a WebSocket", async () => {
+    const socket = new WebSocket(rpc.replace("http", "ws"));
+    onTestFinished(() => socket.terminate());
+    await once(socket, "open");
+    const answers: Response[] = [];
+    socket.on("message", (data) => answers.push(response.parse(JSON.parse(String(data)))));
+    socket.send(JSON.stringify(callOf("eth_call", [{ to: looping, gas: hugeGas }], 1)));
+    socket.send(JSON.stringify(callOf("eth_blockNumber", [], 2)));
+    await expect.poll(() => answers.length).toBe(2);
+    // The loop holds up nobody, its own socket's next call neither.
+    expect(answers.map(({ id }) => id)).toEqual([2, 1]);
+    expect(answers[1]?.error?.message).toContain("OutOfGas");
+  });
+
+  test("when its caller has gone", async () => {
+    const body = JSON.stringify(callOf("eth_call", [{ to: looping, gas: hugeGas }]));
+    const leaving = request(rpc, {
+      method: "POST",
+      agent: false,
+      headers: { "Content-Type": "application/json" },
+    });
+    leaving.on("error", () => {});
+    leaving.end(body);
+    await once(leaving, "finish");
+    leaving.destroy();
+    await expectAlive();
+  });
+});
+
+describe("a request of many calls", () => {
+  test("gets ten seconds for those that run code, and others are answered before it is", async () => {
+    const calls = Array.from({ length: 500 }, (_, id) =>
+      callOf(
+        id % 100 === 99 ? "eth_chainId" : "eth_call",
+        id % 100 === 99 ? [] : [{ to: looping, gas: hugeGas }],
+        id,
+      ),
+    );
+    const batch = post(calls).then((answer) => z.array(response).parse(answer));
+    const others = expectAlive();
+    expect(await Promise.race([batch.then(() => "the batch"), others.then(() => "others")])).toBe("others");
+    const answers = await batch;
+    expect(answers.map(({ id }) => id)).toEqual(calls.map(({ id }) => id));
+    const kinds = new Set(answers.map(({ error }) => error?.message ?? "a result"));
+    expect(kinds).toEqual(
+      new Set([
+        `EVM error OutOfGas. A call may use ${most} gas at most.`,
+        "Code that runs without a transaction may take 10 s in one request. Send fewer calls at once.",
+        "a result",
+      ]),
+    );
+    expect(answers.at(-2)?.error?.code).toBe(-32_005);
+    expect(answers.at(-1)?.result).toBe("0x7a69");
+  });
+});
+
+describe("what no gas limits is refused", () => {
+  test.each<[string, unknown[], string]>([
+    [
+      "debug_traceCall",
+      [{ to: looping }, "latest", { tracer: "{step(){for(;;);},fault(){},result(){}}" }],
+      "Anvil has no tracer of this name, and one in JavaScript",
+    ],
+    [
+      "debug_traceTransaction",
+      [`0x${"00".repeat(32)}`, { tracer: "for(;;);" }],
+      "Anvil has no tracer of this name, and one in JavaScript",
+    ],
+    [
+      "debug_traceBlockByNumber",
+      ["latest", { tracer: "for(;;);" }],
+      "Anvil has no tracer of this name, and one in JavaScript",
+    ],
+    [
+      "debug_traceBlockByHash",
+      [`0x${"00".repeat(32)}`, { tracer: "for(;;);" }],
+      "Anvil has no tracer of this name, and one in JavaScript",
+    ],
+    ["debug_traceCall", [{ to: looping }, "latest"], "A trace of every step"],
+    ["debug_traceCall", [{ to: looping }, "latest", { enableMemory: true }], "A trace of every step"],
+    ["trace_replayBlockTransactions", ["latest", ["trace", "vmTrace"]], "The kinds of trace"],
+    ["trace_replayBlockTransactions", ["latest"], "The kinds of trace"],
+  ])("%s %j", async (method, params, reason) => {
+    expect((await call(method, params)).error).toEqual({
+      code: -32_602,
+      message: expect.stringContaining(reason),
+    });
+  });
+
+  test.each<[string, unknown[], string]>([
+    ["eth_call", [[null, looping, null, null, null, null, hugeGas]], "a transaction object"],
+    ["eth_call", [], "a transaction object"],
+    ["eth_call", [{ to: looping, gas: "lots" }], "A gas limit must be a whole number"],
+    ["eth_call", [{ to: looping, gas: -1 }], "A gas limit must be a whole number"],
+    ["eth_call", [{ to: looping, gas: { hex: hugeGas } }], "A gas limit must be a whole number"],
+    [
+      "eth_call",
+      [{ to: looping }, "latest", {}, [null, null, null, hugeGas]],
+      "Block overrides must be an object",
+    ],
+    ["eth_simulateV1", [[[{ calls: [{ to: looping, gas: hugeGas }] }]]], "an object with blockStateCalls"],
+    [
+      "eth_simulateV1",
+      [{ blockStateCalls: [[null, null, [{ to: looping, gas: hugeGas }]]] }],
+      "an object with blockStateCalls",
+    ],
+    [
+      "eth_simulateV1",
+      [{ blockStateCalls: [{ calls: [[null, looping]] }] }],
+      "an object with blockStateCalls",
+    ],
+    [
+      "debug_traceCall",
+      [{ to: looping }, "latest", ["callTracer"]],
+      "The options of a trace must be an object",
+    ],
+  ])("%s with params in another form, whose gas could not be found: %j", async (method, params, reason) => {
+    expect((await call(method, params)).error).toEqual({
+      code: -32_602,
+      message: expect.stringContaining(reason),
+    });
+    await expectAlive();
+  });
+});
+
+test.runIf(process.platform === "linux")(
+  "a trace whose inner calls would copy more input than it may is refused, and Anvil takes no memory for it",
+  async () => {
+    // Expands its memory to 216 KiB and calls an empty account with all of it, until its gas is used up.
+    const code = "0x600062035fe0525b60006000620360006000600061dead5af150600756";
+    const { pid } = sandbox.chain.anvil;
+    const peak = async () =>
+      Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;
+    const before = await peak();
+    const options = { tracer: "callTracer", stateOverrides: { [empty]: { code } } };
+    const answer = await call("debug_traceCall", [{ to: empty, gas: hugeGas }, "latest", options]);
+    expect(answer.error).toEqual({
+      code: -32_602,
+      message:
+        "The inner calls of a trace may have 4194304 bytes of input together, not 268296192. Trace a call that passes less on.",
+    });
+    expect((await peak()) - before).toBeLessThan(100);
+    await expectAlive();
+  },
+);
+
+test("a call of the sandbox's own contracts is traced within the gas of a trace", async () => {
+  const { merchant } = sandbox.wallets;
+  const { token } = sandbox.description.contracts;
+  const data = `0x095ea7b3${merchant.address.slice(2).padStart(64, "0")}${"1".padStart(64, "0")}`;
+  const params = [{ from: merchant.address, to: token, data }, "latest", { tracer: "callTracer" }];
+  const { result } = await call("debug_traceCall", params);
+  expect(result).toMatchObject({ type: "CALL", output: `0x${"1".padStart(64, "0")}` });
+  expect(result).not.toHaveProperty("error");
+});
+
+describe("a value that would end Anvil is refused, and the chain goes on", () => {
+  const tooMuch = [`0x1${"0".repeat(16)}`, "18446744073709551616", `0X${"f".repeat(64)}`];
+  const account = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+  const blobs = { from: account, to: empty, maxFeePerBlobGas: "0x1" };
+
+  test.each(["anvil_setNextBlockBaseFeePerGas", "hardhat_setNextBlockBaseFeePerGas"])(
+    "%s above 64 bits",
+    async (method) => {
+      for (const fee of tooMuch)
+        expect((await call(method, [fee])).error).toEqual({
+          code: -32_602,
+          message: `The base fee ${BigInt(fee.toLowerCase())} is above 18446744073709551615 wei, the most that Anvil can keep. Set a lower one.`,
+        });
+      expect((await call(method, [2 ** 64])).error).toEqual({
+        code: -32_602,
+        message: "params must be one base fee in wei.",
+      });
+      expect((await call(method, [`0x${"f".repeat(16)}`])).result).toBeNull();
+      await expectAlive();
+    },
+  );
+
+  test.each([
+    "eth_sendTransaction",
+    "eth_sendTransactionSync",
+    "eth_sendUnsignedTransaction",
+    "eth_signTransaction",
+    "eth_fillTransaction",
+    "anvil_reorg",
+  ])("%s of a transaction with a fee for blobs", async (method) => {
+    const params = method === "anvil_reorg" ? [1, [[blobs, 0]]] : [blobs];
+    expect((await call(method, params)).error).toEqual({
+      code: -32_602,
+      message:
+        "A transaction with maxFeePerBlobGas is taken only when it is signed. Leave it out, or send the signed one with eth_sendRawTransaction.",
+    });
+    await expectAlive();
+  });
+
+  test.each(["0x76", 118, "118"])("eth_simulateV1 of a transaction of type %j", async (type) => {
+    const params = [{ blockStateCalls: [{ calls: [{ from: account, to: empty, type }] }] }, "latest"];
+    expect((await call("eth_simulateV1", params)).error).toEqual({
+      code: -32_602,
+      message: "Ethereum has no transaction of type 118. Use one of 0 to 4.",
+    });
+    await expectAlive();
+  });
+
+  test.each(["anvil_setCode", "hardhat_setCode"])("%s of half a delegation", async (method) => {
+    const delegation = `0xef0100${"11".repeat(20)}`;
+    for (const code of ["0xef01", "0xEF0100", "0xef0101", delegation.slice(0, -2), `${delegation}11`])
+      expect((await call(method, [empty, code])).error).toEqual({
+        code: -32_602,
+        message:
+          "Code that begins with 0xef01 must be a delegation: 0xef0100 and an address. Set other code.",
+      });
+    expect((await call(method, [empty, delegation])).result).toBeNull();
+    await expectAlive();
+  });
+
+  test("eth_feeHistory of more blocks than 64 bits can count shows 1,024 at most", async () => {
+    for (const count of tooMuch)
+      expect((await call("eth_feeHistory", [count, "latest", []])).result).toHaveProperty(
+        "oldestBlock",
+        "0x0",
+      );
+    await expectAlive();
+  });
+});
+
+describe("a tracer that Anvil does not have is refused with those that it has", () => {
+  test.each(["debug_traceCall", "debug_traceTransaction"])("%s", async (method) => {
+    for (const tracer of ["flatCallTracer", "muxTracer", "4byteTracer"]) {
+      const subject = method === "debug_traceCall" ? [{ to: empty }, "latest"] : [`0x${"00".repeat(32)}`];
+      expect((await call(method, [...subject, { tracer }])).error).toEqual({
+        code: -32_602,
+        message:
+          "Anvil has no tracer of this name, and one in JavaScript could run without an end. Use one of callTracer, prestateTracer, noopTracer.",
+      });
+    }
+    for (const tracer of ["callTracer", "prestateTracer", "noopTracer"])
+      expect(await call("debug_traceCall", [{ to: empty }, "latest", { tracer }])).toHaveProperty("result");
+  });
+});
+
+describe("a number of blocks that cannot be read is refused for what it is", () => {
+  test.each([
+    ["anvil_mine", "[0.1]", 9_999],
+    ["hardhat_mine", "[1e400]", 9_999],
+    ["anvil_mine", "[9007199254740993]", 9_999],
+    ["evm_mine", '[{"blocks":0.1}]', 9_999],
+    ["evm_mine_detailed", '[{"blocks":1e400}]', 100],
+  ])("%s %s", async (method, params, limit) => {
+    const headers = { "Content-Type": "application/json" };
+    const body = `{"jsonrpc":"2.0","id":7,"method":"${method}","params":${params}}`;
+    expect(JSON.parse((await ask(rpc, { method: "POST", headers, body })).text)).toEqual({
+      jsonrpc: "2.0",
+      id: 7,
+      error: {
+        code: -32_602,
+        message: `The number of blocks must be a whole number of at most ${limit}, as in "0x2".`,
+      },
+    });
+  });
+});
+
+describe("a transaction may use the gas of a block", () => {
+  test.each(["evm_setBlockGasLimit", "anvil_setBlockGasLimit"])(
+    "%s takes so much and no more",
+    async (method) => {
+      for (const gas of [`0x${(most + 1n).toString(16)}`, Number(most) + 1, String(most + 1n), hugeGas])
+        expect((await call(method, [gas])).error).toEqual({
+          code: -32_602,
+          message: `The block gas limit ${BigInt(gas)} is above ${most}, so that one transaction could keep the chain busy. Set a lower one.`,
+        });
+      expect((await call(method, [{}])).error?.code).toBe(-32_602);
+      expect((await call(method, [Number(most)])).result).toBe(true);
+    },
+  );
+
+  test("and one that asks for more is refused, over every way to send it", async () => {
+    const from = sandbox.wallets.buyer.address;
+    for (const method of ["eth_sendTransaction", "eth_sendTransactionSync", "eth_sendUnsignedTransaction"])
+      expect((await call(method, [{ from, to: looping, gas: hugeGas }])).error?.message).toContain(
+        "tx.gas_limit > env.block.gas_limit",
+      );
+    await expectAlive();
+  });
+
+  test("an endless one is mined when that is used up, and the chain goes on", async () => {
+    const from = sandbox.wallets.buyer.address;
+    const { gasLimit } = await sandbox.chain.client.getBlock();
+    const { result } = await call("eth_sendTransactionSync", [
+      { from, to: looping, gas: `0x${gasLimit.toString(16)}` },
+    ]);
+    expect(result).toMatchObject({ status: "0x0", gasUsed: `0x${gasLimit.toString(16)}` });
+    await expectAlive();
+  });
+
+  test("also one that a reorganization brings in", async () => {
+    const from = sandbox.wallets.buyer.address;
+    await call("evm_mine");
+    await call("anvil_reorg", [1, [[{ from, to: looping, gas: hugeGas }, 0]]]);
+    const { gasUsed, gasLimit } = await sandbox.chain.client.getBlock();
+    expect(gasUsed <= gasLimit).toBe(true);
+    await expectAlive();
+  });
+});
+
+test("a gas limit below the most is passed on as it is", async () => {
+  const gas = "0xc350";
+  expect((await call("eth_estimateGas", [{ to: looping, gas }])).error?.message).toContain(
+    "gas required exceeds allowance: 50000",
+  );
+  const options = { tracer: "callTracer" };
+  expect(await call("debug_traceCall", [{ to: looping, gas }, "latest", options])).toMatchObject({
+    result: { gasUsed: gas, error: "out of gas" },
+  });
+});
+
+describe("blocks", () => {
+  test.each<[string, unknown[], bigint]>([
+    ["evm_mine_detailed", [{ blocks: 100 }], 100n],
+    ["anvil_mine_detailed", [{ blocks: "0x64" }], 100n],
+  ])("%s %j is as many as one call mines", async (method, params, blocks) => {
+    const height = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+    expect(await call(method, params)).toHaveProperty("result");
+    expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(height + blocks);
+  });
+
+  test.each<[string, unknown[], number]>([
+    ["anvil_mine", ["0x2710"], 9_999],
+    ["hardhat_mine", [10_000], 9_999],
+    ["evm_mine", [{ blocks: 10_000 }], 9_999],
+    ["evm_mine_detailed", [{ blocks: 101 }], 100],
+    ["anvil_mine_detailed", [{ blocks: "0x65" }], 100],
+  ])("%s %j is more than one call mines", async (method, params, limit) => {
+    const height = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+    expect((await call(method, params)).error).toEqual({
+      code: -32_602,
+      message: expect.stringMatching(
+        `^${method} mines at most ${limit} blocks, not [0-9]+. Mine them with several calls.$`,
+      ),
+    });
+    expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(height);
+  });
+
+  test.each<[string, unknown[], unknown]>([
+    ["anvil_mine", ["0x3"], null],
+    ["hardhat_mine", [3, "0x0"], null],
+    ["evm_mine", [{ blocks: 3 }], "0x0"],
+    ["evm_mine", [{ blocks: "0x3", timestamp: null }], "0x0"],
+  ])("%s %j mines them", async (method, params, result) => {
+    const height = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+    expect((await call(method, params)).result).toBe(result);
+    expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(height + 3n);
+  });
+
+  test.each(["evm_mine_detailed", "anvil_mine_detailed"])("%s shows them", async (method) => {
+    const { result } = await call(method, [{ blocks: 2 }]);
+    const shown = z.array(z.object({ hash: z.string() })).parse(result);
+    const { hash } = await sandbox.chain.client.getBlock();
+    expect([shown.length, shown.at(-1)?.hash]).toEqual([2, hash]);
+  });
+
+  test("many of them are mined in portions, between which others are answered", async () => {
+    const mined = call("anvil_mine", ["0x400"]).then(() => "mined");
+    const heights: number[] = [];
+    const others = async () => {
+      while (heights.length < 3) heights.push(Number((await call("eth_blockNumber")).result));
+      return "others";
+    };
+    expect(await Promise.race([mined, others()])).toBe("others");
+    expect(await mined).toBe("mined");
+  });
+});
+
+test("the limits are on the way in only: a test's own client of the chain has none", async () => {
+  const data: Hex = loop;
+  await expect(sandbox.chain.client.call({ data, gas: most * 2n })).rejects.toThrow("OutOfGas");
+});

@@ -1,0 +1,214 @@
+import { join } from "node:path";
+import { createPublicClient, createWalletClient, http, webSocket } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { ask } from "../../../ask.ts";
+import { Storefront, send } from "../../../crash/storefront.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
+
+interface Reorg {
+  Method: "anvil_reorg";
+  Parameters: [depth: number, transactions: []];
+  ReturnType: null;
+}
+
+test.for(["HTTP", "a WebSocket"])(
+  "a reorg over %s right after a transaction was sent replaces its block, and the chain stays whole",
+  async (way) => {
+    await using sandbox = await createSandbox({ seed: "rpc-reorg" });
+    const { rpc } = sandbox.description.urls;
+    const { private_key } = sandbox.description.wallets["buyer"] ?? {};
+    const account = privateKeyToAccount(private_key ?? "0x");
+    const transport = way === "HTTP" ? http(rpc) : webSocket(rpc.replace("http", "ws"), { reconnect: false });
+    const wallet = createWalletClient({ account, chain: foundry, transport });
+    const client = createPublicClient({ chain: foundry, transport, cacheTime: 0 });
+    await sandbox.chain.client.mine({ blocks: 3 });
+    const before = await client.getBlockNumber();
+    // A creation that loops until its gas is used up: its block takes a while to make.
+    await wallet.sendTransaction({ data: "0x5b5f56", gas: 29_000_000n });
+    await client.request<Reorg>({ method: "anvil_reorg", params: [2, []] });
+    expect(await client.getBlockNumber()).toBe(before + 1n);
+    for (let number = before + 1n; number > 0n; number -= 1n) {
+      const { parentHash } = await client.getBlock({ blockNumber: number });
+      expect(await client.getBlock({ blockNumber: number - 1n })).toHaveProperty("hash", parentHash);
+    }
+  },
+);
+
+/** What the port answers, over HTTP. */
+async function call(rpc: string, body: unknown): Promise<unknown> {
+  const headers = { "Content-Type": "application/json" };
+  return JSON.parse((await ask(rpc, { method: "POST", headers, body: JSON.stringify(body) })).text);
+}
+
+const reorg = (depth: unknown, id = 1) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "anvil_reorg",
+  params: [depth, []],
+});
+
+/** A whole chain has the token's code, and each block the hash that the next one names. */
+async function expectWhole({ chain }: Sandbox): Promise<void> {
+  const { client, deployment } = chain;
+  expect(await client.getCode({ address: deployment.token.address })).toMatch(/^0x60/);
+  const head = await client.getBlockNumber({ cacheTime: 0 });
+  const { parentHash } = await client.getBlock({ blockNumber: head });
+  expect(await client.getBlock({ blockNumber: head - 1n })).toHaveProperty("hash", parentHash);
+}
+
+const refusal = z.object({ error: z.object({ message: z.string() }) });
+
+const tooDeep = (depth: number, most: number, loaded: number) =>
+  `A reorg can take at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because Anvil loaded the chain at block ${loaded} and has no contract code for blocks before it. Take fewer blocks, or mine first.`;
+
+describe("a reorg to a block before the newest one that Anvil loaded is refused and changes nothing", () => {
+  test("over HTTP, also in a batch, whose other calls run", async () => {
+    await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
+    const { rpc } = sandbox.description.urls;
+    const height = Number(await sandbox.chain.client.getBlockNumber());
+    const error = { code: -32_602, message: tooDeep(2, 1, height - 1) };
+    const before = await sandbox.fingerprint();
+    for (const depth of [2, "2", "0x2"])
+      expect(await call(rpc, reorg(depth))).toEqual({ jsonrpc: "2.0", id: 1, error });
+    expect(
+      await call(rpc, [reorg(2), { jsonrpc: "2.0", id: 2, method: "eth_chainId" }, reorg(height + 1, 3)]),
+    ).toEqual([
+      { jsonrpc: "2.0", id: 1, error },
+      { jsonrpc: "2.0", id: 2, result: "0x7a69" },
+      { jsonrpc: "2.0", id: 3, error: { code: -32_602, message: tooDeep(height + 1, 1, height - 1) } },
+    ]);
+    expect(await sandbox.fingerprint()).toEqual(before);
+    await expectWhole(sandbox);
+    expect(await call(rpc, reorg(1))).toEqual({ jsonrpc: "2.0", id: 1, result: null });
+    await expectWhole(sandbox);
+  });
+
+  test("over a WebSocket", async () => {
+    await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
+    const transport = webSocket(sandbox.description.urls.rpc.replace("http", "ws"), { reconnect: false });
+    const client = createPublicClient({ chain: foundry, transport });
+    const height = Number(await client.getBlockNumber());
+    await expect(client.request<Reorg>({ method: "anvil_reorg", params: [2, []] })).rejects.toMatchObject({
+      details: tooDeep(2, 1, height - 1),
+    });
+    await expectWhole(sandbox);
+  });
+
+  test.each(["anvil_reorg", "anvil_rollback"])(
+    "by %s from a test's own client of the chain",
+    async (method) => {
+      await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
+      const { client } = sandbox.chain;
+      const height = Number(await client.getBlockNumber());
+      await expect(
+        client.request<{ Method: string; Parameters: unknown; ReturnType: unknown }>({
+          method,
+          params: method === "anvil_reorg" ? [2, []] : [2],
+        }),
+      ).rejects.toMatchObject({ name: "ReorgDepthError", message: tooDeep(2, 1, height - 1) });
+      await expectWhole(sandbox);
+    },
+  );
+
+  test("after a stop and a start, where the newest block is that of the stop", async () => {
+    const dataDirectory = join(await temporaryFolder(), "data");
+    {
+      await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
+      await sandbox.chain.client.mine({ blocks: 3 });
+    }
+    await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
+    const { rpc } = sandbox.description.urls;
+    const height = Number(await sandbox.chain.client.getBlockNumber());
+    expect(await call(rpc, reorg(1))).toMatchObject({ error: { message: tooDeep(1, 0, height) } });
+    await expectWhole(sandbox);
+    await sandbox.chain.client.mine({ blocks: 3 });
+    expect(await call(rpc, reorg(4))).toMatchObject({ error: { message: tooDeep(4, 3, height) } });
+    expect(await call(rpc, reorg(3))).toEqual({ jsonrpc: "2.0", id: 1, result: null });
+    await expectWhole(sandbox);
+  });
+
+  test("after the restore of a snapshot, which keeps all contracts", async () => {
+    const dataDirectory = join(await temporaryFolder(), "data");
+    await (await createSandbox({ seed: "rpc-reorg-depth", dataDirectory })).close();
+    await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
+    const height = Number(await sandbox.chain.client.getBlockNumber());
+    const snapshot = await sandbox.snapshot();
+    await sandbox.chain.client.mine({ blocks: 3 });
+    await snapshot.restore();
+    await expectWhole(sandbox);
+    const { rpc } = sandbox.description.urls;
+    expect(await call(rpc, reorg(1))).toMatchObject({ error: { message: tooDeep(1, 0, height) } });
+    await expectWhole(sandbox);
+  });
+
+  test("by the relayer's fault, whose request is answered 503 and goes on when it is repeated", async () => {
+    await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
+    const { control } = sandbox.description.urls;
+    const set = await fetch(`${control}/faults`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({
+        point: "after_confirmed",
+        action: "reorg",
+        match: { kind: "offer" },
+        depth: 40,
+      }),
+    });
+    expect(set.status).toBe(201);
+    const storefront = await Storefront.open(sandbox.description);
+    const offer = await storefront.prepare("offer");
+    const activate = async () => await send(sandbox.description, storefront.credential, offer);
+    const head = Number(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 }));
+    const { loadedBlock } = sandbox.chain.anvil;
+    const refused = await activate();
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.text)).toMatchObject({
+      code: "rpc_unavailable",
+      detail: `anvil_reorg was refused (-32602): ${tooDeep(40, head + 1 - loadedBlock, loadedBlock)}`,
+    });
+    await expectWhole(sandbox);
+    expect((await activate()).status).toBe(200);
+  });
+});
+
+test("a reorg to a block whose state a kept chain has dropped is refused with the greatest depth that is left", async () => {
+  const dataDirectory = join(await temporaryFolder(), "data");
+  await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
+  const { rpc } = sandbox.description.urls;
+  await sandbox.chain.client.mine({ blocks: 150 });
+  const { error } = refusal.parse(await call(rpc, reorg(149)));
+  const [, most = 0, first = 0] = (
+    /^A reorg can take at most (\d+) blocks now, not 149, because Anvil keeps no state of blocks before block (\d+)\. Take fewer blocks, or mine first\.$/.exec(
+      error.message,
+    ) ?? []
+  ).map(Number);
+  expect(most + first).toBe(Number(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })));
+  expect(most).toBeGreaterThan(100);
+  expect(await call(rpc, reorg(most + 1))).toMatchObject({
+    error: { code: -32_602, message: error.message.replace("not 149", `not ${most + 1}`) },
+  });
+  expect(await call(rpc, reorg(most))).toEqual({ jsonrpc: "2.0", id: 1, result: null });
+  await expectWhole(sandbox);
+});
+
+test.each([[[]], [[-1, []]], [["two", []]], [[0.5, []]], [[null, []]], [[1, null]], [[1, [[[], 0]]]]])(
+  "a reorg whose depth cannot be read is refused: %j",
+  async (params) => {
+    await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
+    expect(
+      await call(sandbox.description.urls.rpc, { jsonrpc: "2.0", id: 1, method: "anvil_reorg", params }),
+    ).toEqual({
+      jsonrpc: "2.0",
+      id: 1,
+      error: {
+        code: -32_602,
+        message:
+          "params must be the number of blocks to take and the transactions of the new ones, as in [2, []].",
+      },
+    });
+  },
+);

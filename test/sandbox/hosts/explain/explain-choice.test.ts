@@ -1,0 +1,396 @@
+import { encodeEventTopics, encodeFunctionData, type Hex } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { contractWalletAbi, lookalikeAbi } from "../../../../check-contract/adversary-abi.ts";
+import { Stage } from "../../../../check-contract/stage.ts";
+import type { Outgoing } from "../../../../check-contract/staged-chain.ts";
+import type { StagedPurchase } from "../../../../check-contract/staged-service.ts";
+import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
+import { type BindingCheck, type CheckName, checkNames } from "../../../../protocol/binding/check-binding.ts";
+import { collectRefundCall, expireCall } from "../../../../protocol/call.ts";
+import { type Explanation, explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
+import { nameCause } from "../../../../sandbox/hosts/explain/name-cause.ts";
+
+const usdc = 1_000_000n;
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+afterEach(async () => await stage.reset());
+afterAll(async () => await stage.close());
+
+async function explain(hash: Hex): Promise<Explanation> {
+  const response = await fetch(`${stage.sandbox.description.urls.control}/explain/${hash}`);
+  expect(response.status).toBe(200);
+  return explanationSchema.parse(await response.json());
+}
+
+/** Two purchases of a buyer who has no others, made in this order: one that can be paid for days, one for seconds. */
+async function createInOrder(order: readonly ("open" | "late")[]) {
+  const now = await stage.sandbox.clock.now();
+  const made = new Map<string, StagedPurchase>();
+  for (const name of order) {
+    const deadlines = name === "open" ? {} : { offer_deadline: now + 50, pay_deadline: now + 50 };
+    made.set(name, await stage.createPurchase({ buyer: stage.address("other_buyer"), ...deadlines }));
+  }
+  const [open, late] = [made.get("open"), made.get("late")];
+  if (open === undefined || late === undefined) throw new Error("Both purchases are made.");
+  return { open, late, payDeadline: now + 50 };
+}
+
+describe.each([[["open", "late"]], [["late", "open"]]] as const)(
+  "of two purchases that were made in the order %s",
+  (order) => {
+    test("an approval that is too late for one is told as accepted for the other", async () => {
+      const { open, late, payDeadline } = await createInOrder(order);
+      await stage.sandbox.clock.travelTo(payDeadline + 10);
+      const explanation = await explain(await stage.succeed("other_buyer", stage.approve(usdc)));
+      expect(explanation).toMatchObject({
+        accepted: true,
+        step: "payment approval",
+        subject: open.id,
+        cause: `It is accepted as payment approval of ${open.id}.`,
+        compared: [
+          { subject: open.id, accepted: true, failed: [] },
+          { subject: late.id, accepted: false, failed: ["timely"] },
+        ],
+      });
+    });
+
+    test("an approval of another spender is told for the one that it is not too late for", async () => {
+      const { open, late, payDeadline } = await createInOrder(order);
+      await stage.sandbox.clock.travelTo(payDeadline + 10);
+      const spender = stage.address("stranger");
+      const explanation = await explain(await stage.succeed("other_buyer", stage.approve(usdc, spender)));
+      expect(explanation).toMatchObject({
+        accepted: false,
+        subject: open.id,
+        cause: `In approve, spender is "${spender}"; "${stage.contracts.registrar}" was expected.`,
+        compared: [
+          { subject: open.id, failed: ["calldata", "log"] },
+          { subject: late.id, failed: ["calldata", "log", "timely"] },
+        ],
+      });
+    });
+  },
+);
+
+test("an approval is told for the newest purchase that was there when it was mined", async () => {
+  const create = async () => await stage.createPurchase({ buyer: stage.address("other_buyer") });
+  const [older, newer] = [await create(), await create()];
+  const hash = await stage.succeed("other_buyer", stage.approve(usdc));
+  await stage.client.mine({ blocks: 1 });
+  const newest = await create();
+  expect(await explain(hash)).toMatchObject({
+    accepted: true,
+    subject: newer.id,
+    compared: [
+      { subject: newer.id, failed: [] },
+      { subject: older.id, failed: [] },
+      { subject: newest.id, failed: ["timely"] },
+    ],
+  });
+});
+
+test("a transaction that was mined before what it is to serve was there is told as that", async () => {
+  const hash = await stage.succeed("other_buyer", stage.approve(usdc));
+  const mined = await stage.sandbox.clock.now();
+  await stage.sandbox.clock.travel(60);
+  const { id } = await stage.createPurchase({ buyer: stage.address("other_buyer") });
+  const explanation = await explain(hash);
+  expect(explanation).toMatchObject({ accepted: false, compared: [{ subject: id, failed: ["timely"] }] });
+  expect(explanation.cause).toBe(
+    `It was mined at ${mined}, before what it is to serve was there (${mined + 60}).`,
+  );
+});
+
+test.each([100n, 200n])(
+  "of two merchants of a wallet, the approval of a cap of %i is told for the one with that cap",
+  async (cap) => {
+    const merchants = [
+      await stage.createMerchant("other_merchant", 100n),
+      await stage.createMerchant("other_merchant", 200n),
+    ];
+    const hash = await stage.succeed("other_merchant", stage.approve(cap, stage.contracts.funding_source));
+    const meant = merchants.find(({ funding }) => funding.cap === String(cap));
+    expect(await explain(hash)).toMatchObject({
+      accepted: true,
+      step: "funding approval",
+      subject: meant?.id,
+      compared: [{ failed: [] }, { failed: ["calldata", "log"] }],
+    });
+  },
+);
+
+describe("an approval of the wrong spender is told as what its sender can approve:", () => {
+  test("the funding source by a buyer is a payment approval", async () => {
+    const spender = stage.contracts.funding_source;
+    const explanation = await explain(await stage.succeed("buyer", stage.approve(usdc, spender)));
+    expect(explanation).toMatchObject({
+      accepted: false,
+      step: "payment approval",
+      cause: `In approve, spender is "${spender}"; "${stage.contracts.registrar}" was expected.`,
+    });
+  });
+
+  test("the registrar by a merchant is a funding approval", async () => {
+    const explanation = await explain(await stage.succeed("merchant", stage.approve(500n * usdc)));
+    expect(explanation).toMatchObject({
+      accepted: false,
+      step: "funding approval",
+      cause: `In approve, spender is "${stage.contracts.registrar}"; "${stage.contracts.funding_source}" was expected.`,
+    });
+  });
+});
+
+test("an approval by a merchant that is a buyer too is told as what its spender is for", async () => {
+  const merchant = await stage.createMerchant("other_buyer", usdc);
+  const { id } = await stage.createPurchase({ buyer: stage.address("other_buyer") });
+  const told = async (spender: Hex) =>
+    await explain(await stage.succeed("other_buyer", stage.approve(usdc, spender)));
+  expect(await told(stage.contracts.funding_source)).toMatchObject({
+    cause: `It is accepted as funding approval of ${merchant.id}.`,
+    compared: [{ subject: merchant.id }, { subject: id, failed: ["calldata", "log"] }],
+  });
+  expect(await told(stage.contracts.registrar)).toMatchObject({
+    cause: `It is accepted as payment approval of ${id}.`,
+    compared: [{ subject: id }, { subject: merchant.id, failed: ["calldata", "log"] }],
+  });
+  // As far from the one as from the other.
+  const wrongAmount = stage.approve(2n * usdc, stage.contracts.funding_source);
+  expect(await explain(await stage.succeed("other_buyer", wrongAmount))).toMatchObject({
+    accepted: false,
+    step: "funding approval",
+    compared: [
+      { subject: merchant.id, failed: ["calldata", "log"] },
+      { subject: id, failed: ["calldata", "log"] },
+    ],
+  });
+  expect(await told(stage.address("stranger"))).toMatchObject({
+    step: "payment approval",
+    compared: [{ subject: id }, { subject: merchant.id }],
+  });
+});
+
+test("a call that is no step is told for the purchase that it names, also when it reverts", async () => {
+  const { registrar } = stage.contracts;
+  for (const { id, commitment } of [stage.purchase, stage.second]) {
+    const refund = collectRefundCall(registrar, commitment.hash, 1n, commitment.hash);
+    for (const call of [expireCall(registrar, commitment.hash), refund])
+      expect(await explain(await stage.send("stranger", call))).toMatchObject({
+        accepted: false,
+        step: "payment",
+        subject: id,
+        cause: `It was sent by ${stage.address("stranger")}; the bound wallet is ${stage.address("buyer")}.`,
+      });
+  }
+  const expired = await explain(
+    await stage.send("buyer", expireCall(registrar, stage.second.commitment.hash)),
+  );
+  expect(expired).toMatchObject({ subject: stage.second.id, cause: "It calls expire; pay was expected." });
+});
+
+describe("a batch", () => {
+  const amounts = [10n * usdc, 5n * usdc] as const;
+
+  test.each([
+    ["first", "second"],
+    ["second", "first"],
+  ] as const)(
+    "of the %s and the %s purchase is told as the payment of both, in its own order",
+    async (...order) => {
+      const [one, other] = order.map((name) => (name === "first" ? stage.purchase : stage.second));
+      if (one === undefined || other === undefined) throw new Error("A batch of two.");
+      const batch = stage.payBatch([
+        [one, amounts[0]],
+        [other, amounts[1]],
+      ]);
+      expect(await explain(await stage.succeed("buyer", batch))).toMatchObject({
+        accepted: true,
+        step: "payment",
+        subject: `${one.id}, ${other.id}`,
+        compared: [one, other].map(() => ({ subject: `${one.id}, ${other.id}`, failed: [] })),
+      });
+    },
+  );
+
+  test.each(["first", "last"])(
+    "that pays a purchase of another program %s is refused for that",
+    async (place) => {
+      const parts = [
+        [stage.foreign, amounts[0]],
+        [stage.purchase, amounts[1]],
+      ] as const;
+      const batch = stage.payBatch(place === "first" ? parts : parts.toReversed());
+      expect(await explain(await stage.succeed("buyer", batch))).toMatchObject({
+        accepted: false,
+        step: "payment",
+        cause:
+          "What it is about is not on chain as the service knows it, or belongs to another buyer or program.",
+      });
+    },
+  );
+});
+
+describe("a transaction whose own call says nothing", () => {
+  async function emit(purchase: StagedPurchase, sender: "buyer" | "stranger"): Promise<Explanation> {
+    const lookalike = await stage.deploy("LookalikeRegistrar");
+    const topics = encodeEventTopics({
+      abi: purchaseRegistrarAbi,
+      eventName: "PurchasePaid",
+      args: { id: purchase.commitment.hash },
+    }).filter((topic) => typeof topic === "string");
+    const data = encodeFunctionData({ abi: lookalikeAbi, functionName: "emitLog", args: [topics, "0x"] });
+    return await explain(await stage.succeed(sender, { to: lookalike, data }));
+  }
+
+  test.each(["buyer", "stranger"] as const)(
+    "is told for the purchase that its logs name, before any other of its sender, who is the %s",
+    async (sender) => {
+      for (const purchase of [stage.purchase, stage.second, stage.foreign])
+        expect(await emit(purchase, sender)).toMatchObject({ step: "payment", subject: purchase.id });
+    },
+  );
+
+  test("is told for its sender's newest purchase when its logs name none", async () => {
+    const create = async () => await stage.createPurchase({ buyer: stage.address("other_buyer") });
+    await create();
+    const newest = await create();
+    const hash = await stage.succeed("other_buyer", { to: stage.address("stranger"), data: "0x" });
+    expect(await explain(hash)).toMatchObject({ step: "payment", subject: newest.id });
+  });
+
+  test("is told for the first call that it makes", async () => {
+    const wallet = await stage.deploy("ContractWallet");
+    const calls = [stage.approve(usdc), stage.pay(stage.second)].map(({ to, data }) => ({
+      target: to,
+      data,
+    }));
+    const told = async (order: typeof calls) => {
+      const data = encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [order] });
+      return (await explain(await stage.send("buyer", { to: wallet, data }))).step;
+    };
+    expect([await told(calls), await told(calls.toReversed())]).toEqual(["payment approval", "payment"]);
+  });
+});
+
+describe("of several causes, the one is named that explains the others", () => {
+  /** The next block is after the payment deadline of every purchase. */
+  const late = async (): Promise<void> => {
+    const deadlines = [stage.purchase, stage.second, stage.draft, stage.foreign].map(
+      ({ deadlines: { pay_deadline } }) => pay_deadline,
+    );
+    await stage.client.setNextBlockTimestamp({ timestamp: BigInt(Math.max(...deadlines) + 1) });
+  };
+  const trailing = (): Outgoing => {
+    const { to, data } = stage.pay(stage.purchase);
+    return { to, data: `${data}00` };
+  };
+
+  test.each<[string, CheckName[], () => Promise<Hex>, RegExp]>([
+    [
+      "a stranger that sends ETH along: the sender",
+      ["status", "wallet", "value", "log"],
+      async () => await stage.send("stranger", { ...stage.pay(stage.purchase), value: 1n }),
+      /^It was sent by 0x\w{40}; the bound wallet is 0x\w{40}\.$/,
+    ],
+    [
+      "ETH and a trailing byte: the ETH",
+      ["status", "value", "calldata", "log"],
+      async () => await stage.send("buyer", { ...trailing(), value: 1n }),
+      /^It carries 1 wei; none is expected\.$/,
+    ],
+    [
+      "a trailing byte that the registrar reverts for: the bytes",
+      ["status", "calldata", "log"],
+      async () => await stage.send("buyer", trailing()),
+      /^It says pay with the right arguments in bytes that are not their canonical encoding\.$/,
+    ],
+    [
+      "a payment of what is not on chain: the revert",
+      ["status", "purchase", "log"],
+      async () => await stage.send("buyer", stage.pay(stage.draft)),
+      /^It reverted: \w+\(.*\)\.$/,
+    ],
+    [
+      "a payment that comes too late: the contract's deadline",
+      ["status", "log", "timely"],
+      async () => {
+        await late();
+        return await stage.send("buyer", stage.pay(stage.purchase));
+      },
+      /^It reverted: DeadlinePassed\(.*\)\.$/,
+    ],
+    [
+      "an approval of another spender that comes too late: the spender",
+      ["calldata", "log", "timely"],
+      async () => {
+        await late();
+        return await stage.succeed("buyer", stage.approve(usdc, stage.address("stranger")));
+      },
+      /^In approve, spender is "0x\w{40}"; "0x\w{40}" was expected\.$/,
+    ],
+    [
+      "a pending payment by a stranger: that it is pending",
+      ["mined", "confirmations", "canonical", "status", "wallet", "contract", "log", "timely"],
+      async () => {
+        await stage.client.setAutomine(false);
+        return await stage.submit("stranger", stage.pay(stage.purchase));
+      },
+      /^It is still pending: nothing is accepted before it is mined\.$/,
+    ],
+  ])("%s", async (_what, failed, send, cause) => {
+    const explanation = await explain(await send());
+    expect(explanation.checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(failed);
+    expect(explanation.cause).toMatch(cause);
+  });
+
+  /** Each check as it fails, with both sides, and the sentence for it. */
+  const failures: readonly [
+    name: CheckName,
+    sides: Pick<BindingCheck, "expected" | "actual">,
+    sentence: RegExp,
+  ][] = [
+    ["chain", { expected: {}, actual: {} }, /^The node serves another chain/],
+    ["mined", { expected: "mined", actual: "pending" }, /^It is still pending/],
+    ["canonical", { expected: {}, actual: null }, /^Its block is not on the chain/],
+    ["contract", { expected: { address: "0xa" }, actual: { address: "0xb" } }, /^It calls 0xb /],
+    ["wallet", { expected: "0xc", actual: "0xd" }, /^It was sent by 0xd/],
+    ["value", { expected: "0", actual: "7" }, /^It carries 7 wei/],
+    ["calldata", { expected: "0x", actual: {} }, /^Its calldata is not that/],
+    ["status", { expected: "success", actual: "reverted" }, /^It reverted/],
+    ["purchase", { expected: "0x01", actual: null }, /^What it is about/],
+    ["log", { expected: [], actual: [] }, /^The bound contracts did not emit/],
+    ["unused", { expected: null, actual: "claim of pur_a" }, /^Its hash is used already: claim of pur_a/],
+    [
+      "timely",
+      { expected: { from: null, to: 5 }, actual: 6 },
+      /^It was mined at 6, after the deadline \(5\)/,
+    ],
+    ["confirmations", { expected: 2, actual: 1 }, /^It has 1 of 2 confirmations/],
+  ];
+
+  test("every check has its place", () => {
+    expect(failures.map(([name]) => name).toSorted()).toEqual([...checkNames].toSorted());
+  });
+
+  test.each(failures)(
+    "%s before every check below it, in whatever order they are reported",
+    (name, sides, sentence) => {
+      const place = failures.findIndex(([one]) => one === name);
+      const failed = failures
+        .slice(place)
+        .map(([one, both]): BindingCheck => ({ name: one, ok: false, ...both }));
+      const passed = failures
+        .slice(0, place)
+        .map(([one, both]): BindingCheck => ({ name: one, ok: true, ...both }));
+      expect(failed[0]).toEqual({ name, ok: false, ...sides });
+      for (const other of failed)
+        for (const checks of [
+          [...passed, ...failed],
+          [other, ...failed.slice(0, 1), ...passed],
+          failed.toReversed(),
+        ])
+          expect(nameCause({ checks, call: null, failure: null })).toMatch(sentence);
+    },
+  );
+});

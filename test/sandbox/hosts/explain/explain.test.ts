@@ -1,0 +1,202 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Hex } from "viem";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { attacks } from "../../../../check-contract/attacks/all.ts";
+import { Stage } from "../../../../check-contract/stage.ts";
+import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
+import { renderExplanation } from "../../../../sandbox/hosts/explain/render-explanation.ts";
+import { cli } from "../../../cli/program.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
+
+const usdc = 1_000_000n;
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+afterEach(async () => await stage.reset());
+afterAll(async () => await stage.close());
+
+async function explain(hash: Hex) {
+  const { control } = stage.sandbox.description.urls;
+  const response = await fetch(`${control}/explain/${hash}`);
+  expect(response.status).toBe(200);
+  return explanationSchema.parse(await response.json());
+}
+
+test("an honest payment would be accepted, and is told as what it is", async () => {
+  const explanation = await explain(await stage.succeed("buyer", stage.pay(stage.purchase)));
+  const { id } = stage.purchase;
+  expect(explanation).toMatchObject({
+    accepted: true,
+    step: "payment",
+    subject: id,
+    cause: `It is accepted as payment of ${id}.`,
+  });
+  expect(explanation.logs.map(({ contract, event }) => [contract, event])).toEqual([
+    ["the registrar", "PurchasePaid"],
+    ["the token", "Transfer"],
+  ]);
+  expect(explanation.trace?.calls.at(-1)?.call).toMatch(/^(transferFrom|balanceOf)\(/);
+});
+
+test("a payment under a permit is told as the payment that it is, with the permit's approval", async () => {
+  const explanation = await explain(await stage.succeed("buyer", stage.payWithPermit(stage.purchase)));
+  const { id } = stage.purchase;
+  const told = { accepted: true, step: "payment", subject: id, cause: `It is accepted as payment of ${id}.` };
+  expect(explanation).toMatchObject(told);
+  expect(explanation.call).toMatchObject({ function: "payWithPermit", expected_function: "payWithPermit" });
+  expect(explanation.logs.map(({ contract, event }) => [contract, event])).toEqual([
+    ["the registrar", "PurchasePaid"],
+    ["the token", "Approval"],
+    ["the token", "Transfer"],
+  ]);
+});
+
+test("a permit that the token refuses is told with the token's own reason", async () => {
+  await stage.succeed("buyer", stage.approve(0n));
+  const permit = stage.permit(stage.purchase, 1n);
+  const explanation = await explain(
+    await stage.send("buyer", stage.payWithPermit(stage.purchase, 10n * usdc, permit)),
+  );
+  expect(explanation).toMatchObject({ accepted: false, step: "payment", subject: stage.purchase.id });
+  expect(explanation.cause).toBe(
+    `It reverted: PermitRefused(token ${stage.contracts.token}, reason Error(message EIP2612: invalid signature)).`,
+  );
+});
+
+test("every kind of step is found by its calldata", async () => {
+  const enrolled = (await stage.sandbox.store.get("merchants", stage.merchant.id))?.value.enrollment;
+  const { hash } = await stage.paidAndClaimed();
+  const kinds = await Promise.all(
+    [
+      enrolled?.transaction_hash ?? "0x",
+      hash,
+      await stage.succeed("buyer", stage.approve(25n * usdc)),
+      await stage.succeed("merchant", stage.approve(500n * usdc, stage.contracts.funding_source)),
+      await stage.succeed("merchant", await stage.registration(stage.draft)),
+    ].map(explain),
+  );
+  expect(kinds.map(({ step, accepted }) => [step, accepted])).toEqual([
+    ["enrollment", true],
+    ["claim", true],
+    ["payment approval", true],
+    ["funding approval", true],
+    ["registration", true],
+  ]);
+});
+
+test("a stranger's payment: the sender is named first, and the custom error is decoded", async () => {
+  const explanation = await explain(await stage.send("stranger", stage.pay(stage.purchase)));
+  expect(explanation.cause).toBe(
+    `It was sent by ${stage.address("stranger")}; the bound wallet is ${stage.address("buyer")}.`,
+  );
+  expect(explanation.revert).toMatchObject({
+    name: "WrongCaller",
+    args: { actual: stage.address("stranger"), expected: stage.address("buyer") },
+  });
+});
+
+test("an overpayment: the reason is the contract's own", async () => {
+  const explanation = await explain(await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc)));
+  expect(explanation.cause).toBe("It reverted: AmountOutOfRange(actual 26000000, least 1, most 25000000).");
+});
+
+test("calldata that differs is laid beside the expected one, the differing bytes marked", async () => {
+  const lookalike = await stage.deploy("LookalikeRegistrar");
+  const explanation = await explain(await stage.succeed("buyer", stage.approve(25n * usdc, lookalike)));
+  expect(explanation.cause).toContain("In approve, spender is");
+  const spender = explanation.call?.fields.find(({ name }) => name === "spender");
+  expect(spender).toEqual({
+    name: "spender",
+    expected: stage.contracts.registrar,
+    actual: expect.stringMatching(new RegExp(lookalike, "i")),
+    equal: false,
+  });
+  const differing = explanation.call?.words.filter((word) => word.differing.length > 0) ?? [];
+  expect(differing.map(({ offset }) => offset)).toEqual([4]);
+  expect(Math.min(...(differing[0]?.differing ?? []))).toBeGreaterThanOrEqual(12);
+});
+
+test("bytes that say the same in another way are told from a wrong argument", async () => {
+  const { to, data } = stage.approve(25n * usdc);
+  const explanation = await explain(await stage.succeed("buyer", { to, data: `${data}00` }));
+  expect(explanation.cause).toBe(
+    "It says approve with the right arguments in bytes that are not their canonical encoding.",
+  );
+  expect(explanation.call?.words.at(-1)).toEqual({ offset: 68, expected: "", actual: "00", differing: [0] });
+});
+
+test("a payment through a contract: found in the trace, refused for the way it took", async () => {
+  const attack = attacks.find(({ name }) => name.startsWith("an inner call that reverted"));
+  const answer = await attack?.run(stage);
+  const { explain: link } = z.object({ explain: z.url() }).parse(answer?.body);
+  const explanation = explanationSchema.parse(await (await fetch(link)).json());
+  expect(explanation.cause).toMatch(/^It calls 0x\w+ \(an unknown address\); the bound contract is/);
+  expect(explanation.trace?.calls[0]).toMatchObject({ contract: "the registrar" });
+  expect(explanation.trace?.calls[0]?.failure).toMatch(/^WrongCaller\(/);
+});
+
+test("a transaction that concerns nobody, and one that nobody knows", async () => {
+  const gift = await stage.succeed("other_merchant", {
+    to: stage.address("stranger"),
+    data: "0x",
+    value: 1n,
+  });
+  expect(await explain(gift)).toMatchObject({ accepted: false, step: null, checks: [] });
+  expect((await explain(stage.purchase.commitment.hash)).cause).toMatch(/^The chain knows no transaction/);
+});
+
+test("something else than a hash is refused with a sentence", async () => {
+  const { control } = stage.sandbox.description.urls;
+  const response = await fetch(`${control}/explain/0x12`);
+  expect(response.status).toBe(422);
+  expect(await response.json()).toMatchObject({ detail: expect.stringContaining("is no transaction hash") });
+});
+
+test("a terminal shows the verdict, the cause, the marked bytes and the calls", async () => {
+  const hash = await stage.succeed("buyer", stage.approve(25n * usdc, stage.address("stranger")));
+  const explanation = await stage.sandbox.explain(hash);
+  const plain = renderExplanation(explanation, false);
+  expect(plain).toContain(`${hash}  not accepted as payment approval of pur_`);
+  expect(plain).toMatch(/expected [0-9a-f]{64}\n {13}actual {3}[0-9a-f]{64}\n {22} *(\^\^)+/);
+  expect(plain).not.toContain("\u001b[");
+  expect(renderExplanation(explanation, true)).toContain("\u001b[31m");
+});
+
+test("the command explains on the running sandbox, in words and as JSON, and answers by its exit code", async () => {
+  const folder = await temporaryFolder();
+  await using sandbox = await createSandbox({ seed: "explain", dataDirectory: folder });
+  const { transactionHash: hash } = await sandbox.wallets.stranger.send({
+    to: sandbox.description.contracts.registrar,
+    data: "0x",
+  });
+  const run = async (...more: string[]) =>
+    await promisify(execFile)(process.execPath, [cli, "explain", ...more, "--data-dir", folder]).catch(
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
+  const [told, json, unknown] = await Promise.all([run(hash), run(hash, "--json"), run("0x12")]);
+  expect(told).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("It touches no merchant and no purchase"),
+  });
+  expect(explanationSchema.parse(JSON.parse(json.stdout))).toMatchObject({
+    transaction_hash: hash,
+    accepted: false,
+  });
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("is no transaction hash") });
+});
+
+test("every attack that is refused has a cause", async () => {
+  for (const attack of attacks) {
+    if (attack.stopped.code !== "binding_mismatch" || attack.stopped.status !== 422) continue;
+    await stage.reset();
+    const answer = await attack.run(stage);
+    const parsed = z.object({ explain: z.url().optional() }).parse(answer.body);
+    if (parsed.explain === undefined) continue;
+    const { cause } = await stage.sandbox.explain(`0x${parsed.explain.slice(-64)}`);
+    expect(cause, attack.name).toMatch(/^[A-Z].*\.$/);
+  }
+});

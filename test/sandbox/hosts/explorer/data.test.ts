@@ -1,0 +1,314 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type {
+  BlockView,
+  EventView,
+  MerchantView,
+  Overview,
+  PurchaseTimeline,
+  PurchaseViews,
+  RefusalView,
+  RelayOperationView,
+  SearchResult,
+  ViewPage,
+} from "../../../../sandbox/hosts/explorer/views.ts";
+import { castActors } from "../../../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../../../testkit/demo/narrator.ts";
+import * as steps from "../../../../testkit/demo/purchase-steps.ts";
+import { runDemo } from "../../../../testkit/demo/run-demo.ts";
+import { Session } from "../../../../testkit/demo/session.ts";
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "explorer" });
+  await runDemo(sandbox.description, silentNarrator);
+});
+
+afterAll(async () => await sandbox.close());
+
+async function read<T>(path: string): Promise<T> {
+  const response = await fetch(`${sandbox.description.urls.control}/explorer${path}`);
+  const body = await response.json();
+  if (!response.ok) throw new Error(`${response.status} ${JSON.stringify(body)}`);
+  return body as T;
+}
+
+/** The three purchases of the demo, the oldest first: refunded, paid directly, and refused. */
+async function purchases() {
+  const { data } = await read<PurchaseViews>("/purchases");
+  const [refused, direct, refunded] = data;
+  if (!refused || !direct || !refunded) throw new Error("The demo makes three purchases.");
+  return { refused, direct, refunded };
+}
+
+test("the overview says block, clock, budgets and what is set or pending", async () => {
+  const overview = await read<Overview>("/overview");
+  const block = await sandbox.chain.client.getBlock();
+  expect(overview).toMatchObject({
+    mode: "deterministic",
+    block: { number: Number(block.number), hash: block.hash },
+    chain: sandbox.description.chain,
+    unsettled: {},
+    pending_transactions: 0,
+    faults: [],
+    refusals: 1,
+  });
+  expect(overview.now).toBe(overview.block.at);
+  const [demo] = overview.programs;
+  expect(demo?.gas_budget).toEqual(await sandbox.relayer.budget("prg_demo"));
+  expect(overview.fault_placements["drop"]).toEqual(["broadcast"]);
+});
+
+test("purchases have their money as the chain holds it at one block", async () => {
+  const { refused, direct, refunded } = await purchases();
+  expect(refunded).toMatchObject({
+    status: "refunded",
+    route: "registrar_offer",
+    buyer: { name: "buyer" },
+    figures: { amount: "25000000", paid: "25000000", reconciled: "25000000", refunded: "12000000" },
+  });
+  expect(direct).toMatchObject({ route: "merchant_direct", figures: { paid: "40000000", refunded: "0" } });
+  expect(refused).toMatchObject({ status: "active", figures: { paid: "0", reconciled: "0" } });
+});
+
+test("purchases are found by state, id, hash, address and reference", async () => {
+  const { refused, direct, refunded } = await purchases();
+  const ids = async (query: string) =>
+    (await read<PurchaseViews>(`/purchases?${query}`)).data.map(({ id }) => id);
+  expect(await ids("status=refunded")).toEqual([refunded.id]);
+  expect(await ids(`q=${direct.commitment_hash}`)).toEqual([direct.id]);
+  expect(await ids(`q=${refused.id.slice(0, 12)}`)).toEqual([refused.id]);
+  expect(await ids(`q=${refused.buyer.address.toLowerCase()}`)).toHaveLength(3);
+  expect(await ids("program=prg_other")).toEqual([]);
+  await expect(ids("status=paid")).rejects.toThrow("422");
+  await expect(ids("colour=red")).rejects.toThrow("422");
+});
+
+describe("a purchase's timeline", () => {
+  test("is complete from creation to refund, in order, with blocks, hashes and actors", async () => {
+    const { refunded } = await purchases();
+    const timeline = await read<PurchaseTimeline>(`/purchases/${refunded.id}`);
+    expect(timeline.moments.map(({ kind, actor }) => `${kind} by ${actor}`)).toEqual([
+      "created by the service",
+      "signed by commitment signer of prg_demo",
+      "event by the service",
+      ...Array(3).fill("relayed by registrar of prg_demo"),
+      "on_chain by registrar of prg_demo",
+      "relayed by registrar of prg_demo",
+      "event by the service",
+      "approved by buyer",
+      "paid by buyer",
+      "paid by buyer",
+      "reconciled by the service",
+      "reconciled by the service",
+      "event by the service",
+      "claimed by beneficiary",
+      "claimed by beneficiary",
+      "event by the service",
+      `decided by reviewer ${sandbox.description.reviewer.key_id}`,
+      "event by the service",
+      "refunded by the service",
+      ...Array(3).fill("relayed by registrar of prg_demo"),
+      "refunded by registrar of prg_demo",
+      "relayed by registrar of prg_demo",
+      "refunded by the service",
+      "event by the service",
+      `delivery by ${sandbox.description.receiver.url}`,
+    ]);
+    for (const { kind, block_number, transaction_hash } of timeline.moments) {
+      if (block_number === null || transaction_hash === null) continue;
+      const receipt = await sandbox.chain.client.getTransactionReceipt({
+        hash: `0x${transaction_hash.slice(2)}`,
+      });
+      expect([kind, Number(receipt.blockNumber)]).toEqual([kind, block_number]);
+    }
+    expect(timeline.operations.map(({ kind, status }) => [kind, status])).toEqual([
+      ["offer", "confirmed"],
+      ["collect_refund", "confirmed"],
+    ]);
+    expect(timeline.merchant_name).toBe("Corner Books");
+  });
+
+  test("has the refusals with every check", async () => {
+    const { refused } = await purchases();
+    const { moments } = await read<PurchaseTimeline>(`/purchases/${refused.id}`);
+    const last = moments.at(-1);
+    expect(last).toMatchObject({ kind: "refused", title: "A payment was refused: status, wallet, log." });
+    expect(last?.checks).toHaveLength(13);
+  });
+
+  test("is 404 for a purchase that there is not", async () => {
+    await expect(read("/purchases/pur_none")).rejects.toThrow("404");
+  });
+});
+
+test("refusals have the step, the hash, both sides of every check, and where they are explained", async () => {
+  const { refused } = await purchases();
+  const { data } = await read<ViewPage<RefusalView>>("/refusals");
+  const [refusal] = data;
+  expect(data).toHaveLength(1);
+  expect(refusal).toMatchObject({
+    operation: "reconcilePurchase",
+    step: "payment",
+    subject: refused.id,
+    code: "binding_mismatch",
+    times: 1,
+  });
+  const { buyer, stranger } = sandbox.description.wallets;
+  expect(refusal?.checks.find(({ name }) => name === "wallet")).toEqual({
+    name: "wallet",
+    ok: false,
+    expected: buyer?.address,
+    actual: stranger?.address,
+  });
+  const explained = await fetch(refusal?.explain ?? "");
+  expect(await explained.json()).toMatchObject({ accepted: false, call: { function: "pay" } });
+});
+
+test("a transaction that is only unconfirmed is not told as refused", async () => {
+  const mark = await sandbox.snapshot();
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const merchant = await enrollMerchant(session);
+  const purchase = await steps.createPurchase(session, merchant, "unconfirmed", "1000000");
+  await sandbox.chain.client.setAutomine(false);
+  const transaction_hash = await sandbox.wallets.merchant.submit({
+    to: sandbox.description.contracts.registrar,
+    data: "0x",
+  });
+  const path = `/purchases/${purchase.id}/registration`;
+  const answer = await session.attempt({
+    method: "POST",
+    path,
+    intent: "pending",
+    body: { transaction_hash },
+  });
+  expect(answer).toMatchObject({ status: 409, body: { code: "transaction_unconfirmed" } });
+  expect(await read<ViewPage<RefusalView>>(`/refusals?q=${purchase.id}`)).toMatchObject({ data: [] });
+  await mark.restore();
+});
+
+test("a refusal again and again is one, and counted", async () => {
+  const mark = await sandbox.snapshot();
+  const actors = await castActors(sandbox.description);
+  const session = await Session.open(actors, silentNarrator);
+  const purchase = await steps.createPurchase(session, await enrollMerchant(session), "again", "1000000");
+  const hash = `0x${"ab".repeat(32)}`;
+  for (const intent of ["first", "second"])
+    await session.refused({
+      title: "Registration of a transaction that nobody sent",
+      method: "POST",
+      path: `/purchases/${purchase.id}/registration`,
+      intent,
+      body: { transaction_hash: hash },
+    });
+  const { data } = await read<ViewPage<RefusalView>>(`/refusals?q=${purchase.id}`);
+  expect(data).toMatchObject([{ code: "transaction_not_found", times: 2, transaction_hash: hash }]);
+  await mark.restore();
+});
+
+test("snapshots are taken and restored over the control API, and later ones end with it", async () => {
+  const { control } = sandbox.description.urls;
+  const post = async (path: string) => await fetch(`${control}${path}`, { method: "POST" });
+  const mark = z.object({ number: z.int(), now: z.int() });
+  const before = await sandbox.fingerprint();
+  const first = mark.parse(await (await post("/snapshots")).json());
+  await sandbox.clock.travel({ days: 1 });
+  const second = mark.parse(await (await post("/snapshots")).json());
+  expect(second.number).toBe(first.number + 1);
+  expect((await post(`/snapshots/${first.number}/restore`)).status).toBe(200);
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect((await post(`/snapshots/${second.number}/restore`)).status).toBe(404);
+  const now = await sandbox.clock.now();
+  expect(await (await fetch(`${control}/snapshots`)).json()).toEqual({
+    data: [{ number: first.number, now }],
+  });
+});
+
+test("operations have every transaction that was signed for them", async () => {
+  const { refunded } = await purchases();
+  const { data } = await read<ViewPage<RelayOperationView>>(`/operations?status=confirmed`);
+  expect(data.map(({ kind }) => kind)).toEqual(["offer", "collect_refund", "offer"]);
+  expect(data[1]).toMatchObject({ purchase_id: refunded.id, from: { name: "registrar of prg_demo" } });
+  expect(data[1]?.transactions).toMatchObject([
+    { hash: data[1]?.hash, purpose: "original", outcome: "succeeded" },
+  ]);
+});
+
+test("events have their attempts, their receipt and what arrived", async () => {
+  const { data } = await read<ViewPage<EventView>>("/events?status=delivered");
+  expect(data).toMatchObject([
+    {
+      type: "refund.collected",
+      attempts: [{ number: 1, ended: true, status_code: 200 }],
+      arrivals: [{ number: 1, verified: true, status: 200 }],
+      receipt_id: expect.stringMatching(/^rcp_/),
+    },
+  ]);
+  const all = await read<ViewPage<EventView>>("/events");
+  expect(all.data.map(({ sequence }) => sequence)).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+});
+
+test("blocks name their transactions by what they do and whom they are about", async () => {
+  const { refused, refunded } = await purchases();
+  const { data, next_cursor } = await read<ViewPage<BlockView>>("/blocks");
+  const done = data.flatMap(({ transactions }) => transactions);
+  expect(next_cursor).toBeNull();
+  expect(done[0]).toMatchObject({
+    from: { name: "stranger" },
+    to: { name: "the registrar contract" },
+    function: "pay",
+    about: [refused.id],
+    succeeded: false,
+  });
+  const offers = done.filter(({ function: called }) => called === "offer");
+  expect(offers.map(({ about }) => about)).toEqual([[refused.id], [refunded.id]]);
+});
+
+test("merchants have their funding", async () => {
+  const { data } = await read<ViewPage<MerchantView>>("/merchants");
+  expect(data).toMatchObject([
+    { name: "Corner Books", status: "enrolled", funding: { cap: "500000000", collected: "12000000" } },
+  ]);
+});
+
+test("search finds ids, hashes, addresses and blocks", async () => {
+  const { refunded } = await purchases();
+  const find = async (q: string) => (await read<{ data: SearchResult[] }>(`/search?q=${q}`)).data;
+  const timeline = await read<PurchaseTimeline>(`/purchases/${refunded.id}`);
+  const [offer] = timeline.operations;
+  const transaction = { type: "transaction", purchase_id: refunded.id };
+  expect(await find(refunded.id)).toMatchObject([{ type: "purchase", id: refunded.id }]);
+  expect(await find(refunded.commitment_hash)).toMatchObject([{ type: "purchase", id: refunded.id }]);
+  expect(await find(offer?.hash ?? "")).toMatchObject([transaction, { type: "operation", id: offer?.id }]);
+  const paid = timeline.moments.find(({ kind }) => kind === "paid");
+  expect(await find(paid?.transaction_hash ?? "")).toMatchObject([transaction]);
+  expect(await find(refunded.buyer.address.toLowerCase())).toMatchObject([
+    { type: "account", title: "buyer" },
+  ]);
+  expect(await find("0")).toMatchObject([{ type: "block", title: "Block 0 with 0 transactions" }]);
+  expect(await find("nothing")).toEqual([]);
+});
+
+test("a list is read fifty at a time, the newest first", async () => {
+  const mark = await sandbox.snapshot();
+  const actors = await castActors(sandbox.description);
+  const session = await Session.open(actors, silentNarrator);
+  const merchant = await enrollMerchant(session);
+  const numbers = Array.from({ length: 51 }, (_, index) => index);
+  await Promise.all(
+    numbers.map(async (number) => await steps.createPurchase(session, merchant, `many-${number}`, "1000000")),
+  );
+  const first = await read<PurchaseViews>("/purchases");
+  expect(first.data).toHaveLength(50);
+  const second = await read<PurchaseViews>(`/purchases?cursor=${first.next_cursor}`);
+  expect([second.data.length, second.next_cursor]).toEqual([4, null]);
+  const ids = [...first.data, ...second.data].map(({ id }) => id);
+  expect(new Set(ids).size).toBe(54);
+  const blocks = await read<ViewPage<BlockView>>("/blocks");
+  expect(blocks.data.length).toBeLessThanOrEqual(50);
+  await mark.restore();
+  await expect(read(`/purchases?cursor=${first.next_cursor}`)).rejects.toThrow("read it from its start");
+});

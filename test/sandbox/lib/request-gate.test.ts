@@ -1,0 +1,462 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { setMining } from "../../../sandbox/chain/clock/mining.ts";
+import { RequestGate } from "../../../sandbox/lib/http/request-gate.ts";
+import { SandboxError } from "../../../sandbox/lib/sandbox-error.ts";
+import type { SandboxOptions } from "../../../sandbox/options/options.ts";
+import { ask } from "../../ask.ts";
+import { type ExternalReceiver, openReceiver, Stage } from "../../server/outbox/stage.ts";
+
+/** So long that what waits for it never ends within a test. */
+const forever = 60_000;
+const opened: AsyncDisposable[] = [];
+
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one[Symbol.asyncDispose]();
+});
+
+async function openStage(options: SandboxOptions = {}): Promise<Stage> {
+  const limits = { requestMs: forever * 10, headersMs: forever * 10 };
+  const stage = await Stage.open({
+    seed: "gate",
+    connectionLimits: limits,
+    deliveryTimeoutMs: forever,
+    ...options,
+  });
+  opened.push(stage);
+  return stage;
+}
+
+/** A connection that has sent so much and no more. */
+async function openSocket(url: string, text: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  await new Promise<void>((resolve) => socket.write(text, () => resolve()));
+  return socket;
+}
+
+function requestText(
+  url: string,
+  line: string,
+  headers: { [name: string]: string | number },
+  body = "",
+): string {
+  const { host } = new URL(url);
+  const all = { Host: host, ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return [`${line} HTTP/1.1`, ...lines, "", body].join("\r\n");
+}
+
+/** The first response on a connection. */
+async function responseOn(socket: Socket): Promise<{ status: number; body: unknown }> {
+  let text = "";
+  for await (const chunk of socket) {
+    text += String(chunk);
+    const [head = "", body = ""] = text.split("\r\n\r\n");
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN);
+    if (Buffer.byteLength(body) >= length)
+      return { status: Number(head.slice(9, 12)), body: JSON.parse(body) };
+  }
+  throw new Error(`The connection ended after ${JSON.stringify(text)}.`);
+}
+
+async function expectAnswers(stage: Stage): Promise<void> {
+  const { api, control, rpc } = stage.sandbox.description.urls;
+  expect((await fetch(`${api}/v1/routing/capabilities`)).status).toBe(200);
+  expect((await stage.post("/merchants", merchantOf(stage))).status).toBe(201);
+  expect((await fetch(`${control}/blocks`, { method: "POST" })).status).toBe(200);
+  const headers = { "Content-Type": "application/json" };
+  const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
+  expect((await ask(rpc, { method: "POST", headers, body })).text).toContain("0x7a69");
+}
+
+function merchantOf({ sandbox }: Stage) {
+  return { wallet: sandbox.wallets.merchant.address, name: "Corner Books", funding_cap: "100000000" };
+}
+
+describe("an unfinished body holds up no snapshot and no other request", () => {
+  const targets: [
+    string,
+    (stage: Stage) => { url: string; line: string; headers: { [name: string]: string } },
+  ][] = [
+    [
+      "of a write to the API",
+      (stage) => ({
+        url: stage.sandbox.description.urls.api,
+        line: `POST ${stage.path("/merchants")}`,
+        headers: { Authorization: `Bearer ${stage.credential}`, "Idempotency-Key": "unfinished-1" },
+      }),
+    ],
+    [
+      "of a signed event",
+      (stage) => ({
+        url: stage.sandbox.description.urls.api,
+        line: "POST /v1/routing/notification-receiver",
+        headers: {},
+      }),
+    ],
+    [
+      "of a call to the control API",
+      (stage) => ({ url: stage.sandbox.description.urls.control, line: "POST /blocks", headers: {} }),
+    ],
+    [
+      "of a call to the chain",
+      (stage) => ({ url: stage.sandbox.description.urls.rpc, line: "POST /", headers: {} }),
+    ],
+  ];
+
+  test.each(targets)("%s", async (_, target) => {
+    const stage = await openStage();
+    const { url, line, headers } = target(stage);
+    const sent = requestText(
+      url,
+      line,
+      { ...headers, "Content-Type": "application/json", "Content-Length": 100 },
+      '{"',
+    );
+    await openSocket(url, sent);
+    const mark = await stage.sandbox.snapshot();
+    await expectAnswers(stage);
+    await mark.restore();
+    await expectAnswers(stage);
+  });
+});
+
+test("a request whose body arrives after a restore is answered as one that came after it", async () => {
+  const stage = await openStage();
+  const mark = await stage.sandbox.snapshot();
+  const before = await stage.sandbox.fingerprint();
+  const later = await Stage.enter(stage.sandbox);
+  const body = JSON.stringify(merchantOf(stage));
+  const { api } = stage.sandbox.description.urls;
+  const headers = {
+    Authorization: `Bearer ${later.credential}`,
+    "Idempotency-Key": "late-body-1",
+    "Content-Type": "application/json",
+    "Content-Length": body.length,
+  };
+  const socket = await openSocket(
+    api,
+    requestText(api, `POST ${stage.path("/merchants")}`, headers, body.slice(0, 10)),
+  );
+  // The service has seen the credential by now: a refusal would not wait for the body.
+  expect((await fetch(`${api}/v1/routing/capabilities`)).status).toBe(200);
+  await mark.restore();
+  socket.write(body.slice(10));
+  expect(await responseOn(socket)).toMatchObject({ status: 401, body: { code: "credential_invalid" } });
+  expect(await stage.sandbox.fingerprint()).toEqual(before);
+});
+
+describe("a delivery waits for its receiver outside of the gate", () => {
+  /** A receiver that takes deliveries and answers none, and a sandbox that begins one. */
+  async function openSilent(): Promise<{ stage: Stage; receiver: ExternalReceiver; arrived: Promise<void> }> {
+    const receiver = await openReceiver();
+    opened.push(receiver);
+    const { promise: arrived, resolve } = Promise.withResolvers<void>();
+    receiver.answer = () => resolve();
+    const stage = await openStage({ receiverUrl: receiver.url });
+    return { stage, receiver, arrived };
+  }
+
+  test("so that a silent one holds up no snapshot and no other request", async () => {
+    const { stage, arrived } = await openSilent();
+    await stage.writeEvent();
+    const delivery = stage.post("/notifications", {});
+    await arrived;
+    const mark = await stage.sandbox.snapshot();
+    await expectAnswers(stage);
+    await mark.restore();
+    expect((await delivery).status).toBe(409);
+  });
+
+  test("and so does one that waits for its turn", async () => {
+    const { stage, receiver, arrived } = await openSilent();
+    await stage.writeEvent();
+    const first = stage.post("/notifications", {}, "delivery-1");
+    await arrived;
+    const second = stage.post("/notifications", {}, "delivery-2");
+    await stage.sandbox.snapshot();
+    const mark = await stage.sandbox.snapshot();
+    await expectAnswers(stage);
+    receiver.answer = (_, response) => response.writeHead(204).end();
+    await mark.restore();
+    expect([(await first).status, (await second).status]).toEqual([409, 200]);
+  });
+
+  test("and one that pauses between its attempts in real time", async () => {
+    const receiver = await openReceiver();
+    opened.push(receiver);
+    const { promise: arrived, resolve } = Promise.withResolvers<void>();
+    receiver.answer = (_, response) => response.writeHead(503, { "retry-after": "10" }).end(() => resolve());
+    const stage = await openStage({ receiverUrl: receiver.url, mode: "live" });
+    const event = await stage.writeEvent();
+    const delivery = stage.post("/notifications", {});
+    await arrived;
+    await expect
+      .poll(
+        async () => (await stage.sandbox.store.get("notifications", event.id))?.value.attempts[0]?.outcome,
+      )
+      .toMatchObject({ status_code: 503 });
+    const mark = await stage.sandbox.snapshot();
+    await expectAnswers(stage);
+    await mark.restore();
+    expect((await delivery).body).toMatchObject({ code: "outcome_unknown" });
+  });
+
+  test("and a restore ends it and leaves nothing of it behind", async () => {
+    const { stage, arrived } = await openSilent();
+    const mark = await stage.sandbox.snapshot();
+    const before = await stage.sandbox.fingerprint();
+    await stage.writeEvent();
+    const delivery = stage.post("/notifications", {});
+    await arrived;
+    await mark.restore();
+    expect(await delivery).toMatchObject({
+      status: 409,
+      body: {
+        code: "outcome_unknown",
+        detail:
+          "The sandbox was restored while this delivery was under way. Send the request again if its event is still there.",
+        retryable: true,
+      },
+    });
+    expect(await stage.sandbox.fingerprint()).toEqual(before);
+    expect(await stage.refusedDelivery(null)).toMatchObject({ code: "outbox_empty" });
+  });
+
+  test("and a snapshot that is taken meanwhile goes on with the next attempt", async () => {
+    const { stage, receiver, arrived } = await openSilent();
+    await stage.writeEvent();
+    const delivery = stage.post("/notifications", {}, "delivery-1");
+    await arrived;
+    const mark = await stage.sandbox.snapshot();
+    await mark.restore();
+    expect((await delivery).body).toMatchObject({ code: "outcome_unknown" });
+    receiver.answer = (_, response) => response.writeHead(204).end();
+    const { notification } = await stage.deliver(null, "delivery-1");
+    expect(notification.attempts.map(({ number, status_code }) => [number, status_code])).toEqual([
+      [1, null],
+      [2, 204],
+    ]);
+  });
+});
+
+describe("a client that does not read its answers holds up no snapshot", () => {
+  test("of the API, however many it has asked for", async () => {
+    const stage = await openStage();
+    const { api } = stage.sandbox.description.urls;
+    const socket = await openSocket(api, requestText(api, "GET /v1/routing/openapi.json", {}).repeat(30));
+    socket.pause();
+    const mark = await stage.sandbox.snapshot();
+    await expectAnswers(stage);
+    await mark.restore();
+  });
+
+  test("of the chain", async () => {
+    const stage = await openStage();
+    const { urls, contracts } = stage.sandbox.description;
+    const code = { jsonrpc: "2.0", id: 1, method: "eth_getCode", params: [contracts.registrar, "latest"] };
+    const body = JSON.stringify(Array.from({ length: 400 }, () => code));
+    const headers = { "Content-Type": "application/json", "Content-Length": body.length };
+    const socket = await openSocket(urls.rpc, requestText(urls.rpc, "POST /", headers, body));
+    socket.pause();
+    const mark = await stage.sandbox.snapshot();
+    await expectAnswers(stage);
+    await mark.restore();
+  });
+});
+
+test("a request that is pipelined behind one that waits holds up no snapshot", async () => {
+  const receiver = await openReceiver();
+  opened.push(receiver);
+  const { promise: arrived, resolve } = Promise.withResolvers<void>();
+  receiver.answer = () => resolve();
+  const stage = await openStage({ receiverUrl: receiver.url });
+  await stage.writeEvent();
+  const { api } = stage.sandbox.description.urls;
+  const headers = {
+    Authorization: `Bearer ${stage.credential}`,
+    "Idempotency-Key": "pipelined-1",
+    "Content-Type": "application/json",
+    "Content-Length": 2,
+  };
+  const delivery = requestText(api, `POST ${stage.path("/notifications")}`, headers, "{}");
+  await openSocket(api, delivery + requestText(api, "GET /v1/routing/capabilities", {}).repeat(2));
+  await arrived;
+  const mark = await stage.sandbox.snapshot();
+  await expectAnswers(stage);
+  await mark.restore();
+});
+
+describe("a snapshot that cannot begin in time is refused and says what it waited for", () => {
+  /** A call that is answered when its transaction is mined, which it is not. */
+  async function holdUp(stage: Stage): Promise<{ ended: Promise<unknown> }> {
+    const { rpc } = stage.sandbox.description.urls;
+    const from = stage.sandbox.wallets.buyer.address;
+    await setMining(stage.sandbox.chain.client, "never");
+    const params = [{ from, to: from, gas: "0x5208" }];
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_sendTransactionSync", params });
+    const ended = ask(rpc, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    await expect.poll(async () => (await stage.sandbox.chain.client.getTxpoolStatus()).pending).toBe(1);
+    return { ended };
+  }
+
+  test("while others are answered, and one can be taken when that has ended", async () => {
+    const stage = await openStage({ snapshotTimeoutMs: 1_500 });
+    const early = await stage.sandbox.snapshot();
+    const { ended } = await holdUp(stage);
+    const { api } = stage.sandbox.description.urls;
+    const others = fetch(`${api}/v1/routing/capabilities`).then(({ status }) => status);
+    const refused = stage.sandbox.snapshot().then(
+      () => "taken",
+      (error: unknown) => error,
+    );
+    expect(await Promise.race([refused, others])).toBe(200);
+    const error = await refused;
+    expect(error).toBeInstanceOf(SandboxError);
+    expect(error).toMatchObject({
+      code: "snapshot_timeout",
+      message: expect.stringMatching(
+        /^Nothing was changed: eth_sendTransactionSync over the chain's RPC has been under way for \d+ s\. Let it end, then try again\.$/,
+      ),
+    });
+    await expect(early.restore()).rejects.toMatchObject({ code: "snapshot_timeout" });
+    await expect(stage.sandbox.save("/dev/null")).rejects.toMatchObject({ code: "snapshot_timeout" });
+    await setMining(stage.sandbox.chain.client, "transaction");
+    await ended;
+    await early.restore();
+    await expectAnswers(stage);
+  });
+
+  test("over the control API with its code", async () => {
+    const stage = await openStage({ snapshotTimeoutMs: 100 });
+    const { ended } = await holdUp(stage);
+    const { control } = stage.sandbox.description.urls;
+    for (const [method, path] of [
+      ["POST", "/snapshots"],
+      ["GET", "/snapshot"],
+    ]) {
+      const answer = await fetch(`${control}${path}`, { method: String(method) });
+      expect([answer.status, answer.headers.get("retry-after"), await answer.json()]).toEqual([
+        503,
+        "1",
+        {
+          type: "about:blank",
+          status: 503,
+          code: "snapshot_timeout",
+          detail: expect.stringContaining("eth_sendTransactionSync over the chain's RPC has been under way"),
+        },
+      ]);
+    }
+    await setMining(stage.sandbox.chain.client, "transaction");
+    await ended;
+  });
+});
+
+describe("the gate itself", () => {
+  const milliseconds = { timeoutMs: 1_000, closedMs: 200 };
+
+  test("lets what comes go on while something long is waited for, and closes when that has ended", async () => {
+    const gate = new RequestGate(milliseconds);
+    const long = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const running = gate.runShared("long", async () => await long.promise);
+    const exclusive = gate.runExclusive(async () => order.push("exclusive"));
+    await gate.runShared("short", async () => order.push("short"));
+    long.resolve();
+    await Promise.all([running, exclusive]);
+    expect(order).toEqual(["short", "exclusive"]);
+  });
+
+  test("runs nothing beside what is exclusive, and one of that at a time", async () => {
+    const gate = new RequestGate(milliseconds);
+    let inside = 0;
+    const steps = Array.from({ length: 20 }, async (_, index) => {
+      const step = async () => {
+        inside += 1;
+        await new Promise(setImmediate);
+        const alone = inside;
+        inside -= 1;
+        return alone;
+      };
+      return index % 4 === 0 ? await gate.runExclusive(step) : await gate.runShared("step", step);
+    });
+    const seen = await Promise.all(steps);
+    expect(seen.filter((_, index) => index % 4 === 0)).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test("opens again when what came before it closed does not end, and names it", async () => {
+    const gate = new RequestGate({ timeoutMs: 50, closedMs: 20 });
+    const long = Promise.withResolvers<void>();
+    const running = [
+      gate.runShared("POST /one", async () => await long.promise),
+      gate.runShared("POST /two", async () => await long.promise),
+    ];
+    await expect(gate.runExclusive(async () => {})).rejects.toThrow(
+      "Nothing was changed: POST /one and 1 more have been under way for up to 0 s. Let it end, then try again.",
+    );
+    expect(await gate.runShared("short", async () => "answered")).toBe("answered");
+    long.resolve();
+    await Promise.all(running);
+    expect(await gate.runExclusive(async () => "taken")).toBe("taken");
+  });
+
+  test("holds back what comes while something exclusive runs", async () => {
+    const gate = new RequestGate(milliseconds);
+    const order: string[] = [];
+    let late: Promise<unknown> = Promise.resolve();
+    await gate.runExclusive(async () => {
+      late = gate.runShared("late", async () => order.push("late"));
+      await new Promise(setImmediate);
+      order.push("exclusive");
+    });
+    await late;
+    expect(order).toEqual(["exclusive", "late"]);
+  });
+
+  test("opens again when what came before it closed does not end for a moment, and closes later", async () => {
+    const gate = new RequestGate({ timeoutMs: 60_000, closedMs: 20 });
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const running = [gate.runShared("first", async () => await first.promise)];
+    const exclusive = gate.runExclusive(async () => "taken");
+    await new Promise(setImmediate);
+    running.push(gate.runShared("second", async () => await second.promise));
+    await new Promise(setImmediate);
+    first.resolve();
+    await new Promise(setImmediate);
+    expect(await gate.runShared("third", async () => "answered")).toBe("answered");
+    second.resolve();
+    expect(await exclusive).toBe("taken");
+    await Promise.all(running);
+  });
+
+  test("tells what waits outside that everything was undone meanwhile", async () => {
+    const gate = new RequestGate(milliseconds);
+    const waits = Promise.withResolvers<void>();
+    const signals: AbortSignal[] = [];
+    const running = gate.runShared(
+      "POST /one",
+      async (turn) =>
+        await turn.outside(async (undone) => {
+          signals.push(undone);
+          await waits.promise;
+        }),
+    );
+    await gate.runExclusive(async () => "a snapshot");
+    expect(signals[0]?.aborted).toBe(false);
+    await gate.runExclusive(async () => gate.undo());
+    expect(signals[0]?.aborted).toBe(true);
+    waits.resolve();
+    await expect(running).rejects.toMatchObject({ name: "UndoneError" });
+  });
+});
+
+test("every option of the gate is checked", async () => {
+  await expect(openStage({ snapshotTimeoutMs: 0 })).rejects.toThrow(
+    "snapshotTimeoutMs must be 1 to 600000 milliseconds, not 0.",
+  );
+});

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import type { SandboxOptions } from "../../../sandbox/options/options.ts";
+import { createApiClient } from "../../../sandbox/service/client/api-client.ts";
+import { castActors } from "../../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../../testkit/demo/narrator.ts";
+import { activate, createPurchase } from "../../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../../testkit/demo/session.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+
+const programs = ["prg_books", { id: "prg_demo", name: "Demo", account: "acct_main" }];
+
+test("a sandbox serves the programs that it is told to, each with an account and keys of its own", async () => {
+  await using sandbox = await createSandbox({ seed: "programs", programs });
+  const { accounts, reviewers, urls } = sandbox.description;
+  expect(accounts.map(({ id, program }) => [id, program])).toEqual([
+    ["acct_books", "prg_books"],
+    ["acct_main", "prg_demo"],
+  ]);
+  expect(new Set(accounts.map(({ key }) => key)).size).toBe(2);
+  expect(reviewers.map(({ program }) => program)).toEqual(["prg_books", "prg_demo"]);
+  expect(new Set(reviewers.map(({ key_id }) => key_id)).size).toBe(2);
+  const { programs: deployed } = sandbox.chain.deployment;
+  const signers = deployed.flatMap(({ registrar, commitmentSigner }) => [registrar, commitmentSigner]);
+  expect(new Set(signers).size).toBe(4);
+  expect(deployed.map(({ name }) => name)).toEqual(["prg_books", "Demo"]);
+
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  expect(purchase.program).toBe("prg_books");
+  expect(await activate(session, purchase, "activate")).toMatchObject({ status: "active" });
+
+  const other = createApiClient(urls.api, session.credential);
+  const { error } = await other.GET("/v1/routing/programs/{program}", {
+    params: { path: { program: "prg_other" } },
+  });
+  expect(error?.status).toBeGreaterThanOrEqual(403);
+});
+
+test("a program has the same keys whichever others there are, and the same chain with the same others", async () => {
+  await using alone = await createSandbox({ programs: ["prg_books"] });
+  await using among = await createSandbox({ programs: ["prg_demo", "prg_books", "prg_more"] });
+  await using again = await createSandbox({ programs: ["prg_books"] });
+  const { programs: one } = alone.chain.deployment;
+  const { programs: three } = among.chain.deployment;
+  expect(three.find(({ id }) => id === "prg_books")).toEqual(one[0]);
+  expect(among.description.chain.epoch).not.toBe(alone.description.chain.epoch);
+  expect(await again.fingerprint()).toEqual(await alone.fingerprint());
+});
+
+test("a data directory goes on with its programs, seed and mode, and refuses others", async () => {
+  const dataDirectory = await temporaryFolder();
+  const made = await createSandbox({ dataDirectory, seed: "kept", programs });
+  const before = await made.fingerprint();
+  await made.close();
+  await expect(createSandbox({ dataDirectory, programs: ["prg_demo"] })).rejects.toThrow(
+    'was made with seed "kept" in mode deterministic with prg_books (prg_books, acct_books), prg_demo (Demo, acct_main)',
+  );
+  // As from a variable that is not set.
+  const unset: object = { dataDirectory, seed: undefined, programs: undefined };
+  await using resumed = await createSandbox(unset);
+  expect(resumed.description.accounts).toEqual(made.description.accounts);
+  expect(await resumed.fingerprint()).toEqual(before);
+});
+
+test.for([
+  [{ mode: "Deterministic" }, 'mode must be "deterministic" or "live", not "Deterministic"'],
+  [{ seed: 5 }, "The seed must have 1 to 200 characters"],
+  [{ patienceMs: Number.NaN }, "patienceMs must be a whole number"],
+  [{ dataDirectory: "" }, "dataDirectory is empty"],
+  [{ confirmations: 0 }, "confirmations must be a whole number from 1 to 1000, not 0"],
+] as const)("refuses the option %j", async ([options, reason]) => {
+  await expect(createSandbox(options as SandboxOptions)).rejects.toThrow(reason);
+});
+
+test.for([
+  [["Books"], "is no program"],
+  [[{ id: "prg_books", account: "books" }], "is no program"],
+  [["prg_books", "prg_books"], "Two programs have one id"],
+  [["prg_books", { id: "prg_demo", account: "acct_books" }], "Two programs have one account"],
+  [[], "A sandbox has 1 to 100 programs, not 0."],
+] as const)("refuses %j as programs", async ([refused, reason]) => {
+  await expect(createSandbox({ programs: refused })).rejects.toThrow(reason);
+});

@@ -1,0 +1,296 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { readGuardRecord } from "../../../sandbox/chain/anvil/guard-record.ts";
+import type { Chain } from "../../../sandbox/chain/genesis/start-chain.ts";
+import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { findProcess } from "../../../sandbox/lib/processes.ts";
+import type { SandboxOptions } from "../../../sandbox/options/options.ts";
+import { joinSandbox } from "../../../sandbox/service/cluster/join-sandbox.ts";
+import { cli } from "../../cli/program.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+
+const log = { info() {}, error() {} };
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const port = portOf(server.address());
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === "string") throw new Error("This is no TCP server.");
+  return address.port;
+}
+
+async function canListen(port: number): Promise<boolean> {
+  const server = createServer().listen(port, "127.0.0.1");
+  const listens = await once(server, "listening").then(
+    () => true,
+    () => false,
+  );
+  server.close();
+  return listens;
+}
+
+/** Stops the Anvil that will keep its chain in a data directory as soon as there is one. @returns its process id. */
+async function stopAnvilOf(dataDirectory: string): Promise<number> {
+  let isOver = false;
+  onTestFinished(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const record = await readGuardRecord(join(dataDirectory, "chain", "state.json.pid"));
+    if (record !== undefined) {
+      const { anvilPid } = record;
+      process.kill(anvilPid, "SIGSTOP");
+      onTestFinished(() => continueProcess(anvilPid));
+      return anvilPid;
+    }
+    await new Promise(setImmediate);
+  }
+  throw new Error("No Anvil was started.");
+}
+
+function continueProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGCONT");
+  } catch {
+    // It has ended.
+  }
+}
+
+/** A server that takes connections and never answers, like a database that hangs. */
+async function silentDatabase(): Promise<string> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket.on("error", () => {}))).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  await once(server, "listening");
+  return `postgres://somebody@127.0.0.1:${portOf(server.address())}/nowhere`;
+}
+
+async function open(options: SandboxOptions): Promise<Sandbox> {
+  const sandbox = await createSandbox({ seed: "deadline", ...options });
+  onTestFinished(async () => await sandbox.close());
+  return sandbox;
+}
+
+function timeoutWhile(step: string, milliseconds = 1_000) {
+  return {
+    name: "SandboxError",
+    code: "start_timeout",
+    message: `The start took longer than ${milliseconds} ms, and was waiting for ${step}. Correct what holds that up, or allow more time with startTimeoutMs (--start-timeout).`,
+  };
+}
+
+async function stateFolders(): Promise<string[]> {
+  return (await readdir(tmpdir())).filter((name) => name.startsWith("routing-sandbox-state-"));
+}
+
+describe("a start whose Anvil is stopped fails when its time is over and leaves no process, port or lock", () => {
+  test("before that listens", async () => {
+    const dataDirectory = join(await temporaryFolder(), "kept");
+    const stopped = stopAnvilOf(dataDirectory);
+    const port = await freePort();
+    const start = open({ dataDirectory, startTimeoutMs: 1_000, ports: { api: port } });
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to start"));
+    expect(await findProcess(await stopped)).toBeUndefined();
+    expect(await canListen(port)).toBe(true);
+    expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
+    expect((await open({ dataDirectory, ports: { api: port } })).chain.resumed).toBe(false);
+  });
+
+  test("once that answers", async () => {
+    const dataDirectory = join(await temporaryFolder(), "kept");
+    let pid = 0;
+    const adaptChain = async (chain: Chain) => {
+      ({ pid } = chain.anvil);
+      process.kill(pid, "SIGSTOP");
+      return chain;
+    };
+    const port = await freePort();
+    const start = open({ dataDirectory, startTimeoutMs: 2_000, ports: { api: port }, adaptChain });
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to answer", 2_000));
+    expect(await findProcess(pid)).toBeUndefined();
+    expect(await canListen(port)).toBe(true);
+    expect(existsSync(dataDirectory)).toBe(false);
+  });
+
+  test("from a snapshot file, and leaves no folder of it", async () => {
+    const file = join(await temporaryFolder(), "saved.snapshot");
+    await (await open({})).save(file);
+    const before = await stateFolders();
+    let pid = 0;
+    const adaptChain = async (chain: Chain) => {
+      ({ pid } = chain.anvil);
+      process.kill(pid, "SIGSTOP");
+      return chain;
+    };
+    const start = open({ from: file, startTimeoutMs: 2_000, adaptChain });
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to answer", 2_000));
+    expect(await findProcess(pid)).toBeUndefined();
+    expect((await stateFolders()).filter((name) => !before.includes(name))).toEqual([]);
+  });
+
+  test("of the command line, with one line on standard error", async () => {
+    const dataDirectory = join(await temporaryFolder(), "kept");
+    const stopped = stopAnvilOf(dataDirectory);
+    const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];
+    const child = spawn(process.execPath, [
+      cli,
+      "start",
+      "--data-dir",
+      dataDirectory,
+      "--start-timeout",
+      "2000",
+      ...ports,
+    ]);
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    expect([code, said]).toEqual([1, `${timeoutWhile("Anvil to start", 2_000).message}\n`]);
+    expect(await findProcess(await stopped)).toBeUndefined();
+    expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
+  });
+});
+
+test("a start whose Anvil does not answer a question fails before its time is over", async () => {
+  let pid = 0;
+  const adaptChain = async (chain: Chain) => {
+    ({ pid } = chain.anvil);
+    process.kill(pid, "SIGSTOP");
+    return chain;
+  };
+  await expect(open({ adaptChain })).rejects.toMatchObject({
+    name: "AnvilError",
+    code: "start_failed",
+    message:
+      "Anvil did not answer during the start: Anvil gave no answer within 10 s. Start again; if that fails too, run routing-sandbox doctor.",
+  });
+  expect(await findProcess(pid)).toBeUndefined();
+});
+
+test("a kept chain whose start fails goes on with the next one", async () => {
+  const dataDirectory = join(await temporaryFolder(), "kept");
+  const first = await open({ dataDirectory });
+  await first.wallets.stranger.faucet(5n);
+  const before = await first.fingerprint();
+  await first.close();
+  const stopped = stopAnvilOf(dataDirectory);
+  await expect(open({ dataDirectory, startTimeoutMs: 1_000 })).rejects.toMatchObject(
+    timeoutWhile("Anvil to start"),
+  );
+  expect(await findProcess(await stopped)).toBeUndefined();
+  const again = await open({ dataDirectory });
+  expect(again.chain.resumed).toBe(true);
+  expect(await again.fingerprint()).toEqual(before);
+});
+
+test("a start whose Anvil goes on in time succeeds", async () => {
+  const dataDirectory = join(await temporaryFolder(), "kept");
+  const stopped = stopAnvilOf(dataDirectory);
+  const starting = open({ dataDirectory });
+  continueProcess(await stopped);
+  expect(await (await starting).chain.client.getChainId()).toBe(31_337);
+});
+
+describe("a database that takes connections and never answers", () => {
+  test("ends a start when its time is over, with its Anvil", async () => {
+    const store = await silentDatabase();
+    let pid = 0;
+    const adaptChain = async (chain: Chain) => {
+      ({ pid } = chain.anvil);
+      return chain;
+    };
+    const start = open({ store, startTimeoutMs: 2_000, adaptChain });
+    await expect(start).rejects.toMatchObject(timeoutWhile("the database to answer", 2_000));
+    expect(pid).toBeGreaterThan(0);
+    expect(await findProcess(pid)).toBeUndefined();
+  });
+
+  test("ends a process that joins when its time is over", async () => {
+    const store = await silentDatabase();
+    const joining = joinSandbox({ store, apiPort: 0, startTimeoutMs: 1_000, log });
+    await expect(joining).rejects.toMatchObject(timeoutWhile("the database to answer"));
+  });
+});
+
+test("a receiver's name that is never resolved ends a start when its time is over", async () => {
+  const resolveHost = async () => await new Promise<never>(() => {});
+  const start = open({ receiverUrl: "http://nowhere.test/", resolveHost, startTimeoutMs: 100 });
+  await expect(start).rejects.toMatchObject(timeoutWhile("the receiver's address", 100));
+});
+
+test.for([0, 1.5, 600_001, Number.NaN])("startTimeoutMs of %s is refused", async (startTimeoutMs) => {
+  const message = `startTimeoutMs must be 1 to 600000 milliseconds, not ${startTimeoutMs}.`;
+  await expect(open({ startTimeoutMs })).rejects.toThrow(message);
+  await expect(joinSandbox({ store: "", apiPort: 0, startTimeoutMs, log })).rejects.toThrow(message);
+});
+
+test.for(["start", "join"])("%s refuses a --start-timeout out of bounds", async (command) => {
+  const child = spawn(process.execPath, [cli, command, "--store", "postgres://", "--start-timeout", "0"]);
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect([code, said]).toEqual([
+    1,
+    expect.stringContaining("argument '0' is invalid. It must be 1 to 600000 milliseconds."),
+  ]);
+});
+
+describe("a sandbox whose Anvil is stopped", () => {
+  test("closes, and keeps its chain", async () => {
+    const dataDirectory = join(await temporaryFolder(), "kept");
+    const sandbox = await open({ dataDirectory });
+    await sandbox.wallets.stranger.faucet(5n);
+    const before = await sandbox.fingerprint();
+    const { pid } = sandbox.chain.anvil;
+    process.kill(pid, "SIGSTOP");
+    await sandbox.close();
+    expect(await findProcess(pid)).toBeUndefined();
+    expect(await (await open({ dataDirectory })).fingerprint()).toEqual(before);
+  });
+
+  test("ends with its process when that is killed, and keeps its chain", async () => {
+    const dataDirectory = join(await temporaryFolder(), "kept");
+    const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];
+    const child = spawn(process.execPath, [cli, "start", "--data-dir", dataDirectory, "--json", ...ports]);
+    await once(child.stdout, "data");
+    const record = await readFile(join(dataDirectory, "chain", "state.json.pid"), "utf8");
+    const pid = Number(record.split(" ")[1]);
+    process.kill(pid, "SIGSTOP");
+    onTestFinished(() => continueProcess(pid));
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+    await vi.waitFor(async () => expect(await findProcess(pid)).toBeUndefined(), {
+      timeout: 10_000,
+      interval: 10,
+    });
+    expect((await createdAgain(dataDirectory)).chain.resumed).toBe(true);
+  });
+});
+
+async function createdAgain(dataDirectory: string): Promise<Sandbox> {
+  const sandbox = await createSandbox({ dataDirectory, mode: "live" });
+  onTestFinished(async () => await sandbox.close());
+  return sandbox;
+}
+
+test("a sandbox whose Anvil was killed closes and says that its chain is lost", async () => {
+  const dataDirectory = join(await temporaryFolder(), "kept");
+  const sandbox = await createSandbox({ dataDirectory });
+  process.kill(sandbox.chain.anvil.pid, "SIGKILL");
+  await expect(sandbox.close()).rejects.toMatchObject({ name: "AnvilError", code: "state_lost" });
+  expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
+});

@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { sha256Hex } from "../../../protocol/canonical-json.ts";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import type { Part } from "../../../sandbox/lib/part.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+
+/** The state of a backend under test. */
+function cartPart(): Part<bigint> & { total: bigint } {
+  return {
+    total: 0n,
+    name: "cart",
+    schema: z.codec(z.string(), z.bigint(), { decode: BigInt, encode: String }),
+    capture() {
+      return this.total;
+    },
+    restore(total) {
+      this.total = total;
+    },
+    digest: (total) => ({ cart: sha256Hex(new TextEncoder().encode(String(total))) }),
+  };
+}
+
+test("a part of your own is restored, saved and digested with the sandbox's", async () => {
+  const cart = cartPart();
+  await using sandbox = await createSandbox({ parts: [cart] });
+  cart.total = 5n;
+  const snapshot = await sandbox.snapshot();
+  const before = await sandbox.fingerprint();
+  cart.total = 6n;
+  expect(await sandbox.fingerprint()).not.toEqual(before);
+  await snapshot.restore();
+  expect(cart.total).toBe(5n);
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect(before.parts).toEqual({ cart: sha256Hex(new TextEncoder().encode("5")) });
+
+  const file = join(await temporaryFolder(), "with-a-cart.snapshot");
+  await sandbox.save(file);
+  const loaded = cartPart();
+  await using other = await createSandbox({ from: file, parts: [loaded] });
+  expect(loaded.total).toBe(5n);
+  expect((await other.fingerprint()).parts).toEqual(before.parts);
+});
+
+test("a fingerprint without parts of one's own names none", async () => {
+  await using sandbox = await createSandbox();
+  expect(await sandbox.fingerprint()).not.toHaveProperty("parts");
+});
+
+test("a snapshot file is loaded with the parts that it was saved with, or refused", async () => {
+  const folder = await temporaryFolder();
+  const [withCart, without] = [join(folder, "with.snapshot"), join(folder, "without.snapshot")];
+  {
+    await using sandbox = await createSandbox({ parts: [cartPart()] });
+    await sandbox.save(withCart);
+  }
+  {
+    await using sandbox = await createSandbox();
+    await sandbox.save(without);
+  }
+  const refused = (reason: string) => ({
+    code: "snapshot_refused",
+    message: `The snapshot file cannot be loaded: ${reason}. Load it with the parts that it was saved with.`,
+  });
+  await expect(createSandbox({ from: withCart })).rejects.toMatchObject(
+    refused("it holds cart, which the option parts does not name"),
+  );
+  await expect(createSandbox({ from: without, parts: [cartPart()] })).rejects.toMatchObject(
+    refused("it does not hold cart"),
+  );
+});
+
+test("two parts of the same name are refused", async () => {
+  const twice = createSandbox({ parts: [{ ...cartPart(), name: "store" }] });
+  await expect(twice).rejects.toThrow(
+    'Two parts are named "store"; give the one in the option parts another name.',
+  );
+});

@@ -1,0 +1,73 @@
+import { readdir, readFile } from "node:fs/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+/** What a restore could leave behind: memory in MiB, and everything that has to be closed. */
+async function leftBehind({ chain }: Sandbox) {
+  collectGarbage();
+  const status = await readFile(`/proc/${chain.anvil.pid}/status`, "utf8");
+  const resources = Object.entries(
+    Object.groupBy(process.getActiveResourcesInfo(), (resource) => resource),
+  ).map(([name, ones = []]) => [name, ones.length] as const);
+  const names = process.eventNames();
+  return {
+    heap: process.memoryUsage().heapUsed / 2 ** 20,
+    anvil: Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 2 ** 10,
+    // The pools of sockets that fetch keeps grow and shrink by themselves.
+    resources: resources.filter(([name]) => name !== "TCPSocketWrap" && name !== "CloseReq"),
+    listeners: names.map((name) => [String(name), process.listenerCount(name)]),
+    anvilFiles: (await readdir(`/proc/${chain.anvil.pid}/fd`)).length,
+  };
+}
+
+/** Restores after changes of every kind: blocks, records, keys, time, faults. @returns milliseconds per restore. */
+async function restores(sandbox: Sandbox, count: number): Promise<number> {
+  const mark = await sandbox.snapshot();
+  let elapsed = 0;
+  for (let round = 0; round < count; round += 1) {
+    if (round % 4 === 0) await sandbox.clock.travel(60);
+    sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+    if (round % 5 === 0) await sandbox.rotateKeys("receipts");
+    if (round % 50 === 0) {
+      const { merchant, stranger } = sandbox.wallets;
+      const body = { wallet: merchant.address, name: "Corner Books", funding_cap: "500000000" };
+      const header = { "Idempotency-Key": "merchant-1" };
+      const params = { path: { program: "prg_demo" }, header };
+      await sandbox.client.POST("/v1/routing/programs/{program}/merchants", { params, body });
+      await stranger.faucet(1n);
+    }
+    const began = performance.now();
+    await mark.restore();
+    elapsed += performance.now() - began;
+  }
+  return elapsed / count;
+}
+
+test.runIf(process.platform === "linux")(
+  "a thousand restores leave no memory, file, timer, listener or difference behind",
+  { timeout: 120_000 },
+  async ({ annotate }) => {
+    await using sandbox = await createSandbox({ seed: "restores" });
+    const fresh = await sandbox.fingerprint();
+    // Code is compiled, caches and pools are filled.
+    await restores(sandbox, 200);
+    const before = await leftBehind(sandbox);
+    const milliseconds = await restores(sandbox, 1_000);
+    const after = await leftBehind(sandbox);
+    await annotate(`${milliseconds.toFixed(2)} ms a restore`);
+    await annotate(`MiB before and after: ${JSON.stringify([before, after])}`);
+    expect(await sandbox.fingerprint()).toEqual(fresh);
+    expect(after.heap - before.heap).toBeLessThan(4);
+    expect(after.anvil - before.anvil).toBeLessThan(16);
+    expect(after.listeners).toEqual(before.listeners);
+    // What runs the tests has a timer now and then; one that a restore leaves would be there a thousand times.
+    for (const [name, count] of after.resources)
+      expect(count, name).toBeLessThanOrEqual((new Map(before.resources).get(name) ?? 0) + 2);
+    expect(after.anvilFiles).toBeLessThanOrEqual(before.anvilFiles + 4);
+  },
+);

@@ -1,0 +1,347 @@
+import { createWalletClient, type Hex, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
+import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { castActors } from "../../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../../testkit/demo/narrator.ts";
+import { Session } from "../../../testkit/demo/session.ts";
+
+interface Reorg {
+  Method: "anvil_reorg";
+  Parameters: [depth: number, transactions: []];
+  ReturnType: null;
+}
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "snapshots" });
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+test("a restore brings back chain, store, clock and faults as one", async () => {
+  const before = await sandbox.fingerprint();
+  const now = await sandbox.clock.now();
+  const mark = await sandbox.snapshot();
+  await enrollMerchant(await Session.open(await castActors(sandbox.description), silentNarrator));
+  await sandbox.clock.travel({ days: 8 });
+  sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  expect(await sandbox.fingerprint()).not.toEqual(before);
+  await mark.restore();
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect(await sandbox.clock.now()).toBe(now);
+  expect(sandbox.relayer.faults()).toEqual([]);
+});
+
+test("a fingerprint tells of the newest block, also of one that changes nothing", async () => {
+  const mark = await sandbox.snapshot();
+  const before = await sandbox.fingerprint();
+  await sandbox.chain.client.mine({ blocks: 1 });
+  const { number, hash, stateRoot } = await sandbox.chain.client.getBlock({ blockTag: "latest" });
+  const after = await sandbox.fingerprint();
+  expect(after.block).toEqual({ number: before.block.number + 1, hash, state_root: stateRoot });
+  expect(Number(number)).toBe(after.block.number);
+  expect(after.digest).not.toBe(before.digest);
+  await mark.restore();
+});
+
+test("the first block after a restore comes a second after the one that was restored", async () => {
+  const { clock, chain } = sandbox;
+  const now = await clock.now();
+  const mark = await sandbox.snapshot();
+  await clock.travel({ days: 8 });
+  await mark.restore();
+  await chain.client.mine({ blocks: 1 });
+  expect(await clock.now()).toBe(now + 1);
+  await mark.restore();
+});
+
+test("a restore takes a live clock back by what it travelled since", async () => {
+  await using live = await createSandbox({ mode: "live" });
+  const { clock } = live;
+  await clock.travel({ days: 2 });
+  const offset = clock.offset();
+  const mark = await live.snapshot();
+  await clock.travel({ days: 8 });
+  expect(clock.offset()).toBe(offset + 8 * 86_400);
+  await mark.restore();
+  expect(clock.offset()).toBe(offset);
+});
+
+test.each(["transaction", "never", 3_600] as const)(
+  "a restore takes the mode of mining back to %s, whatever it was since",
+  async (pace) => {
+    const { client } = sandbox.chain;
+    await setMining(client, pace);
+    const mark = await sandbox.snapshot();
+    const before = await readMining(client);
+    for (const since of ["transaction", "never", 60] as const) {
+      await setMining(client, since);
+      await mark.restore();
+      expect(await readMining(client)).toEqual(before);
+    }
+    await setMining(client, "transaction");
+  },
+);
+
+test("the same requests have the same ids again after a restore", async () => {
+  const ask = async () => {
+    const { response } = await sandbox.client.GET("/v1/routing/capabilities");
+    return response.headers.get("X-Request-Id");
+  };
+  const mark = await sandbox.snapshot();
+  const ids = [await ask(), await ask()];
+  expect(ids).toEqual([expect.stringMatching(/^req_/), expect.stringMatching(/^req_/)]);
+  await mark.restore();
+  expect([await ask(), await ask()]).toEqual(ids);
+});
+
+test("a snapshot can be restored again and again", async () => {
+  const mark = await sandbox.snapshot();
+  const before = await sandbox.fingerprint();
+  for (let round = 0; round < 20; round += 1) {
+    await sandbox.chain.client.mine({ blocks: 1 });
+    await mark.restore();
+  }
+  expect(await sandbox.fingerprint()).toEqual(before);
+});
+
+describe("while a block is being made", () => {
+  let send: () => Promise<Hex>;
+
+  beforeAll(async () => {
+    const { private_key } = sandbox.description.wallets["buyer"] ?? {};
+    const wallet = createWalletClient({
+      account: privateKeyToAccount(private_key ?? "0x"),
+      chain: foundry,
+      transport: http(sandbox.description.urls.rpc),
+    });
+    // A creation that loops until its gas is used up: its block takes a while to make.
+    const request = await wallet.prepareTransactionRequest({ data: "0x5b5f56", gas: 8_000_000n });
+    const serializedTransaction = await wallet.signTransaction(request);
+    send = async () => await wallet.sendRawTransaction({ serializedTransaction });
+  });
+
+  test.for([true, false])(
+    "a restore waits for it and leaves nothing of it (automine: %s)",
+    async (automine) => {
+      const { client } = sandbox.chain;
+      const mark = await sandbox.snapshot();
+      const before = await sandbox.fingerprint();
+      for (let round = 0; round < 10; round += 1) {
+        await client.setAutomine(automine);
+        const hash = await send();
+        await client.setAutomine(true);
+        await mark.restore();
+        await expect(client.getTransactionReceipt({ hash })).rejects.toThrow("could not be found");
+      }
+      expect(await sandbox.fingerprint()).toEqual(before);
+    },
+  );
+
+  test("a snapshot has all of it or nothing", async () => {
+    const { client } = sandbox.chain;
+    const address = sandbox.description.wallets["buyer"]?.address ?? "0x";
+    const read = async () => [await client.getBlockNumber(), await client.getTransactionCount({ address })];
+    const mark = await sandbox.snapshot();
+    const [height = 0n, count = 0] = await read();
+    for (let round = 0; round < 10; round += 1) {
+      await send();
+      const during = await sandbox.snapshot();
+      await during.restore();
+      expect([
+        [height, count],
+        [BigInt(height) + 1n, Number(count) + 1],
+      ]).toContainEqual(await read());
+      await mark.restore();
+    }
+  });
+});
+
+describe("while the node is asked for a snapshot", () => {
+  let watched: Sandbox;
+  let beforeSnapshot = async () => {};
+
+  beforeAll(async () => {
+    watched = await createSandbox({
+      seed: "watched",
+      adaptChain: async (chain) => {
+        const client = Object.create(chain.client);
+        client.snapshot = async () => {
+          const before = beforeSnapshot;
+          beforeSnapshot = async () => {};
+          await before();
+          return await chain.client.snapshot();
+        };
+        return { ...chain, client };
+      },
+    });
+  });
+
+  afterAll(async () => await watched.close());
+
+  test("a block is made by itself: it is asked again, and the snapshot is of that block", async () => {
+    const { chain, clock } = watched;
+    beforeSnapshot = async () => await chain.client.mine({ blocks: 1 });
+    const mark = await watched.snapshot();
+    const [before, now] = [await watched.fingerprint(), await clock.now()];
+    await clock.travel({ days: 1 });
+    await mark.restore();
+    expect(await watched.fingerprint()).toEqual(before);
+    await chain.client.mine({ blocks: 1 });
+    expect(await clock.now()).toBe(now + 1);
+  });
+
+  test("a call over the chain's RPC waits until it is taken", async () => {
+    const { client } = watched.chain;
+    const { rpc } = watched.description.urls;
+    const address = "0x00000000000000000000000000000000000000a1";
+    const params = [address, "0x5"];
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "anvil_setBalance", params });
+    let answer: Promise<Response> | undefined;
+    const balances: bigint[] = [];
+    beforeSnapshot = async () => {
+      answer = fetch(rpc, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      // Long enough for a call that does not wait.
+      for (let looks = 0; looks < 40; looks += 1) balances.push(await client.getBalance({ address }));
+    };
+    const mark = await watched.snapshot();
+    expect(new Set(balances)).toEqual(new Set([0n]));
+    expect(await (await answer)?.json()).toEqual({ jsonrpc: "2.0", id: 1, result: null });
+    expect(await client.getBalance({ address })).toBe(5n);
+    await mark.restore();
+    expect(await client.getBalance({ address })).toBe(0n);
+  });
+});
+
+test("restoring while requests are in flight answers every one of them", async () => {
+  const mark = await sandbox.snapshot();
+  const url = `${sandbox.description.urls.api}/v1/routing/capabilities`;
+  const answers = Array.from({ length: 20 }, async () => (await fetch(url)).status);
+  await mark.restore();
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
+});
+
+test("a snapshot from before a newer restore is refused", async () => {
+  const older = await sandbox.snapshot();
+  const newer = await sandbox.snapshot();
+  await older.restore();
+  await expect(newer.restore()).rejects.toThrow("An older snapshot was restored");
+  await older.restore();
+  expect(await sandbox.clock.now()).toBeGreaterThan(0);
+});
+
+test("a snapshot whose block a reorg took away is refused, and the chain goes on as it was", async () => {
+  const { client } = sandbox.chain;
+  const first = await sandbox.snapshot();
+  await client.mine({ blocks: 3 });
+  const mark = await sandbox.snapshot();
+  await client.request<Reorg>({ method: "anvil_reorg", params: [2, []] });
+  sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  const before = await sandbox.fingerprint();
+  await expect(mark.restore()).rejects.toMatchObject({
+    code: "stale_snapshot",
+    message: expect.stringContaining("A reorg took block"),
+  });
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect(sandbox.relayer.faults()).toHaveLength(1);
+  await first.restore();
+});
+
+test("a snapshot that the node no longer holds is refused, and nothing is changed", async () => {
+  const { client } = sandbox.chain;
+  const id = await client.snapshot();
+  const mark = await sandbox.snapshot();
+  await client.revert({ id });
+  sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  const before = await sandbox.fingerprint();
+  const faults = sandbox.relayer.faults();
+  await expect(mark.restore()).rejects.toMatchObject({
+    code: "stale_snapshot",
+    message: "The node no longer holds this snapshot; take a new one.",
+  });
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect(sandbox.relayer.faults()).toEqual(faults);
+  await sandbox.relayer.clearFaults();
+});
+
+test("the client gets a credential of the restored time by itself", async () => {
+  const mark = await sandbox.snapshot();
+  const path = "/v1/routing/programs/{program}";
+  const read = async () => await sandbox.client.GET(path, { params: { path: { program: "prg_demo" } } });
+  expect((await read()).response.status).toBe(200);
+  await mark.restore();
+  expect((await read()).response.status).toBe(200);
+});
+
+test("a restore gives the client the credential that it had, so that what follows is the same each time", async () => {
+  const read = async () => await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path } });
+  const path = { program: "prg_demo" };
+  await read();
+  const mark = await sandbox.snapshot();
+  const goOn = async () => {
+    await read();
+    await sandbox.wallets.buyer.faucet(1n);
+    return await sandbox.fingerprint();
+  };
+  const first = await goOn();
+  await mark.restore();
+  expect(await goOn()).toEqual(first);
+});
+
+test("what the client sends while a restore takes its credential away is answered as if it were sent afterwards", async () => {
+  const path = { program: "prg_demo" };
+  const read = async () => await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path } });
+  const mark = await sandbox.snapshot();
+  for (let round = 0; round < 10; round += 1) {
+    await read();
+    const [, ...answers] = await Promise.all([mark.restore(), read(), read(), read(), read()]);
+    expect(answers.map(({ response }) => response.status)).toEqual([200, 200, 200, 200]);
+  }
+});
+
+test("a restore that comes while a wallet sends comes after that, and leaves nothing of it waiting", async () => {
+  let restore = async () => {};
+  const restores: Promise<void>[] = [];
+  await using watched = await createSandbox({
+    seed: "sending",
+    adaptChain: async (chain) => {
+      const client = Object.create(chain.client);
+      client.getTransactionCount = async (asked: Parameters<typeof chain.client.getTransactionCount>[0]) => {
+        const nonce = await chain.client.getTransactionCount(asked);
+        restores.push(restore());
+        // Long enough for a restore that does not wait for the wallet.
+        for (let looks = 0; looks < 40; looks += 1) await chain.client.getBlockNumber({ cacheTime: 0 });
+        return nonce;
+      };
+      return { ...chain, client };
+    },
+  });
+  const { chain, wallets, description } = watched;
+  const mark = await watched.snapshot();
+  for (let round = 0; round < 10; round += 1) {
+    await wallets.buyer.faucet(1n);
+    restore = async () => await mark.restore();
+    await wallets.buyer.submit({ to: description.contracts.token, data: "0x" });
+    await Promise.all(restores.splice(0));
+    restore = async () => {};
+    expect(await chain.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 0 });
+  }
+});
+
+test("a credential ends with its seven days when the clock travels", async () => {
+  const mark = await sandbox.snapshot();
+  const path = "/v1/routing/programs/{program}";
+  const read = async () => await sandbox.client.GET(path, { params: { path: { program: "prg_demo" } } });
+  await read();
+  await sandbox.clock.travel({ days: 8 });
+  const { error } = await read();
+  expect(error).toMatchObject({ code: "credential_expired" });
+  await mark.restore();
+});

@@ -1,0 +1,118 @@
+import { join } from "node:path";
+import { type Hex, zeroAddress } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Stage as BindingStage } from "../../../check-contract/stage.ts";
+import { mineBlocks } from "../../../sandbox/chain/clock/mining.ts";
+import { problemSchema } from "../../../server/schemas/problem.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+import { Stage } from "../stage.ts";
+
+// A kept chain has the state of its latest 128 blocks, one in memory that of 500.
+const beyondKept = 140;
+const beyondMemory = 520;
+
+test("every step is confirmed by a transaction of a block whose state the node has dropped", async () => {
+  const dataDirectory = join(await temporaryFolder(), "data");
+  await using stage = await Stage.open({ seed: "old-blocks", dataDirectory });
+  const { client } = stage.sandbox.chain;
+  const bury = async () => await mineBlocks(client, beyondKept);
+
+  const { id, enrollment } = await stage.createMerchant();
+  const wallet = stage.wallet("merchant");
+  const { transactionHash } = await wallet.send(enrollment.transaction);
+  const signature = await wallet.signMessage(enrollment.message);
+  await bury();
+  const enrolled = { transaction_hash: transactionHash, signature };
+  expect((await stage.post(stage.path(`/merchants/${id}/enrollment`), enrolled)).status).toBe(200);
+
+  const purchase = await stage.createPurchase({ id });
+  const registered = await stage.act("merchant", "purchase", purchase.id, "register");
+  await bury();
+  const registration = stage.path(`/purchases/${purchase.id}/registration`);
+  expect((await stage.post(registration, { transaction_hash: registered })).status).toBe(200);
+
+  const paid = await stage.pay(purchase);
+  await bury();
+  const pay = { action: "pay", transaction_hash: paid };
+  const page = `/wallet/${stage.program}/purchase/${purchase.id}`;
+  expect((await stage.post(page, pay)).status).toBe(200);
+  expect((await stage.reconcile(purchase)).purchase).toMatchObject({ payment_status: "paid" });
+
+  const claim = await stage.claimBody(purchase);
+  await bury();
+  expect((await stage.post(stage.path(`/purchases/${purchase.id}/claims`), claim)).status).toBe(201);
+
+  const { control } = stage.sandbox.description.urls;
+  for (const hash of [transactionHash, registered, paid, claim.transaction_hash]) {
+    const answer = await fetch(`${control}/explain/${hash}`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ accepted: true });
+  }
+});
+
+describe("a payment of a block whose state the node has dropped", () => {
+  let stage: BindingStage;
+  beforeAll(async () => {
+    stage = await BindingStage.open();
+  });
+  afterEach(async () => await stage.reset());
+  afterAll(async () => await stage.close());
+
+  async function delegate(code: Hex): Promise<void> {
+    const stranger = stage.address("stranger");
+    const nonce = await stage.client.getTransactionCount({ address: stage.address("buyer") });
+    const chainId = stage.sandbox.description.chain.chain_id;
+    const signed = await stage.account("buyer").signAuthorization?.({ address: code, chainId, nonce });
+    if (signed === undefined) throw new Error("A local account signs authorizations.");
+    await stage.succeed("stranger", { to: stranger, data: "0x", delegate: [signed] });
+  }
+
+  const since =
+    "The bound wallet has signed delegations (EIP-7702) since, and the node no longer has the state of this block, so its code " +
+    "then is unknown; send a new transaction.";
+
+  async function expectWallet(paid: Hex, reason: string): Promise<void> {
+    const { body, code } = await stage.reconcile(stage.purchase, [paid]);
+    expect(code).toBe("binding_mismatch");
+    const failed = problemSchema.parse(body).binding?.checks.filter(({ ok }) => !ok);
+    expect(failed).toMatchObject([{ name: "wallet", actual: { address: stage.address("buyer"), reason } }]);
+  }
+
+  test("is taken from an account without code that signed no delegation", async () => {
+    const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
+    await mineBlocks(stage.client, beyondMemory);
+    expect((await stage.reconcile(stage.purchase, [paid])).status).toBe(200);
+  });
+
+  test("is refused when its sender ran delegated code then and has ended that since", async () => {
+    await delegate(await stage.deploy("ContractWallet"));
+    const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
+    await delegate(zeroAddress);
+    await mineBlocks(stage.client, beyondMemory);
+    await expectWallet(paid, since);
+  });
+
+  test("is refused when its sender still runs the delegated code", async () => {
+    await delegate(await stage.deploy("ContractWallet"));
+    const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
+    await mineBlocks(stage.client, beyondMemory);
+    await expectWallet(
+      paid,
+      "The bound wallet runs delegated code (EIP-7702), through which others can act as it; end the delegation and send again.",
+    );
+  });
+
+  test("is taken when somebody else has delegated since, or its sender had ended its delegation before", async () => {
+    await delegate(await stage.deploy("ContractWallet"));
+    await delegate(zeroAddress);
+    const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
+    const stranger = stage.account("stranger");
+    const nonce = (await stage.client.getTransactionCount({ address: stranger.address })) + 1;
+    const chainId = stage.sandbox.description.chain.chain_id;
+    const signed = await stranger.signAuthorization?.({ address: zeroAddress, chainId, nonce });
+    if (signed === undefined) throw new Error("A local account signs authorizations.");
+    await stage.succeed("stranger", { to: stranger.address, data: "0x", delegate: [signed] });
+    await mineBlocks(stage.client, beyondMemory);
+    expect((await stage.reconcile(stage.purchase, [paid])).status).toBe(200);
+  });
+});

@@ -1,0 +1,275 @@
+import type { Hex } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { z } from "zod";
+import { Stage } from "../../../check-contract/stage.ts";
+import type { Outgoing } from "../../../check-contract/staged-chain.ts";
+import type { StageAnswer, StagedMerchant, StagedPurchase } from "../../../check-contract/staged-service.ts";
+import type { CheckName } from "../../../protocol/binding/check-binding.ts";
+import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
+import { problemSchema } from "../../../server/schemas/problem.ts";
+
+const usdc = 1_000_000n;
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+afterEach(async () => await stage.reset());
+afterAll(async () => await stage.close());
+
+async function submitApproval(purchase: StagedPurchase, hash: Hex, amount = 25n * usdc) {
+  return await stage.submitToWallet(purchase, {
+    action: "approve",
+    transaction_hash: hash,
+    amount: amount.toString(),
+  });
+}
+
+/** Submits a merchant's approval of its funding over its wallet route. */
+async function submitFunding({ program, id }: StagedMerchant, transaction_hash: Hex) {
+  const response = await fetch(`${stage.sandbox.description.urls.api}/wallet/${program}/merchant/${id}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "Idempotency-Key": "funding-approval" },
+    body: JSON.stringify({ action: "fund", transaction_hash }),
+  });
+  const body: unknown = await response.json();
+  if (response.ok) return { status: response.status, code: null, failed: [] };
+  const { code, binding } = problemSchema.parse(body);
+  return { status: response.status, code, failed: failedOf(binding) };
+}
+
+function failedOf(binding: z.infer<typeof problemSchema>["binding"]): CheckName[] {
+  return (binding?.checks ?? []).filter(({ ok }) => !ok).map(({ name }) => name);
+}
+
+const inTime = { status: 200, code: null, failed: [] };
+const tooEarly = { status: 422, code: "binding_mismatch", failed: ["timely"] };
+
+describe("an approval that was mined before what it serves was made", () => {
+  test("is refused for a purchase, and taken in the second in which that was made", async () => {
+    const hash = await stage.succeed("buyer", stage.approve(25n * usdc));
+    const { timestamp } = await stage.client.getBlock({ blockTag: "latest" });
+    const [same, later] = [
+      await stage.createPurchase({}),
+      await stage.client.mine({ blocks: 1 }).then(async () => await stage.createPurchase({})),
+    ];
+    expect(Date.parse(same.created_at) / 1_000).toBe(Number(timestamp));
+    for (const purchase of [same, later]) await stage.activate(purchase);
+    expect(await submitApproval(later, hash)).toMatchObject(tooEarly);
+    expect(await submitApproval(same, hash)).toMatchObject(inTime);
+  });
+
+  test("is refused for a merchant, and taken in the second in which that was made", async () => {
+    const cap = 7n * usdc;
+    const hash = await stage.succeed("other_merchant", stage.approve(cap, stage.contracts.funding_source));
+    const same = await stage.createMerchant("other_merchant", cap);
+    await stage.client.mine({ blocks: 1 });
+    const later = await stage.createMerchant("other_merchant", cap);
+    expect(await submitFunding(later, hash)).toEqual(tooEarly);
+    expect(await submitFunding(same, hash)).toEqual(inTime);
+  });
+});
+
+describe("a step that reverts because it is one second late is refused with its window, and taken in its last second:", () => {
+  /** Sends a transaction in the block of a time, and answers what came of its step. */
+  async function sentAt(
+    time: number,
+    sender: WalletName,
+    call: Outgoing,
+    ask: (hash: Hex) => Promise<StageAnswer>,
+  ): Promise<StageAnswer> {
+    await stage.client.setNextBlockTimestamp({ timestamp: BigInt(time) });
+    const hash = await stage.send(sender, call);
+    await stage.issueAccess();
+    return await ask(hash);
+  }
+
+  /** The refusal of what came one second after its window. */
+  function expectLate(answer: StageAnswer, failed: CheckName[], window: { from: number; to: number }): void {
+    expect(answer).toMatchObject({ status: 409, code: "deadline_passed", failed, wrote: false });
+    const { detail, binding } = problemSchema.parse(answer.body);
+    expect(detail).toBe(
+      `The transaction was mined after the deadline of this step; failed: ${failed.join(", ")}.`,
+    );
+    expect(binding?.checks.find(({ name }) => name === "timely")).toEqual({
+      name: "timely",
+      ok: false,
+      expected: window,
+      actual: window.to + 1,
+    });
+  }
+
+  function secondOf({ created_at }: { created_at: string }): number {
+    return Date.parse(created_at) / 1_000;
+  }
+
+  test("a registration, which ends before the payments do", async () => {
+    const { draft } = stage;
+    const { offer_deadline, pay_deadline } = draft.deadlines;
+    expect(offer_deadline).toBeLessThan(pay_deadline);
+    const register = async (time: number) =>
+      await sentAt(
+        time,
+        "merchant",
+        stage.registration(draft),
+        async (hash) => await stage.register(draft, hash),
+      );
+    expectLate(await register(offer_deadline + 1), ["status", "purchase", "log", "timely"], {
+      from: secondOf(draft),
+      to: offer_deadline,
+    });
+    await stage.reset();
+    expect(await register(offer_deadline)).toMatchObject(inTime);
+  });
+
+  test("an enrollment, which ends with the funding", async () => {
+    const enroll = async (late: number) => {
+      const merchant = await stage.createMerchant("other_merchant", 7n * usdc);
+      const { message } = merchant.enrollment;
+      const { to, data } = merchant.enrollment.transaction;
+      const signature = await stage.account("other_merchant").signMessage({ message });
+      const { valid_until } = merchant.funding;
+      const ask = async (hash: Hex) => await stage.enroll(merchant, hash, signature);
+      const answer = await sentAt(valid_until + late, "other_merchant", { to, data }, ask);
+      return { answer, window: { from: secondOf(merchant), to: valid_until } };
+    };
+    const { answer, window } = await enroll(1);
+    expectLate(answer, ["status", "purchase", "log", "timely"], window);
+    await stage.reset();
+    expect((await enroll(0)).answer).toMatchObject(inTime);
+  });
+
+  test("a batch, from the youngest of its purchases to the earliest of their deadlines, whichever of them is asked", async () => {
+    const young = await stage.createPurchase({});
+    await stage.activate(young);
+    const pair = [stage.purchase, young] as const;
+    const [older, younger] = [secondOf(stage.purchase), secondOf(young)];
+    expect(older).toBeLessThan(younger);
+    const deadline = stage.purchase.deadlines.pay_deadline;
+    expect(deadline).toBeLessThan(young.deadlines.pay_deadline);
+    const batch = stage.payBatch(pair.map((purchase) => [purchase, usdc] as const));
+    const mark = await stage.sandbox.snapshot();
+    for (const asked of pair) {
+      await mark.restore();
+      const ask = async (hash: Hex) => await stage.reconcile(asked, [hash]);
+      expectLate(await sentAt(deadline + 1, "buyer", batch, ask), ["status", "log", "timely"], {
+        from: younger,
+        to: deadline,
+      });
+      await mark.restore();
+      expect(await sentAt(deadline, "buyer", batch, ask)).toMatchObject(inTime);
+    }
+  });
+});
+
+describe("a refusal has the code of its one cause, and that of a mismatch when there are others:", () => {
+  /** The next block is so many seconds after the payment deadline. */
+  async function late(seconds: number): Promise<void> {
+    const { pay_deadline } = stage.purchase.deadlines;
+    await stage.client.setNextBlockTimestamp({ timestamp: BigInt(pay_deadline + seconds) });
+  }
+
+  test("an approval that is only too late", async () => {
+    await late(1);
+    const hash = await stage.succeed("buyer", stage.approve(25n * usdc));
+    expect(await submitApproval(stage.purchase, hash)).toMatchObject({
+      status: 409,
+      code: "deadline_passed",
+      failed: ["timely"],
+    });
+  });
+
+  test("an approval that is too late and of another spender", async () => {
+    await late(1);
+    const hash = await stage.succeed("buyer", stage.approve(25n * usdc, stage.address("stranger")));
+    expect(await submitApproval(stage.purchase, hash)).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["calldata", "log", "timely"],
+    });
+  });
+
+  test("a payment that reverts because it is too late", async () => {
+    await late(1);
+    const hash = await stage.send("buyer", stage.pay(stage.purchase));
+    await stage.issueAccess();
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 409,
+      code: "deadline_passed",
+      failed: ["status", "log", "timely"],
+    });
+  });
+
+  test("a payment that reverts because it is too late, with ETH", async () => {
+    await late(1);
+    const hash = await stage.send("buyer", { ...stage.pay(stage.purchase), value: 1n });
+    await stage.issueAccess();
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["status", "value", "log", "timely"],
+    });
+  });
+
+  test("a payment that reverts in time", async () => {
+    const hash = await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc));
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 422,
+      code: "transaction_reverted",
+      failed: ["status", "log"],
+    });
+  });
+
+  test("a payment that reverts, with ETH", async () => {
+    const hash = await stage.send("buyer", { ...stage.pay(stage.purchase, 26n * usdc), value: 1n });
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["status", "value", "log"],
+    });
+  });
+
+  test("a transaction that serves another step, and is none of this one", async () => {
+    const hash = await stage.succeed("merchant", await stage.registration(stage.draft));
+    stage.expectAccepted(await stage.register(stage.draft, hash));
+    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["wallet", "calldata", "log", "unused"],
+    });
+  });
+
+  test("a claim's transaction that serves another purchase's claim", async () => {
+    const { hash, signature } = await stage.paidAndClaimed(stage.purchase);
+    stage.expectAccepted(await stage.fileClaim(hash, signature, stage.purchase));
+    await stage.paid(stage.second);
+    const other = await stage.signClaim(stage.claim(stage.second).claim);
+    expect(await stage.fileClaim(hash, other, stage.second)).toMatchObject({
+      status: 422,
+      code: "binding_mismatch",
+      failed: ["calldata", "log", "unused"],
+    });
+  });
+
+  test("a payment whose transaction the chain has and no block", async () => {
+    await stage.client.setAutomine(false);
+    const hash = await stage.submit("buyer", stage.pay(stage.purchase));
+    const answer = await stage.reconcile(stage.purchase, [hash]);
+    expect(answer).toMatchObject({ status: 409, code: "transaction_unconfirmed" });
+    expect(answer.body).toMatchObject({
+      detail: "The transaction is not confirmed yet.",
+      confirmations: 0,
+      retryable: true,
+    });
+  });
+
+  test("a payment that the chain does not know", async () => {
+    const hash: Hex = `0x${"ab".repeat(32)}`;
+    const answer = await stage.reconcile(stage.purchase, [hash]);
+    expect(answer).toMatchObject({ status: 409, code: "transaction_not_found" });
+    expect(answer.body).toMatchObject({
+      detail: `The chain knows no transaction ${hash}.`,
+      transaction_hash: hash,
+      explain: `${stage.sandbox.description.urls.control}/explain/${hash}`,
+    });
+  });
+});

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operations } from "../../../server/operations/table.ts";
+import { present, problem, type Schema, Stage } from "../stage.ts";
+
+let stage: Stage;
+let purchase: Schema<"Purchase">;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "reads" });
+  const merchant = await stage.enrolledMerchant();
+  purchase = await stage.activePurchase(merchant);
+  await stage.activePurchase(merchant);
+  await stage.activePurchase(merchant);
+  for (let sent = 0; sent < 5; sent += 1) await stage.post(stage.path("/notifications"), {});
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+const reads = operations.filter(({ method }) => method === "get");
+
+function pathOf(path: string): string {
+  return path
+    .replace("{program}", stage.program)
+    .replace("{id}", path.includes("merchant") ? purchase.merchant_id : purchase.id);
+}
+
+test.each(reads.map(({ id, path }) => [id, path]))(
+  "%s changes nothing, and HEAD is GET without a body",
+  async (_, path) => {
+    const { client } = stage.sandbox.chain;
+    const before = [await stage.digest(), await client.getBlockNumber()];
+    const got = await stage.get(pathOf(path));
+    const headed = await stage.raw(pathOf(path), {
+      method: "HEAD",
+      headers: { Authorization: `Bearer ${stage.credential}` },
+    });
+    expect([got.status, headed.status]).toEqual([200, 200]);
+    expect(headed.text).toBe("");
+    expect(headed.headers["content-type"]).toBe(got.headers["content-type"]);
+    expect(headed.headers["content-length"]).toBe(String(Buffer.byteLength(got.text)));
+    expect(got.headers["cache-control"]).toBe("no-store");
+    expect([await stage.digest(), await client.getBlockNumber()]).toEqual(before);
+  },
+);
+
+describe("405 names what is allowed", () => {
+  const allowed = new Map<string, string[]>();
+  for (const { path, method } of operations)
+    allowed.set(path, [...(allowed.get(path) ?? []), ...(method === "get" ? ["GET", "HEAD"] : ["POST"])]);
+
+  test.each([...allowed])("at %s", async (path, methods) => {
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter(
+      (one) => !methods.includes(one),
+    )) {
+      const answer = await stage.raw(pathOf(path), { method });
+      expect(answer.status, method).toBe(405);
+      expect(answer.headers["allow"]).toBe(methods.join(", "));
+      expect(problem(answer).code).toBe("method_not_allowed");
+    }
+  });
+});
+
+test.each([
+  "/",
+  "/v1",
+  "/v1/routing",
+  "/v1/routing/capabilities/",
+  "/V1/routing/capabilities",
+  "/v1/routing/programs//purchases",
+  "/v1/routing/programs/%E0%A4%A/purchases",
+  "/wallet/prg_demo/refund/ref_aaaaaaaaaaaaaaaaaaaa",
+  "/index.json/",
+])("there is nothing at %s", async (path) => {
+  const answer = await stage.get(path);
+  expect(answer.status).toBe(404);
+  expect(problem(answer).code).toBe("route_not_found");
+});
+
+test.each([
+  "pur_AAAA",
+  "mer_aaaaaaaaaaaaaaaaaaaa",
+  "__proto__",
+  "..%2F..",
+  "%00",
+  "constructor",
+  "x".repeat(3000),
+])("the purchase %s is not found, like any other that is not there", async (id) => {
+  const answer = await stage.get(stage.path(`/purchases/${id}`));
+  expect(answer.status).toBe(404);
+  expect(problem(answer).code).toBe("not_found");
+});
+
+test("a purchase of another program is not found, like one that is not there", async () => {
+  const { credential } = await stage.issue(stage.otherAccountKey);
+  const headers = { Authorization: `Bearer ${credential}` };
+  const answer = await stage.raw(`/v1/routing/programs/prg_other/purchases/${purchase.id}`, { headers });
+  expect(problem(answer).code).toBe("not_found");
+});
+
+test("a program is read as the one in the path, and one that is not there is not found", async () => {
+  const { credential } = await stage.issue(stage.otherAccountKey);
+  const [own, other] = [
+    await stage.get(stage.path("")),
+    await stage.raw("/v1/routing/programs/prg_other", {
+      headers: { Authorization: `Bearer ${credential}` },
+    }),
+  ];
+  const [demo, elsewhere]: Schema<"Program">[] = [JSON.parse(own.text), JSON.parse(other.text)];
+  expect([demo?.id, elsewhere?.id]).toEqual(["prg_demo", "prg_other"]);
+  expect(demo?.keys.commitment_signer).not.toBe(elsewhere?.keys.commitment_signer);
+  const nothing = await stage.raw(`/wallet/prg_nothing/purchase/${purchase.id}`);
+  expect(nothing.status).toBe(404);
+  expect(problem(nothing)).toMatchObject({ code: "not_found", detail: "There is no program prg_nothing." });
+});
+
+test.each([
+  ["an unknown parameter", "/transactions?page=2", "/query/page"],
+  ["an unknown parameter where none is known", "?verbose=1", "/query/verbose"],
+  ["a limit of zero", "/transactions?limit=0", "/query/limit"],
+  ["a limit above 100", "/transactions?limit=101", "/query/limit"],
+  ["a limit that is no number", "/transactions?limit=1e1", "/query/limit"],
+  ["a limit sent twice", "/transactions?limit=1&limit=2", "/query/limit"],
+  ["a cursor of another list", "/notification-receipts?cursor=evt_aaaaaaaaaaaaaaaaaaaa", "/query/cursor"],
+  ["a status that is none", "/transactions?status=done", "/query/status"],
+  ["a name that is __proto__", "/transactions?__proto__=1", "/query/__proto__"],
+])("%s is refused", async (_, below, pointer) => {
+  const answer = await stage.get(stage.path(below));
+  expect(answer.status).toBe(422);
+  expect(problem(answer)).toMatchObject({ code: "validation_failed", errors: [{ pointer }] });
+});
+
+test("the public capabilities refuse an unknown parameter as well", async () => {
+  expect((await stage.raw("/v1/routing/capabilities?x=1")).status).toBe(422);
+});
+
+describe("a list is given page by page", () => {
+  test("transactions, each once, with the gas budget on every page", async () => {
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = present(
+        await stage.api.GET("/v1/routing/programs/{program}/transactions", {
+          params: { path: { program: stage.program }, query: { limit: "2", ...(cursor && { cursor }) } },
+        }),
+      );
+      expect(page.data.length).toBeLessThanOrEqual(2);
+      const { limit_wei, available_wei, reserved_wei, spent_wei } = page.gas_budget;
+      expect(BigInt(available_wei) + BigInt(reserved_wei) + BigInt(spent_wei)).toBe(BigInt(limit_wei));
+      ids.push(...page.data.map(({ operation_id }) => operation_id));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(new Set(ids).size).toBe(3);
+    expect(ids).toHaveLength(3);
+  });
+
+  test("receipts, one for each delivered event", async () => {
+    const first = present(
+      await stage.api.GET("/v1/routing/programs/{program}/notification-receipts", {
+        params: { path: { program: stage.program }, query: { limit: "3" } },
+      }),
+    );
+    expect(first.data).toHaveLength(3);
+    const second = present(
+      await stage.api.GET("/v1/routing/programs/{program}/notification-receipts", {
+        params: {
+          path: { program: stage.program },
+          query: { limit: "3", cursor: String(first.next_cursor) },
+        },
+      }),
+    );
+    expect(second.data).toHaveLength(2);
+    expect(second.next_cursor).toBeNull();
+    expect(new Set([...first.data, ...second.data].map(({ event_id }) => event_id)).size).toBe(5);
+  });
+
+  test("transactions of one status only, when it is asked for", async () => {
+    const { data } = present(
+      await stage.api.GET("/v1/routing/programs/{program}/transactions", {
+        params: { path: { program: stage.program }, query: { status: "failed" } },
+      }),
+    );
+    expect(data).toEqual([]);
+  });
+});
+
+test("every answer has a request id of its own", async () => {
+  const answers = await Promise.all(Array.from({ length: 20 }, async () => await stage.get(stage.path(""))));
+  const ids = answers.map(({ headers }) => headers["x-request-id"]);
+  expect(new Set(ids).size).toBe(20);
+  for (const id of ids) expect(id).toMatch(/^req_[a-z2-7]{20}$/);
+});

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { faultPoints, type OperationKind } from "../../../relayer/relayer.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { problem, type Schema, Stage } from "../stage.ts";
+
+let stage: Stage;
+let merchant: Schema<"Merchant">;
+let mark: Snapshot;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "several-keys", patienceMs: 30_000 });
+  merchant = await stage.fundedMerchant();
+  mark = await stage.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await mark.restore();
+  await stage.renew();
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+/** One effect on one purchase, asked for under whatever key. */
+interface Effect {
+  success: number;
+  status: string;
+  event: string;
+  ask: (key: string) => ReturnType<Stage["post"]>;
+  purchase: string;
+}
+
+const prepare: { readonly [K in OperationKind]: () => Promise<Effect> } = {
+  async offer() {
+    const { id, commitment } = await stage.createPurchase(merchant);
+    const body = { commitment_hash: commitment.hash };
+    const ask = (key: string) =>
+      stage.post(stage.path(`/purchases/${id}/activate`), body, { "Idempotency-Key": key });
+    return { success: 200, status: "active", event: "purchase.activated", ask, purchase: id };
+  },
+  async collect_refund() {
+    const { purchase, decision } = await stage.approvedPurchase(merchant);
+    const { id } = purchase;
+    const body = { decision_id: decision.id };
+    const ask = (key: string) =>
+      stage.post(stage.path(`/purchases/${id}/refunds`), body, { "Idempotency-Key": key });
+    return { success: 201, status: "refunded", event: "refund.collected", ask, purchase: id };
+  },
+};
+
+async function eventsOf({ purchase, event }: Effect) {
+  const events = await stage.sandbox.store.list("events", { subject: purchase });
+  return events.filter(({ value }) => value.type === event).map(({ key }) => key);
+}
+
+describe.each(["offer", "collect_refund"] as const)("an %s", (kind) => {
+  // Held after the last write it is done, and answered as such.
+  test.each(faultPoints.slice(1).filter((point) => point !== "after_confirmed"))(
+    "that was held at %s under two keys and finished under a third is answered with its success under all of them",
+    async (point) => {
+      const effect = await prepare[kind]();
+      const before = (await stage.sandbox.store.list("operations", {})).length;
+      // Also what goes past the first point on the second look, or when a head is followed, goes no further than the last one.
+      for (const held of new Set([point, "before_confirmed"] as const))
+        stage.sandbox.relayer.fault({ point: held, action: "hold", count: null });
+      for (const key of ["first-key", "second-key"]) expect((await effect.ask(key)).status).toBe(202);
+      await stage.sandbox.relayer.clearFaults();
+      const done = await effect.ask("third-key");
+      expect(done.status, done.text).toBe(effect.success);
+
+      for (const key of ["first-key", "second-key"]) {
+        const late = await effect.ask(key);
+        expect(late.status, late.text).toBe(effect.success);
+        expect(late.headers["idempotent-replayed"]).toBeUndefined();
+        expect(operationIn(late.text)).toEqual(operationIn(done.text));
+        const again = await effect.ask(key);
+        expect(again.headers["idempotent-replayed"]).toBe("true");
+        expect(again.text).toBe(late.text);
+      }
+      expect(await eventsOf(effect)).toHaveLength(1);
+      const after = await stage.sandbox.store.list("operations", {});
+      expect(after).toHaveLength(before + 1);
+      expect(after.at(-1)?.value.transactions).toHaveLength(1);
+      const purchase = await stage.sandbox.store.get("purchases", effect.purchase);
+      expect(purchase?.value.status).toBe(effect.status);
+    },
+  );
+
+  test("that was finished under another key conflicts with a key that began nothing", async () => {
+    const effect = await prepare[kind]();
+    expect((await effect.ask("first-key")).status).toBe(effect.success);
+    const late = await effect.ask("second-key");
+    expect(late.status).toBe(409);
+    expect(problem(late)).toMatchObject({ code: "state_conflict", current_state: effect.status });
+  });
+});
+
+test("an offer that another key finished is answered with what has become of the purchase since", async () => {
+  const effect = await prepare.offer();
+  stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  expect((await effect.ask("first-key")).status).toBe(202);
+  const done = await effect.ask("second-key");
+  const { event_id } = JSON.parse(done.text);
+  const { data: purchase } = await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    params: { path: { program: stage.program, id: effect.purchase } },
+  });
+  if (purchase === undefined) throw new Error("The purchase is there.");
+  await stage.pay(purchase);
+  await stage.reconcile(purchase);
+  const claim = await stage.claim(purchase);
+
+  const late = await effect.ask("first-key");
+  expect(late.status, late.text).toBe(200);
+  expect(JSON.parse(late.text)).toMatchObject({
+    purchase: { status: "claimed", claim: { id: claim.id }, route: "registrar_offer" },
+    event_id,
+  });
+});
+
+test("a key under which an offer began gets the success of another key, also when it was refused after the revert", async () => {
+  const { deployer } = stage.sandbox.wallets;
+  const effect = await prepare.offer();
+  stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  expect((await effect.ask("first-key")).status).toBe(202);
+  // The pause's block is a new head, with which the relayer sends what was held.
+  await deployer.setPaused(stage.program, true);
+  await expect
+    .poll(async () => (await stage.sandbox.store.list("operations", {})).at(-1)?.value.status)
+    .toBe("reverted");
+  const refused = await effect.ask("first-key");
+  expect([refused.status, problem(refused).code]).toEqual([409, "registrar_bound_exceeded"]);
+  await deployer.setPaused(stage.program, false);
+  const done = await effect.ask("second-key");
+  expect(done.status, done.text).toBe(200);
+  const late = await effect.ask("first-key");
+  expect(late.status, late.text).toBe(200);
+  expect(operationIn(late.text)).toEqual(operationIn(done.text));
+  expect(await eventsOf(effect)).toHaveLength(1);
+});
+
+test("a key under which an offer began conflicts when the merchant has registered the purchase instead", async () => {
+  const effect = await prepare.offer();
+  stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  expect((await effect.ask("first-key")).status).toBe(202);
+  const transaction_hash = await stage.act("merchant", "purchase", effect.purchase, "register");
+  const registered = await stage.post(stage.path(`/purchases/${effect.purchase}/registration`), {
+    transaction_hash,
+  });
+  expect(registered.status, registered.text).toBe(200);
+  const late = await effect.ask("first-key");
+  expect(late.status).toBe(409);
+  expect(problem(late)).toMatchObject({ code: "state_conflict", current_state: "active" });
+});
+
+function operationIn(text: string): unknown {
+  return JSON.parse(text).operation;
+}

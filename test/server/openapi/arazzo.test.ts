@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { serveWallets } from "../operations/wallet-host.ts";
+import { Stage } from "../stage.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+test("Redocly's respect lives through the Arazzo lifecycle on a running sandbox", {
+  timeout: 120_000,
+}, async () => {
+  await using stage = await Stage.open({ seed: "arazzo" });
+  await using wallets = await serveWallets(stage);
+  const inputs = {
+    account_key: stage.accountKey,
+    program: stage.program,
+    merchant: stage.wallet("merchant").address,
+    buyer: stage.wallet("buyer").address,
+    beneficiary: stage.wallet("beneficiary").address,
+  };
+  const parameters = [
+    "respect",
+    "docs/openapi/lifecycle.arazzo.yaml",
+    "--server",
+    `routing=${stage.base}`,
+    "--server",
+    `wallets=${wallets.url}`,
+    "--input",
+    JSON.stringify(inputs),
+  ];
+  const { stdout, stderr } = await promisify(execFile)(`${root}node_modules/.bin/redocly`, parameters, {
+    cwd: root,
+    env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+  }).catch((error: { stdout: string; stderr: string }) => error);
+  const told = stdout + stderr;
+  expect(told).toMatch(/Workflows: 1 passed, 1 total/);
+  expect(told).not.toContain("✗");
+  const purchases = await stage.sandbox.store.list("purchases", {});
+  expect(purchases.map(({ value }) => value.status)).toEqual(["refunded"]);
+});

@@ -1,0 +1,48 @@
+import { expect } from "vitest";
+import { accessSchema } from "../../../../server/schemas/access.ts";
+import { RoutingClient } from "../../../../testkit/demo/routing-client.ts";
+import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
+import type { Stage } from "../../stage.ts";
+
+/** Delivers every event of the outbox: the first one in vain, to a receiver that answers in every way. */
+export async function deliverEverything(stage: Stage): Promise<void> {
+  stage.sandbox.receiver.failNext(4, { status: 500 });
+  stage.sandbox.receiver.failNext(1, { drop: true });
+  let status = 200;
+  while (status === 200) status = (await stage.post(stage.path("/notifications"), {})).status;
+  const first = JSON.parse((await stage.get(stage.path("/notification-receipts?limit=1"))).text);
+  await stage.get(stage.path(`/notification-receipts?limit=100&cursor=${first.next_cursor}`));
+}
+
+/** The answer of operation 14 after its process was killed in the middle of an attempt, whose outcome nobody knows. */
+export async function deliverAfterCrash(): Promise<string> {
+  const folder = await temporaryFolder();
+  const start = async () => await startSandbox(folder, "--mode", "deterministic");
+  let credential = "";
+  const deliver = async (api: string) => {
+    const request = { bearer: credential, idempotencyKey: "delivery-1", body: {} };
+    return await new RoutingClient(api).send("POST", "/v1/routing/programs/prg_demo/notifications", request);
+  };
+  {
+    await using first = await start();
+    const { urls, accounts, wallets } = first.description;
+    const client = new RoutingClient(urls.api);
+    const access = { bearer: accounts[0]?.key ?? "", body: {} };
+    credential = (await client.call(accessSchema, "POST", "/v1/routing/access", access)).credential;
+    await client.send("POST", "/v1/routing/programs/prg_demo/merchants", {
+      bearer: credential,
+      idempotencyKey: "merchant-1",
+      body: { wallet: wallets["merchant"]?.address, name: "Corner Books", funding_cap: "1" },
+    });
+    await fetch(`${urls.control}/receiver/failures`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ crash: "before_delivery" }),
+    });
+    await expect(deliver(urls.api)).rejects.toThrow("fetch failed");
+    await first.end("SIGKILL");
+  }
+  await using second = await start();
+  return JSON.stringify((await deliver(second.description.urls.api)).body);
+}

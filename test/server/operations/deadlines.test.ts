@@ -1,0 +1,150 @@
+import type { Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { toTimestamp } from "../../../protocol/time.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { type Answer, problem, type Schema, Stage } from "../stage.ts";
+
+let stage: Stage;
+let merchant: Schema<"Merchant">;
+let mark: Snapshot;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "deadlines", patienceMs: 30_000 });
+  merchant = await stage.enrolledMerchant();
+  mark = await stage.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await mark.restore();
+  await stage.renew();
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+async function activate({ id, commitment }: Schema<"Purchase">): Promise<Answer> {
+  return await stage.post(stage.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash });
+}
+
+/** Sends a request once the newest block has this time, so that the next one comes a second later. */
+async function at(timestamp: number): Promise<void> {
+  await stage.sandbox.clock.travelTo(timestamp);
+  await stage.renew();
+}
+
+async function relayed() {
+  const { relayer, chain } = stage.sandbox;
+  const { data } = await stage.api.GET("/v1/routing/programs/{program}", {
+    params: { path: { program: stage.program } },
+  });
+  const registrar = data?.keys.registrar.address;
+  if (registrar === undefined) throw new Error("A program has a registrar.");
+  return {
+    operations: await relayer.list(stage.program, { limit: 100 }),
+    nonce: await chain.client.getTransactionCount({ address: `0x${registrar.slice(2)}` }),
+    budget: await relayer.budget(stage.program),
+  };
+}
+
+describe("an offer", () => {
+  test("that the next block would have one second late is refused before anything is relayed", async () => {
+    const purchase = await stage.createPurchase(merchant);
+    const { offer_deadline } = purchase.deadlines;
+    await at(offer_deadline);
+    const before = await relayed();
+    const refused = await activate(purchase);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      code: "deadline_passed",
+      detail: `The offer was due by ${toTimestamp(offer_deadline)}; the time of the next block is ${toTimestamp(offer_deadline + 1)}.`,
+    });
+    expect(await relayed()).toEqual(before);
+  });
+
+  test("that the next block has in the last second of its deadline is made", async () => {
+    const purchase = await stage.createPurchase(merchant);
+    await at(purchase.deadlines.offer_deadline - 1);
+    const made = await activate(purchase);
+    expect(made.status, made.text).toBe(200);
+  });
+
+  test("that the next block would have after the registrar's bounds have ended is refused before anything is relayed", async () => {
+    const purchase = await stage.createPurchase(merchant);
+    const validUntil = (await stage.sandbox.clock.now()) + 60;
+    await settled(await stage.setBounds({ validUntil: BigInt(validUntil) }));
+    await at(validUntil);
+    const before = await relayed();
+    const refused = await activate(purchase);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      code: "registrar_bound_exceeded",
+      detail: `The registrar's bounds do not allow this offer of 25000000: the bounds were valid until ${toTimestamp(validUntil)}.`,
+      bounds: { valid_until: validUntil },
+    });
+    expect(await relayed()).toEqual(before);
+  });
+
+  test("that was accepted in time and would now be late is refused without a nonce, and its reservation is released", async () => {
+    const purchase = await stage.createPurchase(merchant);
+    const before = await relayed();
+    stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+    expect((await activate(purchase)).status).toBe(202);
+    expect((await relayed()).budget.reserved_wei).not.toBe("0");
+    await at(purchase.deadlines.offer_deadline);
+    const refused = await activate(purchase);
+    expect([refused.status, problem(refused).code]).toEqual([409, "deadline_passed"]);
+    const after = await relayed();
+    expect(after).toMatchObject({ nonce: before.nonce, budget: before.budget });
+    expect(after.operations).toMatchObject([{ status: "failed", nonce: null, reserved_wei: "0" }]);
+  });
+
+  test("whose transaction is mined late is refused with the revert, costs its gas once, and is sent no second time", async () => {
+    const purchase = await stage.createPurchase(merchant);
+    const { offer_deadline } = purchase.deadlines;
+    const late = await stage.behind(
+      async () => [],
+      async () => await activate(purchase),
+      async () => await at(offer_deadline + 1),
+    );
+    expect(late.status, late.text).toBe(409);
+    expect(problem(late)).toMatchObject({
+      code: "deadline_passed",
+      detail: `The offer was due by ${toTimestamp(offer_deadline)}; the block of its transaction, which reverted, has the time ${toTimestamp(offer_deadline + 1)}.`,
+      revert: {
+        name: "DeadlinePassed",
+        args: { timestamp: String(offer_deadline + 1), deadline: String(offer_deadline) },
+      },
+      operation: { status: "reverted", attempt: 1 },
+    });
+    const after = await relayed();
+    expect(after.budget.reserved_wei).toBe("0");
+    expect(after.budget.spent_wei).toBe(after.operations[0]?.cost_wei);
+    const again = await activate(purchase);
+    expect([again.status, problem(again).code]).toEqual([409, "deadline_passed"]);
+    expect(await relayed()).toEqual(after);
+  });
+
+  test("whose transaction meets bounds that have ended is refused with the revert, and made once they allow it", async () => {
+    const purchase = await stage.createPurchase(merchant);
+    const now = await stage.sandbox.clock.now();
+    const late = await stage.behind(
+      async () => [await stage.setBounds({ validUntil: BigInt(now) })],
+      async () => await activate(purchase),
+    );
+    expect(late.status, late.text).toBe(409);
+    expect(problem(late)).toMatchObject({
+      code: "registrar_bound_exceeded",
+      detail: `The registrar's bounds did not allow this offer of 25000000: the bounds were valid until ${toTimestamp(now)}.`,
+      revert: { name: "DeadlinePassed" },
+    });
+    await settled(await stage.setBounds({ validUntil: BigInt(purchase.deadlines.claim_deadline) }));
+    const made = await activate(purchase);
+    expect(made.status, made.text).toBe(200);
+    expect(JSON.parse(made.text).operation).toMatchObject({ attempt: 2, hashes: { length: 2 } });
+  });
+});
+
+async function settled(hash: Hex): Promise<void> {
+  expect((await stage.wallet("deployer").receipt(hash)).status).toBe("success");
+}

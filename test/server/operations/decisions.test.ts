@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { fromTimestamp, toTimestamp } from "../../../protocol/time.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { type Answer, problem, type Schema, Stage } from "../stage.ts";
+
+let stage: Stage;
+let merchant: Schema<"Merchant">;
+let mark: Snapshot;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "decisions" });
+  merchant = await stage.enrolledMerchant();
+  mark = await stage.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await mark.restore();
+  await stage.renew();
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+/** An active purchase of 25 USDC that was paid in two parts, of 10 and of 15, and reconciled. */
+async function paidInParts() {
+  const purchase = await stage.activePurchase(merchant);
+  await stage.act("buyer", "purchase", purchase.id, "approve");
+  for (const amount of ["10000000", "15000000"])
+    await stage.act("buyer", "purchase", purchase.id, "pay", { amount });
+  await stage.reconcile(purchase);
+  return purchase;
+}
+
+async function decide(purchase: Schema<"Purchase">, body: Schema<"RecordDecision">): Promise<Answer> {
+  return await stage.post(stage.path(`/purchases/${purchase.id}/decisions`), body);
+}
+
+/** The transaction of a claim, as its wallet sent it, so that it can be sent again after a reorg. */
+async function signedClaim(purchase: Schema<"Purchase">, amount?: string) {
+  const body = await stage.claimBody(purchase, amount);
+  const { client } = stage.sandbox.chain;
+  const raw = await client.request<{
+    Method: "eth_getRawTransactionByHash";
+    Parameters: [string];
+    ReturnType: `0x${string}`;
+  }>({
+    method: "eth_getRawTransactionByHash",
+    params: [String(body.transaction_hash)],
+  });
+  return { body, sendAgain: async () => await client.sendRawTransactionSync({ serializedTransaction: raw }) };
+}
+
+async function file(purchase: Schema<"Purchase">, body: Schema<"FileClaim">): Promise<Answer> {
+  return await stage.post(stage.path(`/purchases/${purchase.id}/claims`), body);
+}
+
+describe("a decision after a reorg", () => {
+  test("that removed the payment and the claim is refused, and taken once both are back", async () => {
+    const purchase = await stage.paidPurchase(merchant);
+    const { body, sendAgain } = await signedClaim(purchase);
+    const claim: Schema<"Claim"> = JSON.parse((await file(purchase, body)).text);
+    const decision = stage.decision(purchase, claim);
+    await stage.reorg(2);
+    const before = await stage.digest();
+
+    const refused = await decide(purchase, decision);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      code: "transaction_not_found",
+      detail: `The chain knows no transaction ${claim.transaction_hash}.`,
+      transaction_hash: claim.transaction_hash,
+      binding: { accepted: false },
+    });
+    expect(await stage.digest()).toBe(before);
+
+    await stage.act("buyer", "purchase", purchase.id, "pay");
+    await sendAgain();
+    const unreconciled = await decide(purchase, decision);
+    expect(unreconciled.status).toBe(409);
+    expect(problem(unreconciled)).toMatchObject({ code: "state_conflict", current_state: "claimed" });
+    await stage.reconcile(purchase);
+    const taken = await decide(purchase, decision);
+    expect(taken.status, taken.text).toBe(201);
+  });
+
+  test("that removed one of two payments is refused until the purchase is reconciled, and then capped by what is paid", async () => {
+    const purchase = await paidInParts();
+    const { body, sendAgain } = await signedClaim(purchase, "25000000");
+    const claim: Schema<"Claim"> = JSON.parse((await file(purchase, body)).text);
+    const decision = stage.decision(purchase, claim, { award: "25000000" });
+    await stage.reorg(3);
+    await stage.act("buyer", "purchase", purchase.id, "pay", { amount: "10000000" });
+    await sendAgain();
+
+    const refused = await decide(purchase, decision);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      code: "state_conflict",
+      detail:
+        "The chain no longer has 2 of the reconciled payments. Reconcile the purchase with operation 10 (reconcile).",
+      current_state: "claimed",
+      allowed: ["reconcile"],
+      reverted: [{ amount: "10000000" }, { amount: "15000000" }],
+    });
+    await stage.reconcile(purchase);
+    const above = await decide(purchase, decision);
+    expect(above.status).toBe(422);
+    expect(problem(above).errors).toMatchObject([{ pointer: "/award", code: "above_claim" }]);
+    const taken = await decide(purchase, stage.decision(purchase, claim, { award: "10000000" }));
+    expect(taken.status, taken.text).toBe(201);
+  });
+
+  test("that removed the claim is refused also when it denies", async () => {
+    const purchase = await stage.paidPurchase(merchant);
+    const claim = await stage.claim(purchase);
+    await stage.reorg(1);
+    const denial = stage.decision(purchase, claim, { outcome: "denied", award: "0" });
+    const refused = await decide(purchase, denial);
+    expect([refused.status, problem(refused).code]).toEqual([409, "transaction_not_found"]);
+  });
+});
+
+test("a claim on payments that a reorg removed is refused until the purchase is reconciled", async () => {
+  const purchase = await paidInParts();
+  await stage.reorg(1);
+  const claim = { amount: 25_000_000n, reason: "Arrived broken." };
+  const { body } = await stage.sandbox.wallets.beneficiary.claim(purchase, claim);
+  const refused = await file(purchase, body);
+  expect(refused.status, refused.text).toBe(409);
+  expect(problem(refused)).toMatchObject({
+    code: "state_conflict",
+    detail:
+      "The chain no longer has 1 of the reconciled payments. Reconcile the purchase with operation 10 (reconcile).",
+    current_state: "active",
+    allowed: ["reconcile"],
+    reverted: [{ amount: "15000000" }],
+  });
+  await stage.reconcile(purchase);
+  const above = await file(purchase, body);
+  expect(above.status).toBe(422);
+  expect(problem(above).errors).toMatchObject([{ pointer: "/requested_amount", code: "above_paid" }]);
+});
+
+test("a decision names the claim of its purchase", async () => {
+  const [purchase, other] = [await stage.paidPurchase(merchant), await stage.paidPurchase(merchant)];
+  const claim = await stage.claim(purchase);
+  const foreign = await stage.claim(other);
+  const refused = await decide(purchase, stage.decision(purchase, { ...claim, id: foreign.id }));
+  expect(refused.status, refused.text).toBe(404);
+  expect(problem(refused)).toMatchObject({
+    code: "not_found",
+    detail: `There is no claim ${foreign.id} of ${purchase.id}.`,
+  });
+});
+
+describe("the award", () => {
+  test.each([
+    ["denied", "1", "not_zero", "must be 0 when the claim is denied"],
+    ["approved", "0", "zero", "must be above 0 when the claim is approved"],
+    ["approved", "10000001", "above_claim", "must be at most 10000000, what was claimed and paid"],
+  ] as const)(
+    "of a claim over 10000000 that is %s with %s is refused",
+    async (outcome, award, code, detail) => {
+      const purchase = await stage.paidPurchase(merchant);
+      const claim = await stage.claim(purchase);
+      const refused = await decide(purchase, stage.decision(purchase, claim, { outcome, award }));
+      expect(refused.status, refused.text).toBe(422);
+      expect(problem(refused)).toMatchObject({
+        code: "validation_failed",
+        errors: [{ pointer: "/award", code, detail }],
+      });
+    },
+  );
+
+  test.each([
+    ["denied", "0"],
+    ["approved", "1"],
+    ["approved", "10000000"],
+  ] as const)("of a claim over 10000000 that is %s with %s is taken", async (outcome, award) => {
+    const purchase = await stage.paidPurchase(merchant);
+    const claim = await stage.claim(purchase);
+    const taken = await decide(purchase, stage.decision(purchase, claim, { outcome, award }));
+    expect(taken.status, taken.text).toBe(201);
+    expect(JSON.parse(taken.text)).toMatchObject({ outcome, award });
+  });
+});
+
+describe("decided_at", () => {
+  test.each([
+    ["one second from now", 1, "later_than_now"],
+    ["five minutes from now", 300, "later_than_now"],
+  ])("%s is refused", async (_, seconds, code) => {
+    const purchase = await stage.paidPurchase(merchant);
+    const claim = await stage.claim(purchase);
+    const now = await stage.sandbox.clock.now();
+    const decided_at = toTimestamp(now + seconds);
+    const refused = await decide(purchase, stage.decision(purchase, claim, { decided_at }));
+    expect(refused.status, refused.text).toBe(422);
+    expect(problem(refused)).toMatchObject({
+      code: "timestamp_out_of_tolerance",
+      errors: [{ pointer: "/decided_at", code, detail: `must be at most ${toTimestamp(now)}, the time now` }],
+    });
+  });
+
+  test("before the claim is refused", async () => {
+    const purchase = await stage.paidPurchase(merchant);
+    const claim = await stage.claim(purchase);
+    const decided_at = toTimestamp(fromTimestamp(claim.created_at) - 1);
+    const refused = await decide(purchase, stage.decision(purchase, claim, { decided_at }));
+    expect(refused.status, refused.text).toBe(422);
+    expect(problem(refused)).toMatchObject({
+      code: "timestamp_out_of_tolerance",
+      errors: [
+        {
+          pointer: "/decided_at",
+          code: "before_claim",
+          detail: `must be at least ${claim.created_at}, the time of the claim`,
+        },
+      ],
+    });
+  });
+
+  test.each(["claim", "now"] as const)("of the time of the %s is taken", async (which) => {
+    const purchase = await stage.paidPurchase(merchant);
+    const claim = await stage.claim(purchase);
+    await stage.sandbox.clock.travel({ seconds: 60 });
+    const decided_at = which === "claim" ? claim.created_at : toTimestamp(await stage.sandbox.clock.now());
+    const taken = await decide(purchase, stage.decision(purchase, claim, { decided_at }));
+    expect(taken.status, taken.text).toBe(201);
+  });
+});

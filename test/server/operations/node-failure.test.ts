@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { Liar } from "../../../check-contract/liar.ts";
+import { problem, Stage } from "../stage.ts";
+
+test("a key whose request the node failed after its transaction was sent stays with it, and gets its success", async () => {
+  const liar = new Liar();
+  await using stage = await Stage.open({
+    seed: "node-failure",
+    patienceMs: 30_000,
+    adaptChain: async (chain) => liar.adapt(chain),
+  });
+  const merchant = await stage.enrolledMerchant();
+  const [first, second] = [await stage.createPurchase(merchant), await stage.createPurchase(merchant)];
+  const activate = async ({ id, commitment }: typeof first) =>
+    await stage.post(
+      stage.path(`/purchases/${id}/activate`),
+      { commitment_hash: commitment.hash },
+      { "Idempotency-Key": "activate-1" },
+    );
+  // The logs of a block are read once the transaction that was sent is in it.
+  liar.tell("eth_getLogs", (answer, parameters) => {
+    if (JSON.stringify(parameters).includes("blockHash")) throw new Error("The node fails.");
+    return answer;
+  });
+  const failed = await activate(first);
+  expect(failed.status).toBe(503);
+  expect(problem(failed).code).toBe("rpc_unavailable");
+  liar.repent();
+  const other = await activate(second);
+  expect(other.status).toBe(422);
+  expect(problem(other).code).toBe("idempotency_key_reused");
+  const succeeded = await activate(first);
+  expect(succeeded.status).toBe(200);
+  expect(JSON.parse(succeeded.text)).toMatchObject({
+    purchase: { id: first.id, status: "active" },
+    operation: { attempt: 1, hashes: { length: 1 } },
+  });
+});

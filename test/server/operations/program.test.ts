@@ -1,0 +1,88 @@
+import { encodeFunctionData } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { setBoundsCall } from "../../../protocol/call.ts";
+import { hashId } from "../../../protocol/id.ts";
+import { toTimestamp } from "../../../protocol/time.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { present, type Schema, Stage } from "../stage.ts";
+
+let stage: Stage;
+let mark: Snapshot;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "program" });
+  mark = await stage.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await mark.restore();
+  await stage.renew();
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+async function keys(): Promise<Schema<"Program">["keys"]> {
+  const params = { path: { program: stage.program } };
+  return present(await stage.api.GET("/v1/routing/programs/{program}", { params })).keys;
+}
+
+/** The program as it was opened on chain. */
+function opened() {
+  const found = stage.sandbox.chain.deployment.programs.find(({ id }) => id === stage.program);
+  if (found === undefined) throw new Error("The program is deployed.");
+  return found;
+}
+
+/** What the program's admin sets in these tests. */
+function changed() {
+  const registrar = stage.wallet("stranger").address;
+  const commitmentSigner = stage.wallet("buyer").address;
+  return {
+    registrar,
+    commitmentSigner,
+    bounds: { maxPurchase: 7n, openBudget: 8n, validUntil: 4_000_000_000 },
+  };
+}
+
+test("the program shows the operator, the commitment signer and the bounds that the chain has now", async () => {
+  const { registrar, commitmentSigner, bounds } = opened();
+  expect(await keys()).toMatchObject({
+    commitment_signer: commitmentSigner,
+    registrar: { address: registrar, bounds: { max_purchase: bounds.maxPurchase.toString() } },
+  });
+  await stage.sandbox.wallets.deployer.setBounds(stage.program, changed());
+  expect(await keys()).toMatchObject({
+    commitment_signer: changed().commitmentSigner,
+    registrar: {
+      address: changed().registrar,
+      bounds: { max_purchase: "7", open_budget: "8", valid_until: toTimestamp(4_000_000_000) },
+    },
+  });
+});
+
+test("bounds without an end are shown with the last second that a timestamp can say", async () => {
+  const { registrar, commitmentSigner, bounds } = opened();
+  const endless = { ...bounds, validUntil: 2n ** 64n - 1n };
+  const { address } = stage.sandbox.chain.deployment.registrar;
+  const functionName = "setBounds";
+  const args = [hashId(stage.program), registrar, commitmentSigner, endless] as const;
+  const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args });
+  expect((await stage.wallet("deployer").send({ to: address, data })).status).toBe("success");
+  expect((await keys()).registrar.bounds.valid_until).toBe("9999-12-31T23:59:59Z");
+});
+
+test("the program shows its former bounds again after a reorg that removes the change, and the change when it comes back", async () => {
+  const before = await keys();
+  await stage.sandbox.wallets.deployer.setBounds(stage.program, changed());
+  const after = await keys();
+  expect(after).not.toEqual(before);
+  await stage.reorg(1);
+  expect(await keys()).toEqual(before);
+  const { address } = stage.sandbox.chain.deployment.registrar;
+  const again = setBoundsCall(address, hashId(stage.program), changed());
+  await stage.reorg(1, [[await stage.sign("deployer", again), 0]]);
+  expect(await keys()).toEqual(after);
+});

@@ -1,0 +1,653 @@
+import { encodeFunctionData, type Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import { approveCall, collectRefundCall } from "../../../protocol/call.ts";
+import { hashId } from "../../../protocol/id.ts";
+import { toTimestamp } from "../../../protocol/time.ts";
+import type { SentTransaction } from "../../../sandbox/service/wallets/test-wallet.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { type Answer, problem, type Schema, Stage } from "../stage.ts";
+
+let stage: Stage;
+let mark: Snapshot;
+
+const cap = 1_000_000_000_000n;
+const day = 86_400;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "refunds", patienceMs: 30_000 });
+  mark = await stage.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await mark.restore();
+  await stage.renew();
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+type Approved = Pick<Awaited<ReturnType<Stage["approvedPurchase"]>>, "purchase" | "decision">;
+
+async function refund({ purchase, decision }: Approved, key = stage.key()): Promise<Answer> {
+  const path = stage.path(`/purchases/${purchase.id}/refunds`);
+  return await stage.post(path, { decision_id: decision.id }, { "Idempotency-Key": key });
+}
+
+/** What the merchant takes away in the moment of the collection, and how it gives it back. */
+const takings = {
+  allowance: {
+    take: async () => await stage.wallet("merchant").submit(allow(0n)),
+    giveBack: async () => await fund(cap),
+    reason: "ERC20: transfer amount exceeds allowance",
+    words:
+      "the merchant's allowance to the funding source does not cover the award. Let the merchant approve the funding source for it",
+  },
+  balance: {
+    take: async () => await stage.wallet("merchant").submit(await transferOfAll("merchant", "stranger")),
+    giveBack: async () => {
+      const { status } = await stage.wallet("stranger").send(await transferOfAll("stranger", "merchant"));
+      expect(status).toBe("success");
+    },
+    reason: "ERC20: transfer amount exceeds balance",
+    words: "the merchant's balance does not cover the award. Let the merchant hold it",
+  },
+} as const;
+
+/** The merchant's approval of an amount to the funding source. */
+function allow(allowance: bigint) {
+  const { token, fundingSource } = stage.sandbox.chain.deployment;
+  return approveCall(token.address, fundingSource.address, allowance);
+}
+
+async function fund(allowance: bigint): Promise<void> {
+  expect((await stage.wallet("merchant").send(allow(allowance))).status).toBe("success");
+}
+
+async function transferOfAll(from: string, to: string) {
+  const { client, deployment } = stage.sandbox.chain;
+  const token = { address: deployment.token.address, abi: testUsdcAbi } as const;
+  const { address } = stage.wallet(from);
+  const balance = await client.readContract({ ...token, functionName: "balanceOf", args: [address] });
+  return transfer(to, balance);
+}
+
+function transfer(to: string, amount: bigint) {
+  const { address } = stage.sandbox.chain.deployment.token;
+  const args = [stage.wallet(to).address, amount] as const;
+  return { to: address, data: encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args }) };
+}
+
+/** Leaves the merchant exactly so many tokens. */
+async function leave(amount: bigint): Promise<void> {
+  const [taken, left] = [await transferOfAll("merchant", "stranger"), transfer("merchant", amount)];
+  expect((await stage.wallet("merchant").send(taken)).status).toBe("success");
+  expect((await stage.wallet("stranger").send(left)).status).toBe("success");
+}
+
+/** Has a refund's collection mined behind the merchant's transaction that takes something away. */
+async function revert(approved: Approved, what: keyof typeof takings, key?: string): Promise<Answer> {
+  return await stage.behind(
+    async () => [await takings[what].take()],
+    async () => await refund(approved, key),
+  );
+}
+
+async function collected(): Promise<Hex[]> {
+  const { client, deployment } = stage.sandbox.chain;
+  const logs = await client.getContractEvents({
+    address: deployment.registrar.address,
+    abi: purchaseRegistrarAbi,
+    eventName: "RefundCollected",
+    fromBlock: 0n,
+  });
+  return logs.map(({ transactionHash }) => transactionHash);
+}
+
+/** The program's relay operations of refunds, and its budget. */
+async function transactions() {
+  const { data } = await stage.api.GET("/v1/routing/programs/{program}/transactions", {
+    params: { path: { program: stage.program } },
+  });
+  if (data === undefined) throw new Error("The transactions can be read.");
+  const { limit_wei, reserved_wei, spent_wei, available_wei } = data.gas_budget;
+  expect(BigInt(reserved_wei) + BigInt(spent_wei) + BigInt(available_wei)).toBe(BigInt(limit_wei));
+  const costs = data.data.map(({ cost_wei }) => BigInt(cost_wei ?? 0));
+  expect(costs.reduce((sum, cost) => sum + cost, 0n)).toBe(BigInt(spent_wei));
+  return data.data.filter(({ kind }) => kind === "collect_refund");
+}
+
+describe.each(["allowance", "balance"] as const)(
+  "a refund that reverted because the merchant took the %s away",
+  (what) => {
+    test.each(["the same key", "a new key"])(
+      "is refused with the figure while that is missing, and collected once it is back, under %s",
+      async (which) => {
+        const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+        const reverted = await revert(approved, what, "first-key");
+        expect(reverted.status, reverted.text).toBe(422);
+        expect(problem(reverted)).toMatchObject({
+          code: "transaction_reverted",
+          retryable: true,
+          detail: `The transaction of the collection reverted: ${takings[what].words}, then send the identical request again.`,
+          revert: { name: "Error", args: { message: takings[what].reason } },
+          operation: { status: "reverted", attempt: 1 },
+        });
+        const key = which === "the same key" ? "first-key" : "other-key";
+        const short = await refund(approved, key);
+        expect(short.status, short.text).toBe(409);
+        expect(problem(short)).toMatchObject({
+          code: "funding_source_insufficient",
+          retryable: true,
+          funding: { award: "10000000", [what]: "0", missing: [what] },
+        });
+        expect(await transactions()).toMatchObject([{ attempt: 1, status: "reverted" }]);
+
+        await takings[what].giveBack();
+        const done = await refund(approved, key);
+        expect(done.status, done.text).toBe(201);
+        const [operation] = await transactions();
+        expect(JSON.parse(done.text)).toMatchObject({
+          refund: { status: "collected", transaction_hash: operation?.hash },
+          operation: { operation_id: operation?.operation_id, attempt: 2, status: "confirmed" },
+        });
+        expect(operation?.hashes).toMatchObject([
+          { attempt: 1, purpose: "original", outcome: "reverted" },
+          { attempt: 2, purpose: "original", outcome: "succeeded", hash: operation?.hash },
+        ]);
+        expect(await collected()).toEqual([operation?.hash]);
+        const again = await refund(approved, key);
+        expect(again.text).toBe(done.text);
+      },
+    );
+  },
+);
+
+test("a refund that reverted while nobody asked is collected by the next request, once for all keys that began it", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  expect((await refund(approved, "first-key")).status).toBe(202);
+  // The merchant's block is a new head, which the relayer follows: it sends what was held.
+  await fund(0n);
+  await expect.poll(async () => (await transactions())[0]?.status).toBe("reverted");
+  await fund(cap);
+  const done = await refund(approved, "other-key");
+  expect(done.status, done.text).toBe(201);
+  const late = await refund(approved, "first-key");
+  expect(late.status, late.text).toBe(201);
+  expect(late.text).toBe(done.text);
+  expect(await transactions()).toMatchObject([{ attempt: 2, status: "confirmed" }]);
+  expect(await collected()).toHaveLength(1);
+});
+
+/** How the key under which a collection began learns that its transaction reverted. */
+const learned = {
+  "with the revert, after a 202": async (approved: Approved) => {
+    stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+    expect((await refund(approved, "first-key")).status).toBe(202);
+    const reverted = await revert(approved, "allowance", "first-key");
+    expect([reverted.status, problem(reverted).code]).toEqual([422, "transaction_reverted"]);
+  },
+  "with the revert, at once": async (approved: Approved) => {
+    const reverted = await revert(approved, "allowance", "first-key");
+    expect([reverted.status, problem(reverted).code]).toEqual([422, "transaction_reverted"]);
+  },
+  "with what is missing, after a 202": async (approved: Approved) => {
+    stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+    expect((await refund(approved, "first-key")).status).toBe(202);
+    await fund(0n);
+    await expect.poll(async () => (await transactions())[0]?.status).toBe("reverted");
+    const short = await refund(approved, "first-key");
+    expect([short.status, problem(short).code]).toEqual([409, "funding_source_insufficient"]);
+  },
+} as const;
+
+test.each([
+  "with the revert, after a 202",
+  "with the revert, at once",
+  "with what is missing, after a 202",
+] as const)(
+  "a key under which a refund began, and that was refused %s, gets the success of another key",
+  async (how) => {
+    const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+    await learned[how](approved);
+    const other = await stage.post(
+      stage.path(`/purchases/${approved.purchase.id}/reconcile`),
+      {},
+      { "Idempotency-Key": "first-key" },
+    );
+    expect([other.status, problem(other).code]).toEqual([422, "idempotency_key_reused"]);
+    await fund(cap);
+    const done = await refund(approved, "other-key");
+    expect(done.status, done.text).toBe(201);
+    const late = await refund(approved, "first-key");
+    expect(late.status, late.text).toBe(201);
+    expect(late.headers["idempotent-replayed"]).toBeUndefined();
+    expect(late.text).toBe(done.text);
+    expect((await refund(approved, "first-key")).headers["idempotent-replayed"]).toBe("true");
+    expect(await collected()).toHaveLength(1);
+  },
+);
+
+test("a refund whose collection is not confirmed is due since its award was recorded, and says so in one event", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  const { purchase, decision } = approved;
+  stage.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  const due = await refund(approved, "first-key");
+  expect(due.status, due.text).toBe(202);
+  const begun: Schema<"RefundExecution"> = JSON.parse(due.text);
+  expect(begun.refund).toEqual({
+    id: expect.stringMatching(/^ref_/),
+    program: stage.program,
+    purchase_id: purchase.id,
+    decision_id: decision.id,
+    status: "due",
+    award: "10000000",
+    from: stage.wallet("merchant").address,
+    to: stage.wallet("beneficiary").address,
+    operation_id: begun.operation.operation_id,
+    transaction_hash: null,
+    created_at: toTimestamp(await stage.sandbox.clock.now()),
+    collected_at: null,
+    event_id: begun.event_id,
+  });
+  const { id: refund_id, event_id, created_at } = begun.refund;
+  const told = { purchase_id: purchase.id, refund_id, award: "10000000" };
+  expect(await refundEvents(purchase)).toEqual([{ id: event_id, type: "refund.due", data: told }]);
+  expect(await read(purchase)).toMatchObject({ status: "refund_due", event_id, figures: { refunded: "0" } });
+  const again = await refund(approved, "other-key");
+  expect([again.status, JSON.parse(again.text).refund]).toEqual([202, begun.refund]);
+
+  await stage.sandbox.chain.client.mine({ blocks: 1 });
+  await stage.sandbox.relayer.clearFaults();
+  const done = await refund(approved, "first-key");
+  expect(done.status, done.text).toBe(201);
+  const finished: Schema<"RefundExecution"> = JSON.parse(done.text);
+  const { transaction_hash, collected_at } = finished.refund;
+  expect(finished.refund).toEqual({
+    ...begun.refund,
+    status: "collected",
+    transaction_hash: finished.operation.hash,
+    collected_at,
+    event_id: finished.event_id,
+  });
+  expect(Date.parse(String(collected_at))).toBeGreaterThan(Date.parse(created_at));
+  expect(await refundEvents(purchase)).toEqual([
+    { id: event_id, type: "refund.due", data: told },
+    { id: finished.event_id, type: "refund.collected", data: { ...told, transaction_hash } },
+  ]);
+  expect(await read(purchase)).toMatchObject({ status: "refunded", figures: { refunded: "10000000" } });
+});
+
+async function read({ id }: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Purchase">> {
+  const { data } = await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    params: { path: { program: stage.program, id } },
+  });
+  if (data === undefined) throw new Error("The purchase can be read.");
+  return data;
+}
+
+async function refundEvents({ id }: Pick<Schema<"Purchase">, "id">) {
+  const events = await stage.sandbox.store.list("events", { subject: id });
+  return events
+    .filter(({ value }) => value.type.startsWith("refund."))
+    .map(({ value }) => ({ id: value.id, type: value.type, data: JSON.parse(value.body).data }));
+}
+
+test("a refund under the decision on another purchase is refused, and nothing is relayed", async () => {
+  const merchant = await stage.fundedMerchant();
+  const { purchase } = await stage.approvedPurchase(merchant);
+  const { decision } = await stage.approvedPurchase(merchant);
+  const path = stage.path(`/purchases/${purchase.id}/refunds`);
+  const refused = await stage.post(path, { decision_id: decision.id });
+  expect(refused.status, refused.text).toBe(404);
+  expect(problem(refused)).toMatchObject({
+    code: "not_found",
+    detail: `There is no decision ${decision.id} of ${purchase.id}.`,
+  });
+  expect(await transactions()).toEqual([]);
+});
+
+const award = 10_000_000n;
+
+test.each([
+  { exact: "allowance", allowance: award, balance: award - 1n, missing: "balance" },
+  { exact: "balance", allowance: award - 1n, balance: award, missing: "allowance" },
+])("the $exact is not told as missing when it is exactly the award", async (given) => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  await fund(given.allowance);
+  await leave(given.balance);
+  const short = await refund(approved);
+  expect(short.status, short.text).toBe(409);
+  expect(problem(short)).toMatchObject({
+    code: "funding_source_insufficient",
+    detail: {
+      balance: "The award is 10000000; the merchant's balance is 9999999.",
+      allowance: "The award is 10000000; the allowance to the funding source is 9999999.",
+    }[given.missing],
+    funding: { [given.exact]: "10000000", [given.missing]: "9999999", missing: [given.missing] },
+  });
+});
+
+test("a refund that is refused before a transaction was mined frees its key", async () => {
+  const approved = await stage.approvedPurchase(await stage.enrolledMerchant());
+  const short = await refund(approved, "first-key");
+  expect([short.status, problem(short).code]).toEqual([409, "funding_source_insufficient"]);
+  const other = await stage.post(
+    stage.path(`/purchases/${approved.purchase.id}/reconcile`),
+    {},
+    { "Idempotency-Key": "first-key" },
+  );
+  expect(other.status, other.text).toBe(200);
+});
+
+test("twenty requests at once for a refund that reverted begin one further attempt", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  await revert(approved, "allowance");
+  await fund(cap);
+  const answers = await Promise.all(Array.from({ length: 20 }, async () => await refund(approved)));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 409).map((answer) => problem(answer).code)).toEqual(
+    Array.from({ length: 19 }, () => "state_conflict"),
+  );
+  expect((await transactions())[0]?.hashes).toHaveLength(2);
+  expect(await collected()).toHaveLength(1);
+});
+
+test("a refund that is under way is resumed, not refused, when its funding is taken away meanwhile", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  stage.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  expect((await refund(approved, "first-key")).status).toBe(202);
+  await fund(0n);
+  for (const key of ["first-key", "other-key"]) {
+    const meanwhile = await refund(approved, key);
+    expect(meanwhile.status, meanwhile.text).toBe(202);
+  }
+  await fund(cap);
+  await stage.sandbox.relayer.clearFaults();
+  const done = await refund(approved, "first-key");
+  expect(done.status, done.text).toBe(201);
+  expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
+});
+
+test("a refund that was accepted and is not funded any more fails without a nonce, and is collected once it is", async () => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  expect((await refund(approved)).status).toBe(202);
+  await fund(0n);
+  const short = await refund(approved);
+  expect(short.status, short.text).toBe(409);
+  expect(problem(short)).toMatchObject({
+    code: "funding_source_insufficient",
+    funding: { missing: ["allowance"] },
+    operation: { status: "failed", nonce: null, reserved_wei: "0" },
+  });
+  await fund(cap);
+  const done = await refund(approved);
+  expect(done.status, done.text).toBe(201);
+  expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
+});
+
+test("a refund above what the funding's cap leaves is refused with that figure, whatever may be drawn, and one of exactly that is not", async () => {
+  const merchant = await stage.fundedMerchant("25000000");
+  await fund(cap);
+  const approve = async (awarded: string): Promise<Approved> => {
+    const purchase = await stage.paidPurchase(merchant);
+    const decision = await stage.decide(purchase, await stage.claim(purchase), { award: awarded });
+    return { purchase, decision };
+  };
+  const [first, second, third] = [
+    await approve("10000000"),
+    await approve("10000000"),
+    await approve("10000000"),
+  ];
+  const rest = await approve("5000000");
+  for (const one of [first, second]) expect((await refund(one)).status).toBe(201);
+  const refused = await refund(third);
+  expect(refused.status, refused.text).toBe(409);
+  expect(problem(refused)).toMatchObject({
+    code: "funding_source_insufficient",
+    retryable: false,
+    detail: "The award is 10000000; the funding's cap leaves 5000000.",
+    funding: { merchant_id: merchant.id, award: "10000000", remaining: "5000000", missing: ["remaining"] },
+  });
+  expect(await transactions()).toHaveLength(2);
+
+  await fund(0n);
+  expect(problem(await refund(rest))).toMatchObject({
+    detail: "The award is 5000000; the allowance to the funding source is 0.",
+    funding: { award: "5000000", remaining: "5000000", missing: ["allowance"] },
+  });
+  await fund(cap);
+  expect((await refund(rest)).status).toBe(201);
+});
+
+/** What the program's admin does between a decision and its refund. */
+const ofTheAdmin: readonly (readonly [what: string, done: () => Promise<SentTransaction>])[] = [
+  ["a pause", async () => await stage.sandbox.wallets.deployer.setPaused(stage.program, true)],
+  [
+    "the end of the bounds",
+    async () => {
+      const { programs } = stage.sandbox.chain.deployment;
+      const program = programs.find(({ id }) => id === stage.program);
+      if (program === undefined) throw new Error("The program is deployed.");
+      const bounds = { maxPurchase: 0n, openBudget: 0n, validUntil: 0 };
+      return await stage.sandbox.wallets.deployer.setBounds(program.id, { ...program, bounds });
+    },
+  ],
+];
+
+test.each(ofTheAdmin)("%s does not keep an owed refund from being collected", async (_what, done) => {
+  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  expect((await done()).receipt.status).toBe("success");
+  const collectedRefund = await refund(approved);
+  expect(collectedRefund.status, collectedRefund.text).toBe(201);
+  expect(JSON.parse(collectedRefund.text)).toMatchObject({
+    refund: { status: "collected", award: "10000000" },
+    operation: { status: "confirmed", attempt: 1 },
+  });
+  expect(await collected()).toHaveLength(1);
+});
+
+describe("the validity of the funding", () => {
+  const validUntil = async () => (await stage.sandbox.clock.now()) + 60 * day;
+
+  async function approvedUntil(funding_valid_until: number): Promise<Approved> {
+    const { api } = stage;
+    const { data } = await api.POST("/v1/routing/programs/{program}/merchants", {
+      params: stage.write(),
+      body: {
+        wallet: stage.wallet("merchant").address,
+        name: "Corner Books",
+        funding_cap: cap.toString(),
+        funding_valid_until,
+      },
+    });
+    if (data === undefined) throw new Error("The merchant is created.");
+    const { transaction, message } = data.enrollment;
+    const { transactionHash } = await stage.wallet("merchant").send(transaction);
+    const signature = await stage.wallet("merchant").signMessage(message);
+    await api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
+      params: stage.write(data.id),
+      body: { transaction_hash: transactionHash, signature },
+    });
+    await fund(cap);
+    return await stage.approvedPurchase(data);
+  }
+
+  async function at(timestamp: number): Promise<void> {
+    await stage.sandbox.clock.travelTo(timestamp);
+    await stage.renew();
+  }
+
+  test("is judged by the time of the next block: one second late is refused before anything is relayed", async () => {
+    const until = await validUntil();
+    const approved = await approvedUntil(until);
+    await at(until);
+    const refused = await refund(approved);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      code: "funding_source_insufficient",
+      retryable: false,
+      detail: `The award is 10000000; the funding covers this purchase until ${toTimestamp(until)}, before the next block.`,
+      funding: { valid_until: until, revoked_at: null, missing: ["valid_until"] },
+    });
+    expect(await transactions()).toEqual([]);
+  });
+
+  test("counts its last second", async () => {
+    const until = await validUntil();
+    const approved = await approvedUntil(until);
+    await at(until - 1);
+    const done = await refund(approved);
+    expect(done.status, done.text).toBe(201);
+  });
+
+  test("that ends while the collection is on its way is told with the revert, and nothing is sent again", async () => {
+    const until = await validUntil();
+    const approved = await approvedUntil(until);
+    const late = await stage.behind(
+      async () => [],
+      async () => await refund(approved),
+      async () => await at(until + 1),
+    );
+    expect(late.status, late.text).toBe(409);
+    expect(problem(late)).toMatchObject({
+      code: "funding_source_insufficient",
+      retryable: false,
+      funding: { missing: ["valid_until"] },
+      revert: { name: "DeadlinePassed", args: { deadline: String(until) } },
+      operation: { status: "reverted", attempt: 1 },
+    });
+    const again = await refund(approved);
+    expect([again.status, problem(again).code]).toEqual([409, "funding_source_insufficient"]);
+    expect(await transactions()).toMatchObject([{ attempt: 1, status: "reverted", reserved_wei: "0" }]);
+  });
+
+  async function revoke({ purchase }: Approved): Promise<void> {
+    const data = encodeFunctionData({
+      abi: purchaseRegistrarAbi,
+      functionName: "revokeFunding",
+      args: [hashId(stage.program), hashId(purchase.merchant_id)],
+    });
+    const { status } = await stage
+      .wallet("merchant")
+      .send({ to: stage.sandbox.chain.deployment.registrar.address, data });
+    expect(status).toBe("success");
+  }
+
+  test("of a revoked funding is the one that was enrolled, also after the purchase's claim deadline", async () => {
+    const until = await validUntil();
+    const approved = await approvedUntil(until);
+    await revoke(approved);
+    const revokedAt = toTimestamp(await stage.sandbox.clock.now());
+    const { deadlines } = approved.purchase;
+    expect(deadlines.claim_deadline).toBeLessThan(until - 1);
+    const revoked = await stage.sandbox.snapshot();
+    const seen: string[] = [];
+    for (const time of [deadlines.claim_deadline - 1, deadlines.claim_deadline, until - 1, until]) {
+      await revoked.restore();
+      await at(time);
+      const allowed = await contractAllows(approved);
+      const answer = await refund(approved);
+      expect(answer.status, `${toTimestamp(time)} ${answer.text}`).toBe(allowed ? 201 : 409);
+      seen.push(allowed ? "allowed" : "refused");
+      if (!allowed)
+        expect(problem(answer)).toMatchObject({
+          code: "funding_source_insufficient",
+          retryable: false,
+          funding: { valid_until: until, revoked_at: revokedAt, missing: ["valid_until"] },
+        });
+    }
+    expect(seen).toEqual(["allowed", "allowed", "allowed", "refused"]);
+  });
+
+  /** Whether the contract would collect in the next block. */
+  async function contractAllows({ purchase, decision }: Approved): Promise<boolean> {
+    const { client, deployment } = stage.sandbox.chain;
+    const program = deployment.programs.find(({ id }) => id === stage.program);
+    const { address } = deployment.registrar;
+    const hash: Hex = `0x${purchase.commitment.hash.slice(2)}`;
+    const decisionHash: Hex = `0x${decision.decision_hash.slice(2)}`;
+    const { to, data } = collectRefundCall(address, hash, BigInt(decision.award), decisionHash);
+    return await client.call({ account: program?.registrar ?? address, to, data, blockTag: "pending" }).then(
+      () => true,
+      () => false,
+    );
+  }
+});
+
+describe("a purchase that a newer enrollment of the wallet covers", () => {
+  /** A purchase whose merchant's wallet has enrolled anew, with another cap and end, before it was offered. */
+  async function coveredAnew() {
+    const former = await stage.enrolledMerchant("20000000000");
+    const purchase = await stage.createPurchase(former);
+    await stage.sandbox.wallets.merchant.revokeFunding(former);
+    const { data: newer } = await stage.api.POST("/v1/routing/programs/{program}/merchants", {
+      params: stage.write(),
+      body: {
+        wallet: former.wallet,
+        name: "Corner Books",
+        funding_cap: "60000000",
+        funding_valid_until: (await stage.sandbox.clock.now()) + 60 * day,
+      },
+    });
+    if (newer === undefined) throw new Error("The merchant is created.");
+    const { body } = await stage.sandbox.wallets.merchant.enroll(newer);
+    const enrolled = await stage.post(stage.path(`/merchants/${newer.id}/enrollment`), body);
+    expect(enrolled.status, enrolled.text).toBe(200);
+    await stage.activate(purchase);
+    await stage.pay(purchase);
+    await stage.reconcile(purchase);
+    const claim = await stage.claim(purchase);
+    return { newer, approved: { purchase, claim, decision: await stage.decide(purchase, claim) } };
+  }
+
+  test("is refused with the figures and the merchant of that enrollment", async () => {
+    const { newer, approved } = await coveredAnew();
+    const refused = await refund(approved);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      code: "funding_source_insufficient",
+      retryable: true,
+      detail: `The award is 10000000; the allowance to the funding source is 0. The enrollment of ${newer.id} covers this purchase.`,
+      funding: {
+        merchant_id: newer.id,
+        award: "10000000",
+        remaining: "60000000",
+        allowance: "0",
+        valid_until: newer.funding.valid_until,
+        revoked_at: null,
+        missing: ["allowance"],
+      },
+    });
+  });
+
+  test("is refused once that enrollment has ended, although the one that it was created under has not", async () => {
+    const { newer, approved } = await coveredAnew();
+    await fund(cap);
+    const until = newer.funding.valid_until;
+    await stage.sandbox.clock.travelTo(until);
+    await stage.renew();
+    const refused = await refund(approved);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      retryable: false,
+      detail: `The award is 10000000; the funding covers this purchase until ${toTimestamp(until)}, before the next block. The enrollment of ${newer.id} covers this purchase.`,
+      funding: { merchant_id: newer.id, valid_until: until, missing: ["valid_until"] },
+    });
+  });
+
+  test("is collected under the cap of that enrollment", async () => {
+    const { newer, approved } = await coveredAnew();
+    await fund(cap);
+    expect((await refund(approved)).status).toBe(201);
+    const again = await stage.approvedPurchase(newer);
+    await fund(0n);
+    expect(problem(await refund(again))).toMatchObject({
+      detail: "The award is 10000000; the allowance to the funding source is 0.",
+      funding: { merchant_id: newer.id, remaining: "50000000" },
+    });
+  });
+});

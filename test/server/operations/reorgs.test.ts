@@ -1,0 +1,447 @@
+import { encodeFunctionData, type Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { approveCall } from "../../../protocol/call.ts";
+import { hashId } from "../../../protocol/id.ts";
+import type { OperationKind } from "../../../relayer/relayer.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { type Answer, present, problem, type Schema, Stage } from "../stage.ts";
+
+let stage: Stage;
+let merchant: Schema<"Merchant">;
+let mark: Snapshot;
+
+const cap = 1_000_000_000_000n;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "reorgs", patienceMs: 30_000 });
+  merchant = await stage.fundedMerchant();
+  mark = await stage.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await mark.restore();
+  await stage.renew();
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+/** A relayed effect on a purchase, and what makes it impossible and possible. */
+interface Effect {
+  purchase: string;
+  success: number;
+  event: string;
+  /** The event of the purchase on chain. */
+  log: "PurchaseOffered" | "RefundCollected";
+  ask: (key?: string) => Promise<Answer>;
+  /** Who makes it revert, and by which call. */
+  wallet: string;
+  prevent: Call;
+  allow: Call;
+}
+
+interface Call {
+  to: Hex;
+  data: Hex;
+}
+
+function approval(allowance: bigint): Call {
+  const { token, fundingSource } = stage.sandbox.chain.deployment;
+  return approveCall(token.address, fundingSource.address, allowance);
+}
+
+function pause(paused: boolean): Call {
+  const args = [hashId(stage.program), paused] as const;
+  const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "setPaused", args });
+  return { to: stage.sandbox.chain.deployment.registrar.address, data };
+}
+
+const prepare: { readonly [K in OperationKind]: () => Promise<Effect> } = {
+  async offer() {
+    const { id, commitment } = await stage.createPurchase(merchant);
+    const ask = async (key = stage.key()) =>
+      await stage.post(
+        stage.path(`/purchases/${id}/activate`),
+        { commitment_hash: commitment.hash },
+        { "Idempotency-Key": key },
+      );
+    const made = { success: 200, event: "purchase.activated", log: "PurchaseOffered" } as const;
+    return { ...made, purchase: id, ask, wallet: "deployer", prevent: pause(true), allow: pause(false) };
+  },
+  async collect_refund() {
+    const { purchase, decision } = await stage.approvedPurchase(merchant);
+    const { id } = purchase;
+    const ask = async (key = stage.key()) =>
+      await stage.post(
+        stage.path(`/purchases/${id}/refunds`),
+        { decision_id: decision.id },
+        { "Idempotency-Key": key },
+      );
+    const made = { success: 201, event: "refund.collected", log: "RefundCollected" } as const;
+    return { ...made, purchase: id, ask, wallet: "merchant", prevent: approval(0n), allow: approval(cap) };
+  },
+};
+
+async function read({ purchase }: Pick<Effect, "purchase">): Promise<Schema<"Purchase">> {
+  return present(
+    await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+      params: { path: { program: stage.program, id: purchase } },
+    }),
+  );
+}
+
+/** The newest relay operation of the program. */
+async function operation() {
+  const { data } = present(
+    await stage.api.GET("/v1/routing/programs/{program}/transactions", {
+      params: { path: { program: stage.program } },
+    }),
+  );
+  return data.at(-1);
+}
+
+async function logsOf({ purchase, log }: Effect): Promise<Hex[]> {
+  const { client, deployment } = stage.sandbox.chain;
+  const { hash } = (await read({ purchase })).commitment;
+  const logs = await client.getContractEvents({
+    address: deployment.registrar.address,
+    abi: purchaseRegistrarAbi,
+    eventName: log,
+    fromBlock: 0n,
+  });
+  return logs.filter(({ args }) => args.id === hash).map(({ transactionHash }) => transactionHash);
+}
+
+async function eventsOf({ purchase, event }: Pick<Effect, "purchase" | "event">) {
+  const events = await stage.sandbox.store.list("events", { subject: purchase });
+  return events.filter(({ value }) => value.type === event).map(({ value }) => JSON.parse(value.body).data);
+}
+
+async function bytesOf(hash: string): Promise<Hex> {
+  const { client } = stage.sandbox.chain;
+  return await client.request<{
+    Method: "eth_getRawTransactionByHash";
+    Parameters: [string];
+    ReturnType: Hex;
+  }>({ method: "eth_getRawTransactionByHash", params: [hash] });
+}
+
+/** Does an effect, then has a reorg put what makes it revert in front of its transaction. */
+async function undo(effect: Effect, key: string): Promise<void> {
+  const done = await effect.ask(key);
+  expect(done.status, done.text).toBe(effect.success);
+  await stage.reorg(1, [[await stage.sign(effect.wallet, effect.prevent), 0]]);
+  await expect.poll(async () => (await operation())?.status).toBe("reverted");
+}
+
+async function allowAgain({ wallet, allow }: Effect): Promise<void> {
+  expect((await stage.wallet(wallet).send(allow)).status).toBe("success");
+}
+
+/** What a purchase is once the relayed transaction is undone, and what the next request is refused with. */
+const undone = {
+  offer: {
+    state: { status: "created", route: null },
+    refused: {
+      code: "registrar_bound_exceeded",
+      detail:
+        "The registrar's bounds do not allow this offer of 25000000: the program is paused, which the direct route does not avoid.",
+    },
+    done: { status: "active", route: "registrar_offer" },
+  },
+  collect_refund: {
+    state: {
+      status: "refund_due",
+      route: "registrar_offer",
+      refund: { status: "due", transaction_hash: null, collected_at: null },
+    },
+    refused: {
+      code: "funding_source_insufficient",
+      detail: "The award is 10000000; the allowance to the funding source is 0.",
+    },
+    done: { status: "refunded", route: "registrar_offer" },
+  },
+} as const;
+
+describe.each(["offer", "collect_refund"] as const)("after a reorg in which the %s reverts", (kind) => {
+  test("the purchase is as before it, and a new key repeats it exactly once when it would succeed", async () => {
+    const effect = await prepare[kind]();
+    await undo(effect, "first-key");
+    expect(await read(effect)).toMatchObject(undone[kind].state);
+    expect(await logsOf(effect)).toEqual([]);
+    const refused = await effect.ask();
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject(undone[kind].refused);
+
+    await allowAgain(effect);
+    const answers = await Promise.all([effect.ask("second-key"), effect.ask("third-key")]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([effect.success, 409]);
+    const relayed = await operation();
+    expect(relayed).toMatchObject({
+      attempt: 2,
+      status: "confirmed",
+      hashes: [
+        { attempt: 1, outcome: "reverted" },
+        { attempt: 2, outcome: "succeeded" },
+      ],
+    });
+    expect(await logsOf(effect)).toEqual([relayed?.hash]);
+    expect(await read(effect)).toMatchObject(undone[kind].done);
+    expect((await eventsOf(effect)).map(({ transaction_hash }) => transaction_hash)).toEqual(
+      relayed?.hashes.map(({ hash }) => hash),
+    );
+  });
+
+  test("the key that was answered before it replays its answer", async () => {
+    const effect = await prepare[kind]();
+    const done = await effect.ask("first-key");
+    await stage.reorg(1, [[await stage.sign(effect.wallet, effect.prevent), 0]]);
+    await expect.poll(async () => (await operation())?.status).toBe("reverted");
+    const again = await effect.ask("first-key");
+    expect(again).toMatchObject({ status: effect.success, text: done.text });
+    expect(again.headers["idempotent-replayed"]).toBe("true");
+  });
+
+  test("the explorer's list and timeline say so too", async () => {
+    const effect = await prepare[kind]();
+    await undo(effect, "first-key");
+    const { status } = undone[kind].state;
+    const { control } = stage.sandbox.description.urls;
+    const list = await (await fetch(`${control}/explorer/purchases?status=${status}`)).json();
+    expect(list).toMatchObject({ data: [{ id: effect.purchase, status }] });
+    const timeline = await (await fetch(`${control}/explorer/purchases/${effect.purchase}`)).json();
+    expect(timeline).toMatchObject({ purchase: { status } });
+  });
+});
+
+describe.each(["offer", "collect_refund"] as const)(
+  "after a reorg in which the first attempt of the %s takes effect",
+  (kind) => {
+    test("its transaction is told, not the one of the attempt after it, and nothing is left to repeat", async () => {
+      const effect = await prepare[kind]();
+      const { client } = stage.sandbox.chain;
+      const reverted = await stage.behind(
+        async () => [await stage.wallet(effect.wallet).submit(effect.prevent)],
+        async () => await effect.ask("first-key"),
+      );
+      expect(problem(reverted)).toMatchObject({ operation: { status: "reverted", attempt: 1 } });
+      const first = (await operation())?.hash;
+      if (!first) throw new Error("The first attempt has a transaction.");
+      const raw = await bytesOf(first);
+      await allowAgain(effect);
+      const done = await effect.ask("second-key");
+      expect(done.status, done.text).toBe(effect.success);
+
+      const { address } = stage.wallet(effect.wallet);
+      const nonce = (await client.getTransactionCount({ address })) - 2;
+      await stage.reorg(3, [
+        [await stage.sign(effect.wallet, effect.allow, nonce), 0],
+        [raw, 1],
+      ]);
+      await expect.poll(operation).toMatchObject({ attempt: 1, status: "confirmed", hash: first });
+      expect(await logsOf(effect)).toEqual([first]);
+      const purchase = await read(effect);
+      expect(purchase).toMatchObject(undone[kind].done);
+      if (kind === "collect_refund")
+        expect(purchase.refund).toMatchObject({ status: "collected", transaction_hash: first });
+      const again = await effect.ask();
+      expect(again.status).toBe(409);
+      expect(problem(again)).toMatchObject({
+        code: "state_conflict",
+        current_state: undone[kind].done.status,
+      });
+    });
+  },
+);
+
+test("an offer that a reorg undid is told by the wallet route, which lets the merchant register the purchase instead", async () => {
+  const effect = await prepare.offer();
+  await undo(effect, "first-key");
+  await allowAgain(effect);
+  expect(await stage.action("purchase", effect.purchase, "register")).toMatchObject({
+    allowed: true,
+    why_not: null,
+  });
+  expect(await stage.action("purchase", effect.purchase, "pay")).toMatchObject({
+    allowed: false,
+    why_not: expect.stringContaining("A purchase that is created does not allow reconcile."),
+  });
+  const transaction_hash = await stage.act("merchant", "purchase", effect.purchase, "register");
+  const offered = await effect.ask();
+  expect(offered.status).toBe(409);
+  expect(problem(offered)).toMatchObject({
+    code: "state_conflict",
+    detail: "The merchant has registered this purchase. Confirm that with operation 9 (registration).",
+    current_state: "created",
+    allowed: ["registration"],
+  });
+  const registered = await stage.post(stage.path(`/purchases/${effect.purchase}/registration`), {
+    transaction_hash,
+  });
+  expect(registered.status, registered.text).toBe(200);
+  expect(await read(effect)).toMatchObject({ status: "active", route: "merchant_direct" });
+});
+
+describe("a registration that a reorg removes", () => {
+  async function register(id: string): Promise<Hex> {
+    const hash = await stage.act("merchant", "purchase", id, "register");
+    const path = stage.path(`/purchases/${id}/registration`);
+    const answer = await stage.post(path, { transaction_hash: hash });
+    expect(answer.status, answer.text).toBe(200);
+    return hash;
+  }
+
+  test("leaves a purchase that is created, and that is active again as soon as the merchant has registered it again", async () => {
+    const purchase = (await stage.createPurchase(merchant)).id;
+    const first = await register(purchase);
+    await stage.reorg(1);
+    expect(await read({ purchase })).toMatchObject({ status: "created", route: null });
+    const paid = await stage.post(stage.path(`/purchases/${purchase}/reconcile`), {});
+    expect(problem(paid)).toMatchObject({
+      code: "state_conflict",
+      current_state: "created",
+      allowed: ["activate", "registration"],
+    });
+    // A new block, so that the second transaction is not the first one once more.
+    await stage.wallet("merchant").send({ to: stage.wallet("merchant").address, data: "0x" });
+    expect(await stage.act("merchant", "purchase", purchase, "register")).not.toBe(first);
+    expect(await read({ purchase })).toMatchObject({ status: "active", route: "merchant_direct" });
+  });
+
+  test("is told as it was once the same transaction is mined again", async () => {
+    const purchase = (await stage.createPurchase(merchant)).id;
+    const hash = await register(purchase);
+    const raw = await bytesOf(hash);
+    await stage.reorg(1);
+    expect(await read({ purchase })).toMatchObject({ status: "created" });
+    await stage.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
+    await expect.poll(async () => (await read({ purchase })).status).toBe("active");
+  });
+
+  test("lets the relayer offer the purchase, and the first registration be confirmed when it takes that place again", async () => {
+    const { id, commitment } = await stage.createPurchase(merchant);
+    const hash = await register(id);
+    const raw = await bytesOf(hash);
+    await stage.reorg(1);
+    const offered = await stage.post(stage.path(`/purchases/${id}/activate`), {
+      commitment_hash: commitment.hash,
+    });
+    expect(offered.status, offered.text).toBe(200);
+    expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "registrar_offer" });
+    await stage.reorg(1, [[raw, 0]]);
+    await expect.poll(async () => (await read({ purchase: id })).status).toBe("created");
+    const again = await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash: hash });
+    expect(again.status, again.text).toBe(200);
+    expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "merchant_direct" });
+  });
+});
+
+describe("a reconciled payment that a reorg removes", () => {
+  async function paid() {
+    const purchase = await stage.activePurchase(merchant);
+    const hash = await stage.pay(purchase);
+    const { applied } = await stage.reconcile(purchase);
+    const raw = await bytesOf(hash);
+    const [{ receipts }] = [await read({ purchase: purchase.id })];
+    expect(receipts).toEqual(applied);
+    return { purchase, hash, raw, first: applied };
+  }
+
+  const reconciliations = async (purchase: string) =>
+    await eventsOf({ purchase, event: "purchase.reconciled" });
+
+  /** What a payment is told to serve when it is sent as the registration of another purchase. */
+  async function useOf(transaction_hash: Hex): Promise<unknown> {
+    const { id } = await stage.createPurchase(merchant);
+    const refused = problem(
+      await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash }),
+    );
+    expect(refused).toMatchObject({ status: 422, code: "binding_mismatch" });
+    return refused.binding?.checks.find(({ name }) => name === "unused");
+  }
+
+  test("is told as taken back, with its number in the event", async () => {
+    const { purchase, first } = await paid();
+    await stage.reorg(1);
+    const taken = await stage.reconcile(purchase);
+    expect(taken).toMatchObject({ applied: [], already_reconciled: [], reverted: first });
+    expect((await reconciliations(purchase.id)).map(({ totals }) => totals)).toEqual([
+      { applied: 1, reverted: 0, affected_purchases: 1 },
+      { applied: 0, reverted: 1, affected_purchases: 1 },
+    ]);
+  });
+
+  test("is not reconciled in the block that mines it again, until it is recorded there, and stays used", async () => {
+    const { purchase, hash, raw, first } = await paid();
+    await stage.reorg(1);
+    await stage.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
+    const { blockNumber, blockHash } = await stage.wallet("buyer").receipt(hash);
+    const elsewhere = { ...first[0], block_number: Number(blockNumber), block_hash: blockHash };
+    const moved = await read({ purchase: purchase.id });
+    expect(moved.receipts).toEqual([{ ...elsewhere, reconciled_at: null }]);
+    const recorded = await stage.reconcile(purchase);
+    const again = { ...elsewhere, reconciled_at: recorded.applied[0]?.reconciled_at };
+    expect(again.reconciled_at).not.toBeNull();
+    expect(recorded).toMatchObject({ applied: [again], already_reconciled: [], reverted: first });
+    expect((await read({ purchase: purchase.id })).receipts).toEqual([again]);
+    expect(await useOf(hash)).toEqual({
+      name: "unused",
+      ok: false,
+      expected: null,
+      actual: `payment of ${hash}`,
+    });
+  });
+});
+
+test("a claimed purchase whose offer a reorg undid is claimed again once the offer is repeated", async () => {
+  const effect = await prepare.offer();
+  expect((await effect.ask("first-key")).status).toBe(200);
+  const purchase = await read(effect);
+  await stage.pay(purchase);
+  await stage.reconcile(purchase);
+  const claim = await stage.claim(purchase);
+  // The blocks of the offer, the approval, the payment and the claim.
+  await stage.reorg(4, [[await stage.sign(effect.wallet, effect.prevent), 0]]);
+  await expect.poll(async () => (await operation())?.status).toBe("reverted");
+  expect(await read(effect)).toMatchObject({ status: "created", route: null, claim: { id: claim.id } });
+  await allowAgain(effect);
+  const done = await effect.ask();
+  expect(done.status, done.text).toBe(200);
+  expect(JSON.parse(done.text)).toMatchObject({
+    purchase: { status: "claimed", route: "registrar_offer", claim: { id: claim.id } },
+    operation: { attempt: 2, status: "confirmed" },
+  });
+  expect(await stage.reconcile(purchase)).toMatchObject({
+    applied: [],
+    reverted: [{ amount: "25000000" }],
+    purchase: { status: "claimed" },
+  });
+});
+
+test("a refund whose transaction comes back after a reorg while it is asked for is told as it was, with one event", async () => {
+  const effect = await prepare.collect_refund();
+  const done = await effect.ask("first-key");
+  expect(done.status, done.text).toBe(201);
+  const { refund } = JSON.parse(done.text);
+  await stage.sandbox.chain.client.setAutomine(false);
+  await stage.reorg(1);
+  expect(await read(effect)).toMatchObject({
+    status: "refund_due",
+    refund: { status: "due", transaction_hash: null, collected_at: null },
+  });
+  const asked = effect.ask("second-key");
+  // The request has found the refund due, and waits for its transaction.
+  await expect
+    .poll(async () => (await stage.sandbox.store.get("idempotency", `${stage.program}\nsecond-key`))?.value)
+    .toMatchObject({ state: "in_progress" });
+  await stage.sandbox.chain.client.mine({ blocks: 1 });
+  await stage.sandbox.chain.client.setAutomine(true);
+  const again = await asked;
+  expect(again.status, again.text).toBe(201);
+  expect(JSON.parse(again.text)).toMatchObject({ refund, event_id: refund.event_id });
+  expect(await eventsOf(effect)).toHaveLength(1);
+  expect(await logsOf(effect)).toEqual([refund.transaction_hash]);
+  expect(await read(effect)).toMatchObject({ status: "refunded", refund });
+});

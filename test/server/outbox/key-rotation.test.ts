@@ -1,0 +1,149 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from "jose";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { z } from "zod";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { capabilitiesSchema } from "../../../server/schemas/capabilities.ts";
+import { programSchema } from "../../../server/schemas/program.ts";
+import { startSandbox } from "../../end-to-end/started-sandbox.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+import { Stage } from "./stage.ts";
+
+const jwksSchema = z.object({
+  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })),
+});
+
+let stage: Stage;
+let start: Snapshot;
+
+beforeAll(async () => {
+  stage = await Stage.open({ seed: "rotation" });
+  start = await stage.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await start.restore();
+});
+
+afterAll(async () => {
+  await stage.sandbox.close();
+});
+
+async function jwks(api = stage.sandbox.description.urls.api) {
+  return jwksSchema.parse(await (await fetch(`${api}/.well-known/jwks.json`)).json());
+}
+
+async function publicKeys() {
+  const { keys } = await stage.api.call(capabilitiesSchema, "GET", "/v1/routing/capabilities");
+  return keys;
+}
+
+test("receipts are signed with the new key, and those signed before still verify from the JWKS", async () => {
+  const before = await stage.deliver(await stage.writeEvent());
+  const listed = await jwks();
+  await stage.sandbox.rotateKeys();
+  await stage.sandbox.rotateKeys("receipts");
+  const after = await stage.deliver(await stage.writeEvent());
+  const jwsOf = ({ receipt }: typeof before) => receipt?.jws ?? "";
+  expect(decodeProtectedHeader(jwsOf(after)).kid).toBe((await publicKeys()).receipts.key_id);
+  expect(decodeProtectedHeader(jwsOf(after)).kid).not.toBe(decodeProtectedHeader(jwsOf(before)).kid);
+  const now = await jwks();
+  for (const one of [before, after])
+    await expect(compactVerify(jwsOf(one), createLocalJWKSet(now))).resolves.toBeDefined();
+  await expect(compactVerify(jwsOf(after), createLocalJWKSet(listed))).rejects.toThrow("no applicable key");
+  expect(now.keys.map(({ kid }) => kid)).toEqual(expect.arrayContaining(listed.keys.map(({ kid }) => kid)));
+  expect(now.keys).toHaveLength(listed.keys.length + 5);
+});
+
+test("a duplicate gets its first receipt also after a rotation", async () => {
+  const event = await stage.writeEvent();
+  const first = await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+  await stage.sandbox.rotateKeys("receipts");
+  const again = await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+  expect(again.text).toBe(first.text);
+});
+
+test("notifications are signed with the new keys and with those before, which receivers may still have", async () => {
+  const secrets = [stage.sandbox.description.receiver.hmac_secret];
+  for (const rotation of [1, 2]) {
+    await stage.sandbox.rotateKeys("notifications");
+    secrets.unshift(stage.sandbox.description.receiver.hmac_secret);
+    await stage.deliver(await stage.writeEvent());
+    const { headers, body, verified } = await stage.sandbox.receiver.next();
+    expect(verified).toBe(true);
+    const schemes = headers["webhook-signature"]?.split(" ").map((entry) => entry.split(",")[0]);
+    expect(schemes).toEqual(["v1", "v1", "v1a", "v1a"]);
+    vi.useFakeTimers({ toFake: ["Date"], now: (await stage.sandbox.clock.now()) * 1_000 });
+    try {
+      for (const secret of secrets.slice(0, 2))
+        expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+      for (const secret of secrets.slice(2))
+        expect(() => new Webhook(secret).verify(body, headers)).toThrow("No matching signature");
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(new Set(secrets).size).toBe(rotation + 1);
+  }
+});
+
+test("the receiver no longer takes what the key before the rotation signed", async () => {
+  const event = await stage.writeEvent();
+  await stage.sandbox.rotateKeys("notifications");
+  const refused = await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+  expect(refused.body).toMatchObject({ code: "signature_invalid" });
+});
+
+test("program and capabilities show the key that signs now", async () => {
+  const before = await publicKeys();
+  await stage.sandbox.rotateKeys();
+  const after = await publicKeys();
+  const program = await stage.api.call(programSchema, "GET", stage.path(""), { bearer: stage.credential });
+  expect(after.notifications).not.toEqual(before.notifications);
+  expect(after.receipts).not.toEqual(before.receipts);
+  expect(program.keys.notifications).toEqual(after.notifications);
+  const { key_id, public_key } = stage.sandbox.description.reviewer;
+  expect(program.keys.reviewer).toEqual({ key_id, public_key });
+});
+
+test("a restore takes a rotation back, and the same rotation gives the same keys again", async () => {
+  const before = await publicKeys();
+  const { reviewers } = stage.sandbox.description;
+  await stage.sandbox.rotateKeys();
+  const rotated = await publicKeys();
+  const { reviewers: rotatedReviewers } = stage.sandbox.description;
+  await start.restore();
+  expect(await publicKeys()).toEqual(before);
+  expect(stage.sandbox.description.reviewers).toEqual(reviewers);
+  expect(stage.sandbox.description.receiver.hmac_secret).toBe((await stage.keys()).secret);
+  await stage.sandbox.rotateKeys();
+  expect(await publicKeys()).toEqual(rotated);
+  expect(stage.sandbox.description.reviewers).toEqual(rotatedReviewers);
+});
+
+test("the reviewers of all programs rotate, and their old keys stay in the JWKS as reviewers' keys", async () => {
+  const { reviewers } = stage.sandbox.description;
+  await stage.sandbox.rotateKeys("reviewer");
+  const { reviewers: rotated } = stage.sandbox.description;
+  const ids = [...rotated, ...reviewers].map(({ key_id }) => key_id);
+  expect(new Set(ids).size).toBe(4);
+  const listed = (await jwks()).keys.filter(({ purpose }) => purpose === "reviewer");
+  expect(listed.map(({ kid }) => kid)).toEqual(ids);
+});
+
+test("a kept sandbox remembers a rotation that was made over the control API, and says the secret anew", async () => {
+  const folder = await temporaryFolder();
+  const first = await startSandbox(folder, "--mode", "deterministic");
+  const rotation = await fetch(`${first.description.urls.control}/keys/rotate`, { method: "POST" });
+  expect(await rotation.json()).toEqual({ rotated: ["notifications", "receipts", "reviewer"] });
+  const listed = await jwks(first.description.urls.api);
+  const published = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
+  await first.end("SIGKILL");
+  await using second = await startSandbox(folder, "--mode", "deterministic");
+  expect(await jwks(second.description.urls.api)).toEqual(listed);
+  expect(second.description.receiver.hmac_secret).toBe(published.receiver.hmac_secret);
+  expect(second.description.reviewers).toEqual(published.reviewers);
+  expect(second.description.receiver.hmac_secret).not.toBe(first.description.receiver.hmac_secret);
+  expect(second.description.reviewer.key_id).not.toBe(first.description.reviewer.key_id);
+});

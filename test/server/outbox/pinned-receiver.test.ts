@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { pinReceiver } from "../../../sandbox/lib/http/pin-receiver.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { operations } from "../../../server/operations/table.ts";
+import type { EventRecord } from "../../../server/store/records.ts";
+import { type ExternalReceiver, openReceiver, Stage } from "./stage.ts";
+
+/** A name that no DNS has; what it stands for is the test's to say. */
+const name = "receiver.test";
+const answers = ["127.0.0.1", "127.0.0.2"];
+const asked: string[] = [];
+
+let stage: Stage;
+let start: Snapshot;
+/** What was pinned. */
+let receiver: ExternalReceiver;
+/** The same port on the address that DNS moves to, and a port of its own: nothing may ever arrive there. */
+let moved: ExternalReceiver;
+let trap: ExternalReceiver;
+
+beforeAll(async () => {
+  receiver = await openReceiver();
+  moved = await openReceiver("127.0.0.2", receiver.port);
+  trap = await openReceiver();
+  stage = await Stage.open({
+    seed: "pinned",
+    receiverUrl: `http://${name}:${receiver.port}/hooks?from=sandbox`,
+    resolveHost: async (hostname) => {
+      asked.push(hostname);
+      return { address: answers.shift() ?? "", family: 4 };
+    },
+  });
+  start = await stage.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await start.restore();
+  receiver.received.length = 0;
+  receiver.answer = (_, response) => response.writeHead(204).end();
+});
+
+afterAll(async () => {
+  expect([...moved.received, ...trap.received]).toEqual([]);
+  await stage.sandbox.close();
+  for (const one of [receiver, moved, trap]) await one[Symbol.asyncDispose]();
+});
+
+test("the receiver that was named at the start gets the event, at its path and under its name", async () => {
+  const event = await stage.writeEvent();
+  const { notification } = await stage.deliver(event);
+  expect(notification).toMatchObject({ status: "delivered", attempts: [{ status_code: 204 }] });
+  expect(receiver.received).toMatchObject([
+    {
+      method: "POST",
+      url: "/hooks?from=sandbox",
+      body: event.body,
+      headers: { host: `${name}:${receiver.port}`, "webhook-id": event.id },
+    },
+  ]);
+});
+
+test("its success is signed for, so that there is a receipt of every delivered event", async () => {
+  const event = await stage.writeEvent();
+  const { receipt } = await stage.deliver(event);
+  expect(receipt).toMatchObject({
+    event_id: event.id,
+    receiver: `http://${name}:${receiver.port}/hooks?from=sandbox`,
+    body_sha256: event.body_sha256,
+    deliveries: 1,
+  });
+  expect((await stage.receipts()).data).toEqual([receipt]);
+});
+
+describe("operation 17 refuses every event while another URL is pinned", () => {
+  const toOperation17 = async (event: EventRecord) =>
+    await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+  const refusal = () => ({
+    status: 403,
+    body: {
+      code: "receiver_not_pinned",
+      detail: `Notifications go to ${stage.sandbox.description.receiver.url}, not to this operation. Send the event there, or start the sandbox without another receiver URL.`,
+      retryable: false,
+    },
+  });
+
+  test("an event that the pinned receiver refused gets no receipt from it", async () => {
+    receiver.answer = (_, response) => response.writeHead(500).end();
+    const event = await stage.writeEvent();
+    expect((await stage.deliver(event)).notification.status).toBe("exhausted");
+    expect(await toOperation17(event)).toMatchObject(refusal());
+    expect((await stage.receipts()).data).toEqual([]);
+  });
+
+  test("the receipt of a delivered event counts only what the pinned receiver accepted", async () => {
+    const event = await stage.writeEvent();
+    await stage.deliver(event);
+    expect(await toOperation17(event)).toMatchObject(refusal());
+    expect((await stage.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 1 }]);
+  });
+
+  test("it refuses before it looks at signatures, and writes nothing", async () => {
+    const before = await stage.sandbox.fingerprint();
+    expect(await stage.receive({}, "{}")).toMatchObject(refusal());
+    expect(await stage.sandbox.fingerprint()).toEqual(before);
+  });
+});
+
+test("the sandbox's own receiver may be pinned by its URL, under any of its names", async () => {
+  const free = await openReceiver();
+  const { port: api } = free;
+  await free[Symbol.asyncDispose]();
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const receiverUrl = `http://${host}:${api}/v1/routing/notification-receiver`;
+    await using own = await Stage.open({ ports: { api }, receiverUrl });
+    const { notification, receipt } = await own.deliver(await own.writeEvent());
+    expect(notification).toMatchObject({ status: "delivered", attempts: [{ status_code: 200 }] });
+    expect(receipt).toMatchObject({ receiver: receiverUrl, deliveries: 1 });
+  }
+});
+
+test("the address is asked for once, at the start, whatever DNS says later", async () => {
+  for (let attempt = 0; attempt < 3; attempt += 1) await stage.deliver(await stage.writeEvent());
+  expect(receiver.received).toHaveLength(3);
+  expect(asked).toEqual([name]);
+});
+
+test.each([301, 302, 303, 307, 308])("a redirect with %i is recorded and not followed", async (status) => {
+  receiver.answer = (_, response) => response.writeHead(status, { location: trap.url }).end();
+  const { notification } = await stage.deliver(await stage.writeEvent());
+  expect(notification.status).toBe("exhausted");
+  expect(notification.attempts).toHaveLength(5);
+  expect(notification.attempts[0]).toMatchObject({
+    status_code: status,
+    error: "the answer is a redirect, which is not followed",
+  });
+});
+
+test("an answer that never ends is cut, and one that breaks off is none", async () => {
+  receiver.answer = ({ headers }, response) => {
+    response.writeHead(headers["webhook-id"] === endless.id ? 200 : 500);
+    const pour = () => {
+      while (response.write("x".repeat(65_536)));
+      response.once("drain", pour);
+    };
+    pour();
+  };
+  const endless = await stage.writeEvent();
+  const { notification } = await stage.deliver(endless);
+  expect(notification).toMatchObject({
+    status: "delivered",
+    attempts: [{ response_body: "x".repeat(2_048) }],
+  });
+
+  receiver.answer = (_, response) => {
+    response.writeHead(200, { "content-length": "100" }).write("half");
+    setImmediate(() => response.destroy());
+  };
+  const broken = await stage.deliver(await stage.writeEvent());
+  expect(broken.notification).toMatchObject({ status: "exhausted" });
+  expect(broken.receipt).toBeNull();
+  expect(broken.notification.attempts[0]).toMatchObject({ status_code: null, error: "connection dropped" });
+});
+
+describe("no request names another destination", () => {
+  const names = ["callback", "callback_url", "url", "receiver", "receiver_url", "webhook_url", "destination"];
+  const writes = operations.filter(({ method, body }) => method === "post" && body !== undefined);
+
+  test.each(writes)(
+    "$id refuses a callback of any name in its body",
+    async ({ path, authorization, idempotent }) => {
+      const filled = path
+        .replace("{program}", stage.program)
+        .replace("{id}", path.includes("merchant") ? "mer_abcdefghij234567abcd" : "pur_abcdefghij234567abcd");
+      const [account] = stage.sandbox.description.accounts;
+      const bearer = authorization.kind === "account" ? account?.key : stage.credential;
+      const body = Object.fromEntries(names.map((one) => [one, trap.url]));
+      const answer = await stage.api.send("POST", filled, {
+        ...(bearer === undefined ? {} : { bearer }),
+        ...(idempotent ? { idempotencyKey: stage.key() } : {}),
+        body,
+      });
+      expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } });
+      expect(answer.body).toMatchObject({
+        errors: expect.arrayContaining(
+          names.map((one) => expect.objectContaining({ pointer: `/${one}`, code: "unknown_field" })),
+        ),
+      });
+    },
+  );
+
+  test("nor does a header, or what a merchant calls itself", async () => {
+    const { address } = stage.sandbox.wallets.merchant;
+    const merchant = { wallet: address, name: trap.url, funding_cap: "1", reference: trap.url };
+    expect(await stage.post("/merchants", merchant)).toMatchObject({ status: 201 });
+    const headers = [
+      "callback-url",
+      "x-callback-url",
+      "x-forwarded-host",
+      "forwarded",
+      "link",
+      "location",
+      "origin",
+    ];
+    const response = await fetch(new URL(stage.path("/notifications"), stage.api.baseUrl), {
+      method: "POST",
+      headers: {
+        ...Object.fromEntries(headers.map((header) => [header, trap.url])),
+        authorization: `Bearer ${stage.credential}`,
+        "idempotency-key": stage.key(),
+        "content-type": "application/json",
+      },
+      body: "{}",
+    });
+    expect(response.status).toBe(200);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test("nor does a query", async () => {
+    await stage.writeEvent();
+    const answer = await stage.post(`/notifications?receiver=${encodeURIComponent(trap.url)}`, {});
+    expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } });
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+describe("a receiver's URL is refused at the start", () => {
+  const elsewhere = async () => ({ address: "127.0.0.1", family: 4 });
+
+  test.each([
+    ["http://user@127.0.0.1:4040/", "user name or password"],
+    ["http://user:secret@127.0.0.1:4040/", "user name or password"],
+    ["http://@127.0.0.1:4040/", "user name or password"],
+    ["http://127.0.0.1:4020@evil.test/", "user name or password"],
+    ["http://127.0.0.1:4040/#hooks", "fragment"],
+    ["http://127.0.0.1:4040/#", "fragment"],
+    ["ftp://127.0.0.1/", "http or https"],
+    ["file:///etc/passwd", "http or https"],
+    ["javascript:alert(1)", "http or https"],
+    ["127.0.0.1:4040", "http or https"],
+    ["//127.0.0.1/", "http or https"],
+    ["", "http or https"],
+    ["http://", "not a URL"],
+    ["http:/127.0.0.1/", "not a URL"],
+    ["http://127.0.0.1:99999/", "not a URL"],
+    ["http://127.0.0.1:0/", "port 0"],
+    [" http://127.0.0.1/", "http or https"],
+    ["http://127.0.0.1/ hooks", "space"],
+    ["http://127.0.0.1\\@evil.test/", "backslash"],
+    ["http://127.0.0.1\n.evil.test/", "space"],
+    ["http://2130706433/", "write 127.0.0.1"],
+    ["http://0x7f000001:4040/", "write 127.0.0.1"],
+    ["http://0177.0.0.1/", "write 127.0.0.1"],
+    ["http://127.1/", "write 127.0.0.1"],
+    ["http://%31%32%37.0.0.1/", "write 127.0.0.1"],
+    ["http://[::ffff:127.0.0.1]:4040/", "write 127.0.0.1"],
+    ["http://[::ffff:7f00:1]/", "write 127.0.0.1"],
+    ["http://[0:0:0:0:0:0:0:1]/", "write [::1]"],
+  ])("%j, because of: %s", async (url, reason) => {
+    await expect(pinReceiver(url, elsewhere)).rejects.toThrow(reason);
+    await expect(pinReceiver(url, elsewhere)).rejects.toMatchObject({ code: "receiver_invalid" });
+  });
+
+  test.each([
+    "http://127.0.0.1:4040/hooks?a=b",
+    "https://receiver.test/",
+    "http://[::1]:4040/",
+    "HTTP://LOCALHOST/",
+  ])("but not %j", async (url) => {
+    const pinned = await pinReceiver(url, elsewhere);
+    expect(pinned.url.href).toBe(new URL(url).href);
+    expect(pinned.address).toBe(url.includes("[") ? "::1" : "127.0.0.1");
+  });
+
+  test("before anything is started, and a name without an address too", async () => {
+    await expect(createSandbox({ receiverUrl: "http://a:b@127.0.0.1/" })).rejects.toThrow(
+      "user name or password",
+    );
+    const resolveHost = async () => await Promise.reject(new Error("ENOTFOUND"));
+    await expect(createSandbox({ receiverUrl: "http://nowhere.test/", resolveHost })).rejects.toThrow(
+      "The receiver's name nowhere.test has no address",
+    );
+  });
+});

@@ -1,0 +1,376 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Address, zeroAddress, zeroHash } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BudgetRecord } from "../../../relayer/journal.ts";
+import type { OperationRecord, OperationStatus } from "../../../relayer/relayer.ts";
+import type { EventRecord, PurchaseRecord } from "../../../server/store/records.ts";
+import type { Filter, Store } from "../../../server/store/store.ts";
+
+/** A store that the promises are tested on, and a way to leave and come back to what it keeps. */
+export interface OpenedStore {
+  store: Store;
+  /** Closes it and opens it again; null for one that keeps nothing. */
+  reopen: (() => Promise<Store>) | null;
+  close: () => Promise<void>;
+}
+
+/** Tests every promise of {@link Store} on one implementation. */
+export function testStore(open: () => Promise<OpenedStore>): void {
+  let opened: OpenedStore;
+  let store: Store;
+  let last = 0;
+  const fresh = () => {
+    last += 1;
+    return `prg_${last}`;
+  };
+
+  beforeAll(async () => {
+    opened = await open();
+    store = opened.store;
+  });
+  afterAll(async () => {
+    await opened.close();
+  });
+
+  test("a record is read as it was written, to the last character", async () => {
+    const step = `"quotes' \\ ; -- \n\t\0 \u2028 ü 🦊 \ud800`;
+    const terms = { z: 1, a: { "10": [], "9": null, "": "" }, __proto_: 1e21, n: -0.5 };
+    const value = { ...purchase, terms };
+    await store.commit([], () => [
+      { kind: "insert", collection: "used_transactions", key: step, value: { step, subject: "" } },
+      { kind: "insert", collection: "purchases", key: "pur_exact", value },
+    ]);
+    const read = await store.get("used_transactions", step);
+    expect(read).toEqual({ key: step, value: { step, subject: "" }, revision: 1 });
+    const kept = await store.get("purchases", "pur_exact");
+    expect(JSON.stringify(kept?.value)).toBe(JSON.stringify(value));
+    expect(await store.get("purchases", "pur_none")).toBeUndefined();
+    expect(await store.get("purchases", "\0")).toBeUndefined();
+  });
+
+  test("revisions count changes, and a change of another revision is refused", async () => {
+    const key = fresh();
+    await store.commit([], () => [budget("insert", key, "1")]);
+    await store.commit([], () => [{ ...budget("insert", key, "2"), kind: "update", revision: 1 }]);
+    await store.commit([], () => [budget("put", key, "3")]);
+    expect(await store.get("budgets", key)).toMatchObject({ revision: 3, value: { limit_wei: "3" } });
+    const conflict = { name: "StoreConflictError", collection: "budgets", key };
+    for (const revision of [2, 4])
+      await expect(
+        (async () =>
+          await store.commit([], () => [{ ...budget("insert", key, "x"), kind: "update", revision }]))(),
+      ).rejects.toMatchObject(conflict);
+    await expect(
+      (async () => await store.commit([], () => [budget("insert", key, "x")]))(),
+    ).rejects.toMatchObject(conflict);
+    for (const revision of [2, 4])
+      await expect(
+        (async () =>
+          await store.commit([], () => [{ kind: "delete", collection: "budgets", key, revision }]))(),
+      ).rejects.toMatchObject(conflict);
+    await store.commit([], () => [{ kind: "delete", collection: "budgets", key, revision: 3 }]);
+    expect(await store.get("budgets", key)).toBeUndefined();
+    await store.commit([], () => [{ kind: "delete", collection: "budgets", key }]);
+    await store.commit([], () => [budget("insert", key, "4")]);
+    expect(await store.get("budgets", key)).toMatchObject({ revision: 1, value: { limit_wei: "4" } });
+  });
+
+  test("a batch with one conflict writes nothing, and its counters do not move", async () => {
+    const [key, other] = [fresh(), fresh()];
+    const counter = `outbox/${key}`;
+    await store.commit([counter], ([number]) => [budget("insert", key, String(number))]);
+    const refused = async () =>
+      await store.commit([counter], () => [budget("put", other, "1"), budget("insert", key, "2")]);
+    await expect(refused()).rejects.toThrow("was changed in between");
+    expect(await store.get("budgets", other)).toBeUndefined();
+    await store.commit([counter], ([number]) => [budget("put", other, String(number))]);
+    expect((await store.get("budgets", other))?.value.limit_wei).toBe("2");
+  });
+
+  test("of many commits at once on one revision exactly one wins", async () => {
+    const key = fresh();
+    await store.commit([], () => [budget("insert", key, "0")]);
+    for (let revision = 1; revision <= 3; revision += 1) {
+      const tries = Array.from({ length: 20 }, async (_, index) => {
+        await store.commit([], () => [
+          { ...budget("insert", key, String(index)), kind: "update", revision },
+          { ...event(`${key}/${revision}/${index}`, key, index), kind: "insert" },
+        ]);
+      });
+      const outcomes = await Promise.allSettled(tries);
+      const won = outcomes.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
+      expect(won).toHaveLength(1);
+      expect(await store.get("budgets", key)).toMatchObject({
+        revision: revision + 1,
+        value: { limit_wei: String(won[0]) },
+      });
+    }
+    expect(await store.list("events", { program: key })).toHaveLength(3);
+  });
+
+  test("a commit that loses to another one reads what it has lost to as soon as it is told", async () => {
+    const key = fresh();
+    await store.commit([], () => [budget("insert", key, "0")]);
+    const tries = Array.from({ length: 10 }, async (_, index) => {
+      try {
+        await store.commit([], () => [
+          { ...budget("insert", key, String(index + 1)), kind: "update", revision: 1 },
+        ]);
+        return { won: index + 1, read: null };
+      } catch {
+        return { won: null, read: Number((await store.get("budgets", key))?.value.limit_wei) };
+      }
+    });
+    const outcomes = await Promise.all(tries);
+    const [winner] = outcomes.flatMap(({ won }) => won ?? []);
+    expect(outcomes.flatMap(({ read }) => read ?? [])).toEqual(Array.from({ length: 9 }, () => winner));
+  });
+
+  test("while commits are under way a list shows each of them whole or not at all, and takes none back", async () => {
+    const [left, right] = [fresh(), fresh()];
+    let underWay = true;
+    const writing = (async () => {
+      for (let number = 1; number <= 50; number += 1)
+        await store.commit([], () => [
+          budget("put", left, String(number)),
+          budget("put", right, String(number)),
+        ]);
+      underWay = false;
+    })();
+    const look = async () => {
+      const all = await store.list("budgets", {});
+      return [left, right].map((one) => Number(all.find(({ key }) => key === one)?.value.limit_wei ?? 0));
+    };
+    const seen: number[] = [];
+    while (underWay) {
+      const [one, other] = await look();
+      expect(one).toBe(other);
+      seen.push(one ?? 0);
+      await nextTurn();
+    }
+    await writing;
+    expect(seen).toEqual(seen.toSorted((one, other) => one - other));
+    expect(await look()).toEqual([50, 50]);
+  });
+
+  test("counters have no gaps and no number twice, however many count at once", async () => {
+    const program = fresh();
+    const counter = `outbox/${program}`;
+    const commits = Array.from({ length: 40 }, async (_, index) => {
+      await store.commit([counter], ([sequence = 0]) => [
+        event(`${program}/${sequence}`, program, sequence),
+        // Every fourth one is refused.
+        ...(index % 4 === 3
+          ? [{ ...event("taken", program, 0), kind: "update", revision: 99 } as const]
+          : []),
+      ]);
+    });
+    await Promise.allSettled(commits);
+    const sequences = (await store.list("events", { program })).map(({ value }) => value.sequence);
+    expect(sequences).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+    const numbers = await Promise.all(Array.from({ length: 20 }, async () => await store.next(program)));
+    expect(new Set(numbers).size).toBe(20);
+    expect(Math.min(...numbers)).toBe(1);
+  });
+
+  test("lists keep the order of insertion, whatever is changed later, page by page and from both ends", async () => {
+    const program = fresh();
+    for (let index = 1; index <= 5; index += 1)
+      await store.commit([], () => [event(`${program}/${6 - index}`, program, index)]);
+    await store.commit([], () => [{ ...event(`${program}/5`, program, 1, "delivered"), kind: "put" }]);
+    const keys = async (filter: Filter<"events">, page?: Parameters<Store["list"]>[2]) =>
+      (await store.list("events", filter, page)).map(({ key }) => Number(key.split("/")[1]));
+    expect(await keys({ program })).toEqual([5, 4, 3, 2, 1]);
+    expect(await keys({ program }, { limit: 2 })).toEqual([5, 4]);
+    expect(await keys({ program }, { limit: 2, after: `${program}/4` })).toEqual([3, 2]);
+    expect(await keys({ program }, { reverse: true, limit: 2, after: `${program}/3` })).toEqual([4, 5]);
+    expect(await keys({ program, delivery: "delivered" })).toEqual([5]);
+    expect(await keys({ program, delivery: "exhausted" })).toEqual([]);
+    await store.commit([], () => [{ ...event(`${program}/5`, program, 1, "exhausted"), kind: "put" }]);
+    expect(await keys({ program, delivery: "delivered" })).toEqual([]);
+    expect(await keys({ program, delivery: "exhausted" })).toEqual([5]);
+  });
+
+  test("orders find their ends and go on from a number, and follow what changes", async () => {
+    const program = fresh();
+    for (const sequence of [3, 1, 2])
+      await store.commit([], () => [operation(program, sequence, "accepted", null)]);
+    for (const sequence of [3, 2])
+      await store.commit([], () => [operation(program, sequence, "signed", sequence + 10)]);
+    const read = async (...parts: Parameters<Store["ordered"]>) =>
+      (await store.ordered(...parts)).map(({ value }) => value.sequence);
+    expect(await read("operations_by_sequence", [program])).toEqual([1, 2, 3]);
+    expect(await read("operations_by_sequence", [program], { from: 2, limit: 1 })).toEqual([2]);
+    expect(await read("operations_by_sequence", [program], { from: 2, reverse: true })).toEqual([2, 1]);
+    expect(await read("operations_by_status", [program, "signed"])).toEqual([2, 3]);
+    expect(await read("operations_by_status", [program, "accepted"])).toEqual([1]);
+    expect(
+      await read("operations_by_nonce", [signerOf(program), zeroHash], { reverse: true, limit: 1 }),
+    ).toEqual([3]);
+    expect(await read("operations_by_nonce", [signerOf(program), zeroHash], { from: 13 })).toEqual([3]);
+    expect(await read("operations_by_nonce", [zeroAddress, zeroHash])).toEqual([]);
+  });
+
+  test("an image taken out and put back is everything, and what came in between is gone", async () => {
+    const program = fresh();
+    await store.commit([`outbox/${program}`], ([sequence = 0]) => [
+      event(`${program}/${sequence}`, program, sequence),
+    ]);
+    await store.commit([], () => [operation(program, 1, "signed", 4)]);
+    const image = await store.export();
+    await store.commit([`outbox/${program}`], ([sequence = 0]) => [
+      event(`${program}/${sequence}`, program, sequence),
+    ]);
+    await store.commit([], () => [operation(program, 1, "confirmed", 4)]);
+    await store.import(image);
+    expect(await store.export()).toEqual(image);
+    expect(await store.list("events", { program })).toHaveLength(1);
+    expect(await store.ordered("operations_by_status", [program, "signed"])).toHaveLength(1);
+    await store.commit([`outbox/${program}`], ([sequence = 0]) => [
+      event(`${program}/${sequence}`, program, sequence),
+    ]);
+    expect((await store.list("events", { program })).map(({ value }) => value.sequence)).toEqual([1, 2]);
+  });
+
+  test("an image is a copy: what its reader changes is not what the store has", async () => {
+    const key = fresh();
+    await store.commit([], () => [budget("insert", key, "1")]);
+    const image = await store.export();
+    const value = image.collections.budgets?.[key]?.value;
+    expect(value).toEqual((await store.get("budgets", key))?.value);
+    Object.assign(value ?? {}, { limit_wei: "2" });
+    expect((await store.get("budgets", key))?.value.limit_wei).toBe("1");
+  });
+
+  test("numbers that were taken before an image was put back count no longer, those in the image do", async () => {
+    const counter = fresh();
+    expect([await store.next(counter), await store.next(counter)]).toEqual([1, 2]);
+    const image = await store.export();
+    expect([await store.next(counter), await store.next(counter)]).toEqual([3, 4]);
+    await store.import(image);
+    expect(await store.next(counter)).toBe(3);
+  });
+
+  test("what was committed is there after it was closed and opened again", async () => {
+    const counter = fresh();
+    expect([await store.next(counter), await store.next(counter)]).toEqual([1, 2]);
+    // Numbers that were taken are kept with the next commit, whatever it is about.
+    await store.commit([], () => [budget("insert", fresh(), "1")]);
+    const image = await store.export();
+    expect(Object.keys(image.collections.events ?? {}).length).toBeGreaterThan(0);
+    if (opened.reopen === null) return;
+    store = await opened.reopen();
+    expect(await store.export()).toEqual(image);
+    expect(await store.next(counter)).toBe(3);
+    const program = fresh();
+    await store.commit([`outbox/${program}`], ([sequence = 0]) => [
+      event(`${program}/${sequence}`, program, sequence),
+    ]);
+    expect(await store.list("events", { program })).toHaveLength(1);
+  });
+}
+
+function budget<K extends "insert" | "put">(kind: K, key: string, limit: string) {
+  const value: BudgetRecord = {
+    program: key,
+    limit_wei: limit,
+    reserved_wei: "0",
+    spent_wei: "0",
+    next_sequence: 1,
+  };
+  return { kind, collection: "budgets", key, value } as const;
+}
+
+/** The insertion of an event. */
+export function event(
+  key: string,
+  program: string,
+  sequence: number,
+  delivery: EventRecord["delivery"] = "undelivered",
+) {
+  const value: EventRecord = {
+    id: key,
+    program,
+    sequence,
+    type: "merchant.created",
+    subject: "mer_aaaaaaaaaaaaaaaaaaaa",
+    body: "{}",
+    body_sha256: zeroHash,
+    created_at: 0,
+    delivery,
+  };
+  return { kind: "insert", collection: "events", key, value } as const;
+}
+
+/** A signer of each program's own. */
+export function signerOf(program: string): Address {
+  return `0x${program.replace(/\D/g, "").padStart(40, "0")}`;
+}
+
+/** An operation as it is put, whatever was there. */
+export function operation(program: string, sequence: number, status: OperationStatus, nonce: number | null) {
+  const value: OperationRecord = {
+    operation_id: `op_${program}_${sequence}`,
+    epoch: zeroHash,
+    business_key: zeroHash,
+    program,
+    kind: "offer",
+    subject: { type: "purchase", id: "pur_1" },
+    sequence,
+    attempt: 1,
+    status,
+    status_reason: null,
+    nonce,
+    nonce_floor: 0,
+    from: signerOf(program),
+    to: zeroAddress,
+    calldata: "0x",
+    decoded: { function: "offer", args: {} },
+    hash: null,
+    transactions: [],
+    superseded: false,
+    gas_limit: "1",
+    gas_used: null,
+    max_fee_per_gas: "1",
+    cost_wei: null,
+    reserved_wei: "1",
+    block_number: null,
+    block_hash: null,
+    confirmations: 0,
+    reorg_count: 0,
+    error: null,
+    created_at: "2026-01-01T00:00:00Z",
+    signed_at: null,
+    broadcast_at: null,
+    mined_at: null,
+    confirmed_at: null,
+  };
+  return { kind: "put", collection: "operations", key: value.operation_id, value } as const;
+}
+
+const purchase: PurchaseRecord = {
+  id: "pur_exact",
+  program: "prg_exact",
+  merchant_id: "mer_1",
+  status: "created",
+  route: null,
+  commitment_hash: zeroHash,
+  commitment_signature: "0x",
+  salt: zeroHash,
+  terms: {},
+  terms_hash: zeroHash,
+  amount: "1",
+  merchant: zeroAddress,
+  buyer: zeroAddress,
+  beneficiary: zeroAddress,
+  offer_deadline: 1,
+  pay_deadline: 2,
+  claim_deadline: 3,
+  reference: null,
+  receipts: [],
+  claim_id: null,
+  decision_id: null,
+  refund_id: null,
+  created_at: 0,
+  event_id: "evt_1",
+};

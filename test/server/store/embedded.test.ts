@@ -1,0 +1,214 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { toLine } from "../../../server/store/checked-lines.ts";
+import { openDirectoryStore, readDirectory } from "../../../server/store/directory.ts";
+import { openEphemeralStore } from "../../../server/store/journaled-store.ts";
+import type { Store } from "../../../server/store/store.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+import { testStore } from "./contract.ts";
+
+describe("in memory", () => {
+  testStore(async () => {
+    const store = openEphemeralStore();
+    return { store, reopen: null, close: async () => await store.close() };
+  });
+});
+
+describe("in a directory", () => {
+  testStore(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-store-"));
+    let store = await openDirectoryStore(folder);
+    const reopen = async () => {
+      await store.close();
+      store = await openDirectoryStore(folder);
+      return store;
+    };
+    const close = async () => {
+      await store.close();
+      await rm(folder, { recursive: true });
+    };
+    return { store, reopen, close };
+  });
+
+  test("any byte that is not as it was written is refused with file and line, or changes nothing", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const whole = await readDirectory(folder);
+    for (const name of ["store.json", "store.journal"]) {
+      const file = join(folder, name);
+      const bytes = await readFile(file);
+      let refused = 0;
+      for (const at of bytes.keys()) {
+        const damaged = Buffer.from(bytes);
+        damaged[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
+        await writeFile(file, damaged);
+        const message = await readDirectory(folder).then(
+          (image) => JSON.stringify(image),
+          (error: unknown) => String(error),
+        );
+        if (/^StoreDamagedError: .*store\.(json|journal), line [0-9]+: /.test(message)) refused += 1;
+        else expect(message).toBe(JSON.stringify(whole));
+      }
+      expect(refused).toBe(bytes.length);
+      await writeFile(file, bytes);
+    }
+  });
+
+  test("a file that ends too early is a shorter past when it is the journal, and refused when it is the snapshot", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const [snapshot, journal] = [join(folder, "store.json"), join(folder, "store.journal")];
+    const bytes = await readFile(snapshot);
+    const accepted: number[] = [];
+    for (const length of bytes.keys()) {
+      await writeFile(snapshot, bytes.subarray(0, length));
+      const outcome = await readDirectory(folder).then(() => "accepted", String);
+      if (outcome === "accepted") accepted.push(length);
+      else if (!/store\.json, line [0-9]+: /.test(outcome)) throw new Error(outcome);
+    }
+    // Only the last newline is no loss.
+    expect(accepted).toEqual([bytes.length - 1]);
+    await writeFile(snapshot, bytes);
+    const written = await readFile(journal);
+    const pasts = new Set<string>();
+    for (const length of written.keys()) {
+      await writeFile(journal, written.subarray(0, length));
+      const past = Object.keys((await readDirectory(folder)).collections.used_transactions ?? {});
+      const lines = written.subarray(0, length + 1).filter((byte) => byte === 0x0a).length;
+      pasts.add(`${lines} lines: ${past.join()}`);
+    }
+    expect([...pasts]).toEqual([
+      "0 lines: 0x01,0x02",
+      "1 lines: 0x01,0x02,0x03",
+      "2 lines: 0x01,0x02,0x03,0x04",
+    ]);
+  });
+
+  test("an image that is put back is on disk at once, for whoever takes over from a process that is killed", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const store = await openDirectoryStore(folder);
+    const image = await store.export();
+    await put(store, "0x05");
+    await store.import(image);
+    expect(await readDirectory(folder)).toEqual(image);
+    await put(store, "0x06");
+    expect(await readDirectory(folder)).toEqual(await store.export());
+    await store.close();
+  });
+
+  test("a snapshot with a record too few or too many is refused, though each of its lines is as it was written", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const file = join(folder, "store.json");
+    const [header = "", first = "", second = "", end = ""] = (await readFile(file, "utf8")).split("\n");
+    for (const records of [[first], [first, second, second], []]) {
+      await writeFile(file, `${[header, ...records, end].join("\n")}\n`);
+      await expect(readDirectory(folder)).rejects.toThrow(
+        `store.json, line ${records.length + 2}: records are missing`,
+      );
+    }
+  });
+
+  test("what was put aside of the journal is whole: an end that was cut off is refused there", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const [journal, aside] = [join(folder, "store.journal"), join(folder, "store.journal.folding")];
+    const written = await readFile(journal);
+    await writeFile(journal, "");
+    await writeFile(aside, written);
+    expect(Object.keys((await readDirectory(folder)).collections.used_transactions ?? {})).toHaveLength(4);
+    await writeFile(aside, written.subarray(0, -5));
+    await expect(readDirectory(folder)).rejects.toThrow(
+      "store.journal.folding, line 2: it does not end as it was written",
+    );
+  });
+
+  test("a write that was cut off is dropped, and the next one stands in its place", async () => {
+    for (const cut of [1, 5]) {
+      const folder = await temporaryFolder();
+      await fill(folder);
+      const journal = join(folder, "store.journal");
+      const written = await readFile(journal);
+      await writeFile(journal, written.subarray(0, -cut));
+      const store = await openDirectoryStore(folder);
+      await put(store, "0x05");
+      const image = await store.export();
+      expect(await readDirectory(folder)).toEqual(image);
+      expect(Object.keys(image.collections.used_transactions ?? {})).toHaveLength(cut === 1 ? 5 : 4);
+      await store.close();
+    }
+  });
+
+  test("an entry that is missing or comes twice is refused", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const journal = join(folder, "store.journal");
+    const [first = "", second = ""] = (await readFile(journal, "utf8")).split("\n");
+    await writeFile(journal, `${second}\n`);
+    await expect(readDirectory(folder)).rejects.toThrow("store.journal, line 1: entry 4 follows entry 2");
+    await writeFile(journal, `${first}\n${toLine({ number: 5, counters: {}, changes: [] })}`);
+    await expect(readDirectory(folder)).rejects.toThrow("store.journal, line 2: entry 5 follows entry 3");
+    // An entry that a snapshot holds already is left out.
+    await writeFile(
+      journal,
+      `${toLine({ number: 2, counters: { x: 99 }, changes: [] })}${first}\n${second}\n`,
+    );
+    expect((await readDirectory(folder)).counters).not.toHaveProperty("x");
+  });
+});
+
+describe("a directory of another format is refused and left alone", () => {
+  const advice = "Use the version that wrote it, or start with --fresh.";
+
+  test.for([
+    {
+      format: 1,
+      snapshot: JSON.stringify({ up_to: 3, image: { version: 1, counters: {}, collections: {} } }),
+    },
+    { format: 3, snapshot: toLine({ format: 3, up_to: 7, something: "new" }) },
+  ])("format $format", async ({ format, snapshot }) => {
+    const folder = await temporaryFolder();
+    const files = new Map([
+      [join(folder, "store.json"), snapshot],
+      [join(folder, "store.journal"), "not read at all"],
+    ]);
+    for (const [file, text] of files) await writeFile(file, text);
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 2. ${advice}`,
+    );
+    expect((await readdir(folder)).sort()).toEqual(["store.journal", "store.json"]);
+    for (const [file, text] of files) expect(await readFile(file, "utf8")).toBe(text);
+  });
+
+  test("a journal without a snapshot", async () => {
+    const folder = await temporaryFolder();
+    const journal = toLine({ number: 1, counters: { crd: 1 }, changes: [] });
+    await writeFile(join(folder, "store.journal"), journal);
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      `${join(folder, "store.json")}, line 1: the file is missing, and the journal beside it holds records.`,
+    );
+    expect(await readdir(folder)).toEqual(["store.journal"]);
+    expect(await readFile(join(folder, "store.journal"), "utf8")).toBe(journal);
+  });
+});
+
+/** Makes a directory as a killed process leaves it: two records in the snapshot, two in the journal. */
+async function fill(folder: string): Promise<void> {
+  const origin = await temporaryFolder();
+  const first = await openDirectoryStore(origin);
+  for (const key of ["0x01", "0x02"]) await put(first, key);
+  await first.close();
+  const second = await openDirectoryStore(origin);
+  for (const key of ["0x03", "0x04"]) await put(second, key);
+  await cp(origin, folder, { recursive: true });
+  await second.close();
+}
+
+async function put(store: Store, key: string): Promise<void> {
+  await store.commit(["outbox/prg_demo"], ([sequence]) => [
+    { kind: "put", collection: "used_transactions", key, value: { step: "offer", subject: `ü ${sequence}` } },
+  ]);
+}

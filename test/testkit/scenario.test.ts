@@ -1,0 +1,250 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, writeFile } from "node:fs/promises";
+import { type OutgoingHttpHeaders, request } from "node:http";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
+import { readScenario, writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
+import { playScenario } from "../../testkit/play-scenario.ts";
+import { cli } from "../cli/program.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+const shipped = fileURLToPath(new URL("../../scenarios/", import.meta.url));
+const files = await readdir(shipped);
+
+/** Creates a merchant with the sandbox's own client. */
+async function createMerchant({ client, wallets }: Sandbox, name: string) {
+  const header = { "Idempotency-Key": `merchant-${name}` };
+  const body = { wallet: wallets.merchant.address, name, funding_cap: "500000000" };
+  return await client.POST("/v1/routing/programs/{program}/merchants", {
+    params: { path: { program: "prg_demo" }, header },
+    body,
+  });
+}
+
+test.for(files)(
+  "the scenario %s comes out as it was recorded (if it is to change: npm run scenarios:record)",
+  {
+    timeout: 60_000,
+  },
+  async (file) => {
+    const scenario = await readScenario(join(shipped, file));
+    const told: string[] = [];
+    await playScenario(scenario, { told: (number, { title }) => told.push(`${number} ${title}`) });
+    expect(told).toHaveLength(scenario.steps.length);
+  },
+);
+
+test("three scenarios ship", () => expect(files).toHaveLength(3));
+
+test("the first step and field that differ are named, and so is an end that differs", async () => {
+  const scenario = await readScenario(join(shipped, "lost-response.yaml"));
+  /** The scenario up to a step, which is changed. */
+  const changed = (number: number, change: (step: Scenario["steps"][number]) => object): Scenario => {
+    const kept = scenario.steps.slice(0, number);
+    const last = kept[number - 1];
+    if (last === undefined) throw new Error(`There is no step ${number}.`);
+    return { ...scenario, steps: [...kept.slice(0, -1), { ...last, ...change(last) }] };
+  };
+  const answered = (status: number, fields: object) =>
+    changed(2, (step) => {
+      if (!("answer" in step)) throw new Error("Step 2 is a request.");
+      return { answer: { status, body: { ...step.answer.body, ...fields } } };
+    });
+  const differences: [Scenario, object][] = [
+    [answered(200, {}), { step: 2, field: "answer.status" }],
+    [answered(201, { name: "Corner Shop" }), { step: 2, field: "answer.body.name" }],
+    [answered(201, { more: null }), { step: 2, field: "answer.body.more" }],
+    [changed(3, () => ({ block: `12 0x${"0".repeat(64)}` })), { step: 3, field: "block" }],
+    [
+      { ...scenario, steps: [] },
+      { step: null, field: "block" },
+    ],
+  ];
+  for (const [altered, difference] of differences)
+    await expect(playScenario(altered)).rejects.toMatchObject(difference);
+  await expect(playScenario(answered(201, { name: "Corner Shop" }))).rejects.toThrow(
+    "Step 2 (Create a merchant) differs in answer.body.name: Corner Shop was recorded, Corner Books came.",
+  );
+});
+
+test("what many clients do at once is recorded in an order that can be repeated, with programs, blocks and time", async () => {
+  await using sandbox = await createSandbox({ seed: "recorded", programs: ["prg_demo", "prg_books"] });
+  await sandbox.record("Many at once");
+  const { wallets, chain, clock } = sandbox;
+  const names = Array.from({ length: 10 }, (_, number) => `Store ${number}`.replace(" ", "-"));
+  await Promise.all([
+    ...names.map((name) => createMerchant(sandbox, name)),
+    wallets.buyer.faucet(1n),
+    wallets.stranger.faucet(2n),
+  ]);
+  await chain.client.mine({ blocks: 3 });
+  await clock.travel({ days: 8 });
+  const { error } = await createMerchant(sandbox, "too-late");
+  expect(error?.code).toBe("credential_expired");
+  const scenario = await sandbox.stopRecording();
+  expect(scenario.steps.length).toBeGreaterThanOrEqual(15);
+  await playScenario(scenario);
+});
+
+test("a recording needs a title, a fresh sandbox and no restore within", async () => {
+  await using sandbox = await createSandbox({ seed: "refused" });
+  const mark = await sandbox.snapshot();
+  await expect(sandbox.record("")).rejects.toThrow("A scenario needs a title");
+  await sandbox.record("Restored");
+  await expect(sandbox.record("Twice")).rejects.toThrow("A recording is under way");
+  await createMerchant(sandbox, "first");
+  await sandbox.wallets.buyer.faucet(1n);
+  await createMerchant(sandbox, "second");
+  await mark.restore();
+  await expect(sandbox.stopRecording()).rejects.toThrow("Blocks left the chain by a reorg or a restore");
+  await sandbox.wallets.buyer.faucet(1n);
+  await expect(sandbox.record("Used")).rejects.toThrow("The sandbox has a past");
+  await expect(sandbox.stopRecording()).rejects.toThrow("Nothing is being recorded");
+});
+
+interface Asked {
+  line?: string;
+  /** Beside the key of an account and the content type of JSON, which undefined takes away. */
+  headers?: OutgoingHttpHeaders;
+  body?: string | Buffer;
+}
+
+/** Sends a request with its headers as they are told, and waits for the end of the answer. */
+async function send(base: string, { line = "POST /v1/routing/access", headers = {}, body = "{}" }: Asked) {
+  const [method, path = ""] = line.split(" ");
+  const told = Object.entries(headers).filter(([, value]) => value !== undefined);
+  const sending = request(base, { method, path, headers: Object.fromEntries(told), agent: false });
+  sending.end(body);
+  const [response] = await once(sending, "response");
+  await once(response.resume(), "end");
+  return response.statusCode;
+}
+
+/** Records one request to a sandbox, the API's unless told otherwise. */
+async function recordOne(sandbox: Sandbox, { headers, ...asked }: Asked, host: "api" | "control" = "api") {
+  await sandbox.record("t");
+  const { urls, accounts } = sandbox.description;
+  const usual = { authorization: `Bearer ${accounts[0]?.key}`, "content-type": "application/json" };
+  return await send(urls[host], { ...asked, headers: { ...usual, ...headers } });
+}
+
+/** Plays a scenario that was written to a file. */
+async function playFile(scenario: Scenario) {
+  const file = join(await temporaryFolder(), "written.yaml");
+  await writeFile(file, writeScenario(scenario));
+  const read = await readScenario(file);
+  expect(read).toEqual(scenario);
+  await playScenario(read);
+}
+
+const latin = "application/json; charset=latin1";
+
+test.for<[string, Asked, number, object]>([
+  ["a charset that is refused", { headers: { "content-type": latin } }, 415, { content_type: latin }],
+  [
+    "a type that begins as JSON's does",
+    { headers: { "content-type": "application/jsonx" } },
+    415,
+    { body: {}, content_type: "application/jsonx" },
+  ],
+  ["an empty body", { body: "" }, 201, { content_type: "application/json" }],
+  ["no content type", { headers: { "content-type": undefined } }, 415, { raw_body: "{}" }],
+  ["neither body nor content type", { body: "", headers: { "content-type": undefined } }, 201, {}],
+  ["a body that is too large", { body: "x".repeat(40_000) }, 413, {}],
+  ["a body that is no JSON", { body: "{ü" }, 400, { raw_body: "{ü" }],
+  ["a body of many levels", { body: "[".repeat(10_000) + "]".repeat(10_000) }, 400, {}],
+  [
+    "a content type and the method GET",
+    { line: "GET /v1/routing/capabilities", body: "" },
+    200,
+    { as: "acct_demo" },
+  ],
+  ["the header content-encoding: identity", { headers: { "content-encoding": "identity" } }, 201, {}],
+  ["an unknown credential", { headers: { authorization: "BEARER  abc" } }, 401, { bearer: "abc" }],
+])("a request with %s is repeated", async ([_, asked, status, step]) => {
+  await using sandbox = await createSandbox({ seed: "repeated" });
+  expect(await recordOne(sandbox, asked)).toBe(status);
+  const scenario = await sandbox.stopRecording();
+  expect(scenario.steps).toMatchObject([{ ...step, answer: { status } }]);
+  await playFile(scenario);
+});
+
+test("a scheme in lower case is repeated, and so is a title of many lines", async () => {
+  await using sandbox = await createSandbox({ seed: "repeated" });
+  await sandbox.record("line1\nline2: {evil}\r- x");
+  const authorization = `bearer ${sandbox.description.accounts[0]?.key}`;
+  const headers = { authorization, "content-type": "application/json" };
+  expect(await send(sandbox.description.urls.api, { headers })).toBe(201);
+  const scenario = await sandbox.stopRecording();
+  expect(scenario.steps).toMatchObject([{ as: "acct_demo", body: {} }]);
+  await playFile(scenario);
+});
+
+const malformed = "its header authorization is not `Bearer <credential>`";
+
+test.for<[string, Asked, number]>([
+  ["its body is encoded (content-encoding: gzip)", { headers: { "content-encoding": "gzip" } }, 415],
+  ["its body is not UTF-8", { body: Buffer.from([0x7b, 0xff, 0x7d]) }, 400],
+  [malformed, { headers: { authorization: "Basic abc" } }, 400],
+  [malformed, { headers: { authorization: "Bearer " } }, 400],
+  ["its header idempotency-key was sent more than once", { headers: { "idempotency-key": ["a", "b"] } }, 201],
+  ["only the first 65536 bytes of its body were kept", { body: "x".repeat(200_000) }, 413],
+  [
+    "bytes of its body were kept",
+    { body: "x".repeat(40_000), headers: { "transfer-encoding": "chunked" } },
+    413,
+  ],
+  [
+    "it is a GET with a body",
+    { line: "GET /v1/routing/capabilities", headers: { "content-length": 2 } },
+    200,
+  ],
+  ["its path is not written as fetch sends it", { line: "POST /v1/routing/../access" }, 404],
+])("a recording is refused with the request and the reason: %s", async ([reason, asked, status]) => {
+  await using sandbox = await createSandbox({ seed: "not-repeated" });
+  expect(await recordOne(sandbox, asked)).toBe(status);
+  const stopped = sandbox.stopRecording();
+  await expect(stopped).rejects.toMatchObject({ code: "scenario_refused" });
+  const { line = "POST /v1/routing/access" } = asked;
+  await expect(stopped).rejects.toThrow(`Step 1, ${line}, cannot be repeated: `);
+  await expect(stopped).rejects.toThrow(`${reason}.`);
+});
+
+test("a request to the control API that a step cannot say is refused too, and the sandbox records on", async () => {
+  await using sandbox = await createSandbox({ seed: "not-repeated" });
+  expect(await recordOne(sandbox, { line: "PUT /faults" }, "control")).toBe(404);
+  await expect(sandbox.stopRecording()).rejects.toThrow(
+    "Step 1, PUT /faults, cannot be repeated: only GET, POST, DELETE can be.",
+  );
+  await sandbox.record("Next");
+  await playFile(await sandbox.stopRecording());
+});
+
+test("a file that is no scenario is refused with what is wrong and where", async () => {
+  const file = join(await temporaryFolder(), "broken.yaml");
+  await expect(readScenario(file)).rejects.toThrow("cannot be read");
+  await writeFile(file, "steps: [\n");
+  await expect(readScenario(file)).rejects.toThrow(/is no YAML: .* at line 2/);
+  await writeFile(file, "format: routing-sandbox-scenario\nversion: 2\n");
+  await expect(readScenario(file)).rejects.toThrow(/is no scenario that can be played:\n.*version/s);
+});
+
+test("the command line records the running sandbox until it is interrupted", async () => {
+  const dataDirectory = await temporaryFolder();
+  await using sandbox = await createSandbox({ dataDirectory });
+  const file = join(dataDirectory, "recorded.yaml");
+  const args = [cli, "scenario", "record", file, "--title", "A merchant", "--data-dir", dataDirectory];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  await once(createInterface(child.stdout), "line");
+  await createMerchant(sandbox, "first");
+  child.kill("SIGINT");
+  expect(await exited).toEqual([0, null]);
+  const scenario = await readScenario(file);
+  expect(scenario).toMatchObject({ title: "A merchant", steps: [{}, { title: "Create a merchant" }] });
+});
