@@ -4,12 +4,12 @@ const attacks = "test/check-contract/attacks.test.ts";
 
 export const chainReader: readonly MutantGroup[] = [
   {
-    file: "server/chain/node-chain.ts",
+    file: "server/chain/observe-transaction.ts",
     tests: [attacks],
     mutants: [
       {
         rule: "A transaction that the node is mining is waited for.",
-        find: "pending && (await awaitAutomine(connect(request)))",
+        find: "pending && (await awaitAutomine(connect(node.request)))",
         replace: "pending && hash.length === 0",
         tests: ["test/server/binding/mined.test.ts"],
       },
@@ -19,6 +19,12 @@ export const chainReader: readonly MutantGroup[] = [
         replace: "if (found === undefined || found.nonce >= 0 || receipt === undefined) return found;",
         tests: ["test/server/binding/mined.test.ts"],
       },
+    ],
+  },
+  {
+    file: "server/chain/deployed-node.ts",
+    tests: [attacks],
+    mutants: [
       {
         rule: "A node with another chain id is refused.",
         find: "chainId !== deployment.chainId || ",
@@ -32,6 +38,12 @@ export const chainReader: readonly MutantGroup[] = [
         replace: "chainId !== deployment.chainId",
         only: "a node of another chain with the same chain id",
       },
+    ],
+  },
+  {
+    file: "server/chain/at-one-head.ts",
+    tests: [attacks],
+    mutants: [
       {
         rule: "What was read while the chain reorganised is read again.",
         find: "if (still?.hash !== head.hash) continue;",
@@ -44,6 +56,12 @@ export const chainReader: readonly MutantGroup[] = [
         replace: "const headRetries = 1;",
         only: "a chain that reorganises while it is read",
       },
+    ],
+  },
+  {
+    file: "server/chain/read-purchase.ts",
+    tests: [attacks],
+    mutants: [
       {
         rule: "The payment logs add up to what the contract says was paid.",
         find: "if (total !== paid)",
@@ -57,6 +75,21 @@ export const chainReader: readonly MutantGroup[] = [
         tests: ["test/server/binding/payment-logs.test.ts"],
       },
       {
+        rule: "Figures are read at one block.",
+        find: "claimHash: unlessZero(figures.claimHash)",
+        replace: "claimHash: figures.claimHash",
+        tests: [
+          "test/server/operations/decisions.test.ts",
+          "test/server/operations/wallet-submissions.test.ts",
+        ],
+      },
+    ],
+  },
+  {
+    file: "server/chain/read-wallet.ts",
+    tests: [attacks],
+    mutants: [
+      {
         rule: "A delegated wallet is told from a contract.",
         find: 'const delegationPrefix = "0xef0100";',
         replace: 'const delegationPrefix = "0xef0101";',
@@ -67,15 +100,6 @@ export const chainReader: readonly MutantGroup[] = [
         find: "return answer === magicValue;",
         replace: 'return answer !== "0x";',
         tests: ["test/server/operations/contract-signatures.test.ts"],
-      },
-      {
-        rule: "Figures are read at one block.",
-        find: "claimHash: unlessZero(figures.claimHash)",
-        replace: "claimHash: figures.claimHash",
-        tests: [
-          "test/server/operations/decisions.test.ts",
-          "test/server/operations/wallet-submissions.test.ts",
-        ],
       },
     ],
   },
@@ -150,13 +174,13 @@ export const chainReader: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/chain/node-chain.ts",
+    file: "server/chain/read-funding.ts",
     tests: ["test/server/operations/refunds.test.ts"],
     mutants: [
       {
         rule: "The cover of a purchase is read at the enrollment that the chain has for it.",
-        find: "const args = [program, merchantRef] as const;\n      const state",
-        replace: "const args = [program, id] as const;\n      const state",
+        find: "const args = [program, merchantRef] as const;\n  const state",
+        replace: "const args = [program, id] as const;\n  const state",
       },
     ],
   },

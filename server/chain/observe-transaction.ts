@@ -1,0 +1,128 @@
+import {
+  type Hex,
+  keccak256,
+  type Log,
+  type PublicClient,
+  type Transaction,
+  type TransactionReceipt,
+} from "viem";
+import type {
+  ObservedBlock,
+  ObservedLog,
+  ObservedReceipt,
+  ObservedTransaction,
+} from "../../protocol/binding/observed-transaction.ts";
+import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
+import { awaitAutomine } from "../../relayer/mining.ts";
+import { connect } from "../../relayer/node.ts";
+import { absent, atOneHead } from "./at-one-head.ts";
+import { codeAt } from "./code-at.ts";
+import { type DeployedNode, readIdentity } from "./deployed-node.ts";
+
+/** Observes a transaction; one that the node is about to mine is waited for. */
+export function transactionObserver(node: DeployedNode): (hash: Hex) => Promise<ObservedTransaction> {
+  const hashCode = codeHasher();
+  return async (hash) => {
+    const seen = await observeAtOneHead(hash, node, hashCode);
+    const pending = seen.envelope !== null && seen.receipt === null;
+    return pending && (await awaitAutomine(connect(node.request)))
+      ? await observeAtOneHead(hash, node, hashCode)
+      : seen;
+  };
+}
+
+async function observeAtOneHead(
+  hash: Hex,
+  node: DeployedNode,
+  hashCode: HashCode,
+): Promise<ObservedTransaction> {
+  const { client } = node;
+  return await atOneHead(client, async (head) => {
+    const [identity, found, receipt] = await Promise.all([
+      readIdentity(node),
+      client.getTransaction({ hash }).catch(absent),
+      client.getTransactionReceipt({ hash }).catch(absent),
+    ]);
+    const transaction = await readMined(client, found, receipt);
+    const envelope = transaction === undefined ? null : await recomputeEnvelope(transaction);
+    const mined = receipt && (await readBlock(hash, receipt, envelope?.to ?? null, client));
+    return {
+      hash,
+      chain: identity,
+      head: { number: BigInt(head.number), hash: head.hash },
+      envelope,
+      receipt: receipt === undefined ? null : toReceipt(receipt),
+      block: mined?.block ?? null,
+      codeHash: mined?.code === undefined ? null : hashCode(mined.code),
+    };
+  });
+}
+
+/**
+ * Reads the block that the chain has at the number of a receipt, with the recipient's code in it.
+ *
+ * @returns undefined when the chain has no block there; no code when the recipient has none or it is not known.
+ */
+async function readBlock(
+  hash: Hex,
+  receipt: TransactionReceipt,
+  to: Hex | null,
+  client: PublicClient,
+): Promise<{ block: ObservedBlock; code: Hex | undefined } | undefined> {
+  const readIn = async (blockHash: Hex) =>
+    await Promise.all([
+      to === null ? undefined : codeAt(client, to, { number: receipt.blockNumber, hash: blockHash }),
+      client.getLogs({ blockHash }),
+    ]);
+  // Asked with the block: it is the receipt's, unless the chain reorganised or the node lies.
+  const early = readIn(receipt.blockHash);
+  early.catch(() => undefined);
+  const found = await client.getBlock({ blockNumber: receipt.blockNumber }).catch(absent);
+  if (found?.hash === undefined || found.hash === null) return undefined;
+  const { number, hash: blockHash, timestamp, transactions } = found;
+  const [code, logs] = await (blockHash === receipt.blockHash ? early : readIn(blockHash));
+  const block = {
+    number,
+    hash: blockHash,
+    timestamp: Number(timestamp),
+    includes: transactions.includes(hash),
+    logs: logs.filter((log) => log.transactionHash === hash).map(toObservedLog),
+  };
+  return { block, code: code === "unknown" ? undefined : code };
+}
+
+/**
+ * A transaction as its block has it: for a moment after a block is made, Anvil still answers from its pool, as if the transaction
+ * were pending. Its hash is recomputed from what is answered, whoever answers.
+ */
+async function readMined(
+  client: PublicClient,
+  found: Transaction | undefined,
+  receipt: TransactionReceipt | undefined,
+): Promise<Transaction | undefined> {
+  if (found === undefined || found.blockHash !== null || receipt === undefined) return found;
+  const { blockHash, transactionIndex: index } = receipt;
+  return (await client.getTransaction({ blockHash, index }).catch(absent)) ?? found;
+}
+
+type HashCode = (code: Hex) => Hex;
+
+/** Contracts have kilobytes of code, and nearly every transaction has the same recipient: the last code's hash is kept. */
+function codeHasher(): HashCode {
+  let last: { code: Hex; hash: Hex } | undefined;
+  return (code) => {
+    if (last?.code !== code) last = { code, hash: keccak256(code) };
+    return last.hash;
+  };
+}
+
+function toReceipt(receipt: TransactionReceipt): ObservedReceipt {
+  const { status, transactionHash, from, to, blockNumber, blockHash } = receipt;
+  return { status, transactionHash, from, to, blockNumber, blockHash, logs: receipt.logs.map(toObservedLog) };
+}
+
+/** A log in the form that a binding compares. */
+export function toObservedLog(log: Log<bigint, number, false>): ObservedLog {
+  const { address, topics, data, logIndex, blockNumber, blockHash, transactionHash, removed } = log;
+  return { address, topics, data, logIndex, blockNumber, blockHash, transactionHash, removed };
+}

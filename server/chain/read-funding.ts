@@ -1,0 +1,50 @@
+import type { Address, ContractFunctionReturnType, Hex } from "viem";
+import type { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { headBlock } from "./at-one-head.ts";
+import type { BlockPoint, ChainCover, ChainFunding } from "./chain.ts";
+import { type DeployedNode, unlessZero } from "./deployed-node.ts";
+
+/** Reads the funding of a merchant at the newest block. */
+export async function readFunding(
+  { program, merchantRef, wallet }: { program: Hex; merchantRef: Hex; wallet: Address },
+  { client, deployment, registrar, token }: DeployedNode,
+): Promise<ChainFunding> {
+  const asOf = await headBlock(client);
+  const at = { blockHash: asOf.hash } as const;
+  const spender = deployment.fundingSource.address;
+  const [state, allowance, balance] = await Promise.all([
+    client.readContract({ ...registrar, functionName: "funding", args: [program, merchantRef], ...at }),
+    client.readContract({ ...token, functionName: "allowance", args: [wallet, spender], ...at }),
+    client.readContract({ ...token, functionName: "balanceOf", args: [wallet], ...at }),
+  ]);
+  // The contract's answer has the wallet's figures only where something is enrolled.
+  return { ...toFunding(state, asOf), allowance, balance };
+}
+
+/** Reads the funding that covers a purchase at the newest block; null while the purchase is not on chain. */
+export async function readCover(id: Hex, { client, registrar }: DeployedNode): Promise<ChainCover | null> {
+  const asOf = await headBlock(client);
+  const at = { blockHash: asOf.hash } as const;
+  const read = { ...registrar, functionName: "purchase", args: [id], ...at } as const;
+  const { status, program, merchantRef } = await client.readContract(read);
+  if (status === 0) return null;
+  const args = [program, merchantRef] as const;
+  const state = await client.readContract({ ...registrar, functionName: "funding", args, ...at });
+  return { ...toFunding(state, asOf), merchantRef, cap: state.cap };
+}
+
+function toFunding(
+  state: ContractFunctionReturnType<typeof purchaseRegistrarAbi, "view", "funding">,
+  asOf: BlockPoint,
+): ChainFunding {
+  const { collected, allowance, balance } = state;
+  return {
+    asOf,
+    authorization: unlessZero(state.authorization),
+    collected,
+    validUntil: Number(state.validUntil),
+    revokedAt: state.revokedAt === 0n ? null : Number(state.revokedAt),
+    allowance,
+    balance,
+  };
+}

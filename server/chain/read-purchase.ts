@@ -1,0 +1,62 @@
+import { type Address, getAbiItem, type Hex } from "viem";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { type DecodedLog, decodeLog } from "../../protocol/binding/match-log.ts";
+import { atOneHead } from "./at-one-head.ts";
+import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "./chain.ts";
+import { type DeployedNode, unlessZero } from "./deployed-node.ts";
+import { toObservedLog } from "./observe-transaction.ts";
+
+const paymentEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
+
+/** Reads a purchase's figures and payments at one block: the newest, or the one that is given. */
+export async function readPurchase(
+  { id, buyer }: { id: Hex; buyer: Address },
+  point: BlockPoint | undefined,
+  { client, registrar, token }: DeployedNode,
+): Promise<ChainPurchase> {
+  const read = async (asOf: BlockPoint): Promise<ChainPurchase> => {
+    const at = { blockHash: asOf.hash } as const;
+    const [figures, approved, logs] = await Promise.all([
+      client.readContract({ ...registrar, functionName: "figures", args: [id], ...at }),
+      client.readContract({ ...token, functionName: "allowance", args: [buyer, registrar.address], ...at }),
+      client.getLogs({
+        address: registrar.address,
+        event: paymentEvent,
+        args: { id },
+        fromBlock: 0n,
+        toBlock: BigInt(asOf.number),
+      }),
+    ]);
+    const payments = logs
+      .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event: "PurchasePaid" }))
+      .filter((log) => log !== null);
+    assertAddUp(id, payments, figures.paid);
+    return {
+      asOf,
+      exists: figures.status !== 0,
+      approved,
+      paid: figures.paid,
+      refunded: figures.refunded,
+      claimHash: unlessZero(figures.claimHash),
+      decisionHash: unlessZero(figures.decisionHash),
+      payments,
+    };
+  };
+  return await atOneHead(client, read, point);
+}
+
+/** Logs and state are read by different methods: a node that leaves out or invents a payment contradicts itself. */
+function assertAddUp(id: Hex, payments: readonly DecodedLog[], paid: bigint): void {
+  let total = 0n;
+  for (const { fields } of payments) {
+    total += BigInt(String(fields["amount"]));
+    if (fields["paidTotal"] !== total.toString())
+      throw new ChainUnavailableError(
+        `A payment log of ${id} says that ${String(fields["paidTotal"])} is paid; the logs up to it add up to ${total}.`,
+      );
+  }
+  if (total !== paid)
+    throw new ChainUnavailableError(
+      `The node's payment logs of ${id} add up to ${total}, its figures say ${paid}.`,
+    );
+}

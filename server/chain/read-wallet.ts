@@ -1,0 +1,52 @@
+import { type Address, ContractFunctionExecutionError, type Hex, type PublicClient, parseAbi } from "viem";
+import type { WalletCode } from "../../protocol/binding/expected-transaction.ts";
+import { recoverSigner } from "../../protocol/wallet-signature.ts";
+import { codeAt } from "./code-at.ts";
+
+/** What a contract answers for a valid signature (ERC-1271): four bytes, and zeros up to the end of the word as Solidity demands. */
+const magicValue = `0x1626ba7e${"00".repeat(28)}`;
+/** What the code of an account starts with that delegates to other code (EIP-7702). */
+const delegationPrefix = "0xef0100";
+
+/** Reads what code a wallet has after a block. */
+export async function readWalletCode(
+  wallet: Address,
+  { number, hash }: { number: number | bigint; hash: Hex },
+  client: PublicClient,
+): Promise<WalletCode> {
+  const code = await codeAt(client, wallet, { number: BigInt(number), hash });
+  if (code === "unknown") return "unknown";
+  if (code === undefined || code === "0x") return "none";
+  return code.toLowerCase().startsWith(delegationPrefix) ? "delegated" : "contract";
+}
+
+/** Verifies a wallet's signature over a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
+export async function verifyWalletSignature(
+  { wallet, digest, signature }: { wallet: Address; digest: Hex; signature: Hex },
+  client: PublicClient,
+): Promise<boolean> {
+  const code = await client.getCode({ address: wallet });
+  if (code === undefined || code === "0x") return (await recoverSigner(digest, signature)) === wallet;
+  return await isValidByContract(client, wallet, digest, signature);
+}
+
+async function isValidByContract(
+  client: PublicClient,
+  wallet: Address,
+  digest: Hex,
+  signature: Hex,
+): Promise<boolean> {
+  const abi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes32)"]);
+  try {
+    const answer = await client.readContract({
+      address: wallet,
+      abi,
+      functionName: "isValidSignature",
+      args: [digest, signature],
+    });
+    return answer === magicValue;
+  } catch (error) {
+    if (error instanceof ContractFunctionExecutionError) return false;
+    throw error;
+  }
+}
