@@ -168,7 +168,7 @@ export const chainReader: readonly MutantGroup[] = [
       {
         rule: "The refunded figure is the chain's.",
         find: "refunded: onChain.refunded.toString()",
-        replace: 'refunded: parts.refund?.award ?? "0"',
+        replace: 'refunded: purchase.refund_id === null ? "0" : purchase.amount',
         tests: ["test/server/operations/refunds.test.ts"],
       },
     ],

@@ -206,7 +206,7 @@ export const clock: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A start that fails by its deadline ends its Anvil.",
-        find: "    await discard();\n",
+        find: "    await discardAnvil(processes, exited, stateFile);\n",
         replace: "",
         only: "before that listens",
       },

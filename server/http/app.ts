@@ -57,52 +57,65 @@ export function createApp(
     request.on("error", ignore);
     next();
   });
-  const route = (operation: Operation) =>
-    app[operation.method](expressPath(operation.path), async (request, response) => {
-      const answer = await answerOperation(operation, {
-        request,
-        response,
-        runner,
-        limiter,
-        operations,
-        services,
-      });
-      finish(request, response, answer, services);
-    });
+  const answering = { runner, limiter, operations, services };
   // Pages stand before what shares their paths, and behind what programs ask for most.
   const isShared = ({ path }: Operation) => path.startsWith("/wallet/");
-  for (const operation of operations) if (!isShared(operation)) route(operation);
+  for (const operation of operations) if (!isShared(operation)) serveOperation(app, operation, answering);
   app.use(pageRoutes(pages, services));
-  for (const operation of operations) if (isShared(operation)) route(operation);
-  for (const resource of resources)
-    app.get(resource.path, async (request, response) => {
-      const headers = { "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-cache" };
-      const read = async () => await resource.read();
-      const body = JSON.stringify(await services.gate.runShared(nameRequest(request), read));
-      finish(request, response, { status: 200, body, headers }, services);
-    });
+  for (const operation of operations) if (isShared(operation)) serveOperation(app, operation, answering);
+  for (const resource of resources) serveResource(app, resource, services);
+  refuseOtherMethods(app, operations, resources);
+  app.use((request) => {
+    throw new Problem("route_not_found", `There is nothing at ${request.path}.`);
+  });
+  app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
+    answerError(error, request, response, services);
+  });
+  return app;
+}
+
+function serveOperation(app: Express, operation: Operation, answering: Answering): void {
+  app[operation.method](expressPath(operation.path), async (request, response) => {
+    const answer = await answerOperation(operation, { ...answering, request, response });
+    finish(request, response, answer, answering.services);
+  });
+}
+
+function serveResource(app: Express, resource: Resource, services: Services): void {
+  app.get(resource.path, async (request, response) => {
+    const headers = { "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-cache" };
+    const read = async () => await resource.read();
+    const body = JSON.stringify(await services.gate.runShared(nameRequest(request), read));
+    finish(request, response, { status: 200, body, headers }, services);
+  });
+}
+
+/** Answers every other method on a path that is served, with those that it has. */
+function refuseOtherMethods(
+  app: Express,
+  operations: readonly Operation[],
+  resources: readonly Resource[],
+): void {
   const paths = [...operations, ...resources.map(({ path }) => ({ path, method: "get" as const }))];
   for (const path of new Set(paths.map((entry) => entry.path)))
     app.all(expressPath(path), () => {
       throw methodNotAllowed(paths.filter((entry) => entry.path === path).map(({ method }) => method));
     });
-  app.use((request) => {
-    throw new Problem("route_not_found", `There is nothing at ${request.path}.`);
-  });
-  app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
-    const problem = toProblem(error);
-    const requestId = String(response.locals["requestId"]);
-    if (problem.status >= 500)
-      services.log.error({ request_id: requestId, causes: describeError(error) }, problem.code);
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    const { docs } = services.settings.urls;
-    const answer = problemAnswer(problem, { docsUrl: docs, instance: request.path, requestId });
-    finish(request, response, answer, services, problem.code);
-  });
-  return app;
+}
+
+/** Answers with the problem that an error is, and logs the causes of one that is the service's own. */
+function answerError(error: unknown, request: Request, response: Response, services: Services): void {
+  const problem = toProblem(error);
+  const requestId = String(response.locals["requestId"]);
+  if (problem.status >= 500)
+    services.log.error({ request_id: requestId, causes: describeError(error) }, problem.code);
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { docs } = services.settings.urls;
+  const answer = problemAnswer(problem, { docsUrl: docs, instance: request.path, requestId });
+  finish(request, response, answer, services, problem.code);
 }
 
 /** Sends an answer and logs what was asked, by whom, and how it ended; nothing that was sent is logged. */

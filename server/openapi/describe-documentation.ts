@@ -27,55 +27,52 @@ export function describeDocumentation(docsUrl: string) {
     tags: [{ name: "Documentation", description: "What to read before and while integrating." }],
     security: [],
     paths: Object.fromEntries(
-      documentationResources.map(({ id, path, contentType, description }) => [
-        path,
-        {
-          get: {
-            operationId: id,
-            summary: description,
-            description,
-            tags: ["Documentation"],
-            security: [],
-            responses: {
-              "200": {
-                description,
-                content: {
-                  [mediaType(contentType)]: {
-                    schema: { type: contentType.startsWith("text/") ? "string" : "object" },
-                  },
-                },
-              },
-              "405": {
-                description: "The host is read-only.",
-                headers: { Allow: { required: true, description: "GET, HEAD", schema: { type: "string" } } },
-                content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-              },
-            },
-          },
-        },
-      ]),
+      documentationResources.map((resource) => [resource.path, { get: describeResource(resource) }]),
     ),
-    components: {
-      schemas: {
-        Problem: {
-          type: "object",
-          description: "An error answer (RFC 9457).",
-          required: ["type", "title", "status", "code", "detail", "instance", "request_id", "retryable"],
-          properties: {
-            type: { type: "string", format: "uri", description: "A page that explains this code." },
-            title: { type: "string" },
-            status: { type: "integer" },
-            code: { anyOf: [{ type: "string", enum: hostCodes }, { type: "string" }] },
-            detail: { type: "string" },
-            instance: { type: "string" },
-            request_id: { type: "string" },
-            retryable: { type: "boolean" },
+    components: { schemas: { Problem: problem } },
+  };
+}
+
+function describeResource({ id, contentType, description }: (typeof documentationResources)[number]) {
+  return {
+    operationId: id,
+    summary: description,
+    description,
+    tags: ["Documentation"],
+    security: [],
+    responses: {
+      "200": {
+        description,
+        content: {
+          [mediaType(contentType)]: {
+            schema: { type: contentType.startsWith("text/") ? "string" : "object" },
           },
         },
+      },
+      "405": {
+        description: "The host is read-only.",
+        headers: { Allow: { required: true, description: "GET, HEAD", schema: { type: "string" } } },
+        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
       },
     },
   };
 }
+
+const problem = {
+  type: "object",
+  description: "An error answer (RFC 9457).",
+  required: ["type", "title", "status", "code", "detail", "instance", "request_id", "retryable"],
+  properties: {
+    type: { type: "string", format: "uri", description: "A page that explains this code." },
+    title: { type: "string" },
+    status: { type: "integer" },
+    code: { anyOf: [{ type: "string", enum: hostCodes }, { type: "string" }] },
+    detail: { type: "string" },
+    instance: { type: "string" },
+    request_id: { type: "string" },
+    retryable: { type: "boolean" },
+  },
+};
 
 /** A content type without its parameters. */
 export function mediaType(contentType: string): string {

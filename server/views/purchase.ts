@@ -24,20 +24,14 @@ export function viewPurchase(
   const { deployment, settings } = services;
   const program = deployment.programs.find(({ id }) => id === purchase.program);
   if (program === undefined) throw new Problem("not_found", `There is no program ${purchase.program}.`);
-  const amount = BigInt(purchase.amount);
-  const reconciled = reconciledOf(purchase);
-  const now = onChain.asOf.timestamp;
-  const expired =
-    (purchase.status === "created" && now > purchase.offer_deadline) ||
-    (onChain.paid === 0n && now > purchase.pay_deadline);
   return {
     id: purchase.id,
     program: purchase.program,
     merchant_id: purchase.merchant_id,
     status: purchase.status,
     route: purchase.route,
-    payment_status: paymentStatus(onChain.paid, amount),
-    expired,
+    payment_status: paymentStatus(onChain.paid, BigInt(purchase.amount)),
+    expired: isExpired(purchase, onChain),
     commitment: {
       typed_data: viewCommitment(purchase, services),
       hash: purchase.commitment_hash,
@@ -54,19 +48,7 @@ export function viewPurchase(
       claim_deadline: purchase.claim_deadline,
     },
     reference: purchase.reference,
-    figures: {
-      amount: purchase.amount,
-      approved: onChain.approved.toString(),
-      paid: onChain.paid.toString(),
-      outstanding: (amount - onChain.paid).toString(),
-      refunded: onChain.refunded.toString(),
-      reconciled: reconciled.toString(),
-      as_of: {
-        block_number: onChain.asOf.number,
-        block_hash: onChain.asOf.hash,
-        timestamp: toTimestamp(onChain.asOf.timestamp),
-      },
-    },
+    figures: viewFigures(purchase, onChain),
     receipts: onChain.payments.map((payment) => viewPaymentReceipt(payment, purchase.receipts)),
     claim: parts.claim && viewClaim(parts.claim, purchase),
     decision: parts.decision && viewDecision(parts.decision),
@@ -75,6 +57,34 @@ export function viewPurchase(
     created_at: toTimestamp(purchase.created_at),
     event_id: purchase.event_id,
   } satisfies Json;
+}
+
+/** A purchase's money as the chain has it, beside what is reconciled. */
+function viewFigures(purchase: PurchaseRecord, onChain: ChainPurchase) {
+  const amount = BigInt(purchase.amount);
+  const reconciled = reconciledOf(purchase);
+  return {
+    amount: purchase.amount,
+    approved: onChain.approved.toString(),
+    paid: onChain.paid.toString(),
+    outstanding: (amount - onChain.paid).toString(),
+    refunded: onChain.refunded.toString(),
+    reconciled: reconciled.toString(),
+    as_of: {
+      block_number: onChain.asOf.number,
+      block_hash: onChain.asOf.hash,
+      timestamp: toTimestamp(onChain.asOf.timestamp),
+    },
+  } satisfies Json;
+}
+
+/** Whether a purchase can no longer be offered or paid. */
+function isExpired(purchase: PurchaseRecord, onChain: ChainPurchase): boolean {
+  const now = onChain.asOf.timestamp;
+  return (
+    (purchase.status === "created" && now > purchase.offer_deadline) ||
+    (onChain.paid === 0n && now > purchase.pay_deadline)
+  );
 }
 
 /** The typed data of a purchase's commitment. */

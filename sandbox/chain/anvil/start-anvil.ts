@@ -1,29 +1,21 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
-import { createAnvil } from "@viem/anvil";
-import { awaitAutomine } from "../../../relayer/mining.ts";
-import { connect } from "../../../relayer/node.ts";
+import { type Anvil, createAnvil } from "@viem/anvil";
+import { endsWithin, unlessAborted } from "../../lib/deadline.ts";
 import { packageRoot } from "../../lib/package-root.ts";
-import { signalProcess } from "../../lib/processes.ts";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
 import { AnvilError } from "./anvil-error.ts";
+import { type AnvilExit, type AnvilOutput, followOutput } from "./anvil-output.ts";
 import { createChainClient } from "./chain-client.ts";
+import { discardAnvil, runAnvil, stopAnvil } from "./end-anvil.ts";
 import { chooseLoopbackAddress } from "./loopback-address.ts";
 import { nodeSocket } from "./node-socket.ts";
-import { adoptDump, dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from "./state-file.ts";
+import { dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from "./state-file.ts";
 
 const GUARD = join(packageRoot(), "sandbox", "chain", "anvil", "guard.sh");
 const START_DEADLINE_MS = 15_000;
-const STOP_DEADLINE_MS = 30_000;
-/** For one that nobody has used yet. */
-const DISCARD_DEADLINE_MS = 5_000;
 /** The library's own deadline waits for the process to end, which it does not; a process ends by the start's signal. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
-const MINE_DEADLINE_MS = 2_000;
-const LOG_CHARACTERS = 4_000;
-/** What Anvil says when it panics, before a long backtrace. */
-const panicLine = /Message:\s+([^\n]{1,200})[^\n]*\n/;
 /**
  * How many of the latest blocks a kept chain can be read and replayed at. Each block's state is dumped whole and grows with the
  * chain, so that all of them would be 500 MB after 3,000 empty blocks; blocks, receipts and trace_transaction are kept for all.
@@ -50,14 +42,6 @@ export interface AnvilOptions {
   readonly stateFile?: string;
   /** Ends the start early; 15 s from now on if not given. */
   readonly signal?: AbortSignal;
-}
-
-/** How an Anvil process ended. */
-interface AnvilExit {
-  /** The exit code of its guard, which is Anvil's own, or `undefined` after a signal. */
-  readonly code: number | undefined;
-  /** What it said of a panic; undefined when it said nothing. */
-  readonly panic: string | undefined;
 }
 
 /** A running Anvil that ends with its parent. */
@@ -104,8 +88,36 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   if (stateFile !== undefined)
     for (const file of [recordFileOf(stateFile), usedFileOf(stateFile)]) await rm(file, { force: true });
   const loaded = resumed ? stateFile : options.initialState;
+  const anvil = guardedAnvil(binary, { ...options, chainId, host, loaded });
+  const output = followOutput(anvil);
+  const { pid, guardPid, port } = await listen(anvil, output, end, stateFile);
+  const url = `http://${host}:${port}`;
 
-  const anvil = createAnvil({
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= stopAnvil({ url, pid, guardPid, exited: output.exited, stateFile });
+    return stopping;
+  };
+  try {
+    const loadedBlock = await unlessAborted(end, verifyOurs(url, chainId, output));
+    // From here on the chain is handed out.
+    if (stateFile !== undefined) await writeFile(usedFileOf(stateFile), "", { mode: 0o600 });
+    const run = () => runAnvil(guardPid);
+    const rest = { exited: output.exited, run, stop, [Symbol.asyncDispose]: stop };
+    return { url, port, pid, resumed, loadedBlock, ...rest };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Prepares an Anvil that runs under its guard. */
+function guardedAnvil(
+  binary: string,
+  options: AnvilOptions & { host: string; loaded: string | undefined },
+): Anvil {
+  const { chainId, unlocked = 0, genesisTimestamp, stateFile, host, loaded } = options;
+  return createAnvil({
     anvilBinary: GUARD,
     startTimeout: NO_DEADLINE_MS,
     host,
@@ -113,9 +125,9 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
     // It answers the sandbox alone; what may call the chain from a page is the façade's to say.
     noCors: true,
     chainId,
-    accounts: options.unlocked ?? 0,
+    accounts: unlocked,
     order: "fifo",
-    timestamp: loaded === undefined ? options.genesisTimestamp : undefined,
+    timestamp: loaded === undefined ? genesisTimestamp : undefined,
     loadState: loaded,
     dumpState: stateFile === undefined ? undefined : dumpFileOf(stateFile),
     execArgs: ([guard, anvilArguments]) => [
@@ -131,48 +143,22 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
       { detached: true, cleanup: false, buffer: false },
     ],
   });
+}
 
-  let log = "";
-  const output = new Set<() => void>();
-  let panic: string | undefined;
-  anvil.on("message", (message) => {
-    panic ??= panicLine.exec(stripVTControlCharacters(log + message))?.[1];
-    log = (log + message).slice(-LOG_CHARACTERS);
-    for (const check of output) check();
-  });
-  const printed = (pattern: RegExp) =>
-    new Promise<RegExpExecArray>((resolve) => {
-      const check = () => {
-        const found = pattern.exec(log);
-        if (found === null) return;
-        output.delete(check);
-        resolve(found);
-      };
-      output.add(check);
-      check();
-    });
-  const exited = new Promise<AnvilExit>((resolve) => {
-    anvil.on("exit", (code) => resolve({ code, panic }));
-  });
+/** Starts an Anvil and returns its processes and its port when it listens; ends it when that takes too long. */
+async function listen(
+  anvil: Anvil,
+  { log, printed, exited }: AnvilOutput,
+  end: AbortSignal,
+  stateFile: string | undefined,
+): Promise<{ pid: number; guardPid: number; port: number }> {
   // The guard's first line would otherwise be cut off by a long start-up banner.
   const processes = printed(/guard (\d+) anvil (\d+)\n/);
-
-  // Nobody has used the chain yet: what an earlier run saved stays as it is.
-  const discard = async () => {
-    // Named within milliseconds; without it there is no process.
-    if (!(await endsWithin(processes, DISCARD_DEADLINE_MS))) return;
-    const [, guard = 0] = (await processes).map(Number);
-    signalProcess(guard, "SIGTERM");
-    if (!(await endsWithin(exited, DISCARD_DEADLINE_MS))) signalProcess(-guard, "SIGKILL");
-    await exited;
-    if (stateFile === undefined) return;
-    for (const file of [dumpFileOf(stateFile), recordFileOf(stateFile)]) await rm(file, { force: true });
-  };
   try {
     await unlessAborted(end, anvil.start());
   } catch (cause) {
-    if (!end.aborted) throw startFailure(log, cause);
-    await discard();
+    if (!end.aborted) throw startFailure(log(), cause);
+    await discardAnvil(processes, exited, stateFile);
     throw new AnvilError(
       "start_failed",
       "Anvil did not listen in time. See what stops it or slows it down.",
@@ -186,41 +172,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   if (guardPid === undefined || pid === undefined || port === undefined) {
     throw new AnvilError("start_failed", "Anvil did not say where it listens. Start again.");
   }
-  const url = `http://${host}:${port}`;
-
-  const run = () => signalProcess(-guardPid, "SIGCONT");
-  let stopping: Promise<void> | undefined;
-  const stop = async () => {
-    run();
-    // Anvil forgets what it has not mined yet.
-    if (stateFile !== undefined) await endsWithin(mineAll(url), MINE_DEADLINE_MS);
-    signalProcess(guardPid, "SIGTERM");
-    if (!(await endsWithin(exited, STOP_DEADLINE_MS))) {
-      signalProcess(-guardPid, "SIGKILL");
-      throw new AnvilError("stop_failed", `Anvil (process ${pid}) did not end within 30 s and was killed.`);
-    }
-    if (stateFile === undefined || (await adoptDump(stateFile))) return;
-    const { code, panic: reason } = await exited;
-    const why = reason === undefined ? "" : ` (${reason})`;
-    throw new AnvilError(
-      "state_lost",
-      `Anvil (process ${pid}) ended with code ${code}${why} and did not save the chain in ${stateFile}. Start with --fresh to begin anew, or load a snapshot file.`,
-    );
-  };
-  const stopOnce = () => {
-    stopping ??= stop();
-    return stopping;
-  };
-  try {
-    const loadedBlock = await unlessAborted(end, verifyOurs(url, chainId, printed));
-    // From here on the chain is handed out.
-    if (stateFile !== undefined) await writeFile(usedFileOf(stateFile), "", { mode: 0o600 });
-    const rest = { exited, run, stop: stopOnce, [Symbol.asyncDispose]: stopOnce };
-    return { url, port, pid, resumed, loadedBlock, ...rest };
-  } catch (error) {
-    await stopOnce();
-    throw error;
-  }
+  return { pid, guardPid, port };
 }
 
 function historyArguments(kept: boolean): readonly string[] {
@@ -234,11 +186,7 @@ function historyArguments(kept: boolean): readonly string[] {
  *
  * @returns the newest block, which is the one that was loaded.
  */
-async function verifyOurs(
-  url: string,
-  chainId: number,
-  printed: (pattern: RegExp) => Promise<RegExpExecArray>,
-): Promise<number> {
+async function verifyOurs(url: string, chainId: number, { printed }: AnvilOutput): Promise<number> {
   const socket = nodeSocket(url);
   const client = createChainClient(url, socket.transport);
   try {
@@ -267,16 +215,6 @@ async function verifyOurs(
   }
 }
 
-/** Waits until a node that mines at once has made a block of all that it was sent. */
-async function mineAll(url: string): Promise<void> {
-  const socket = nodeSocket(url);
-  try {
-    await awaitAutomine(connect(createChainClient(url, socket.transport).request));
-  } finally {
-    socket.close();
-  }
-}
-
 function startFailure(log: string, cause: unknown): AnvilError {
   // Its banner lists private keys.
   const lines = log.trim().split("\n");
@@ -286,28 +224,4 @@ function startFailure(log: string, cause: unknown): AnvilError {
       .slice(-5)
       .join("\n") || String(cause);
   return new AnvilError("start_failed", `Anvil did not start: ${reason}`, { cause });
-}
-
-/** Rejects when the signal comes first. */
-async function unlessAborted<T>(end: AbortSignal, running: Promise<T>): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const reject = () => aborted.reject(end.reason);
-  end.addEventListener("abort", reject);
-  if (end.aborted) reject();
-  running.catch(() => {});
-  try {
-    return await Promise.race([running, aborted.promise]);
-  } finally {
-    end.removeEventListener("abort", reject);
-  }
-}
-
-async function endsWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(() => resolve(false), milliseconds);
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

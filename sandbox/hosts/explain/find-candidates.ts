@@ -111,35 +111,14 @@ async function candidatesOf(
   known: Known,
   services: Services,
 ): Promise<Candidate[]> {
-  const { hash } = observed;
   const { args } = call;
-  const use = (step: string, subject: string) => ({ use: { key: hash, step, subject }, about: subject });
   const byId = (id: Json | undefined) => known.purchases.filter(({ value }) => value.commitment_hash === id);
   switch (call.function) {
-    case "enroll": {
-      const merchantRef = member(args["authorization"], "merchantRef");
-      const found = known.merchants.filter(({ key }) => hashId(key) === merchantRef);
-      return await Promise.all(
-        found.map(async ({ key, value }) => ({
-          ...use("enrollment", key),
-          expectation: expectEnrollment(value, await enrolledAs(value, services), services),
-        })),
-      );
-    }
+    case "enroll":
+      return await enrollments(call, observed, known, services);
     case "offer":
-    case "register": {
-      const purchaseRef = member(args["purchase"], "purchaseRef");
-      const found = known.purchases.filter(({ key }) => hashId(key) === purchaseRef);
-      return await Promise.all(
-        found.map(async ({ key, value }) => {
-          const { exists } = await onChain(value, services);
-          const registrar = services.deployment.programs.find(({ id }) => id === value.program)?.registrar;
-          return call.function === "offer" && registrar !== undefined
-            ? { ...use("offer", key), expectation: expectOffer(value, registrar, exists, services) }
-            : { ...use("registration", key), expectation: expectRegistration(value, exists, services) };
-        }),
-      );
-    }
+    case "register":
+      return await openings(call, observed, known, services);
     case "pay":
     case "payWithPermit":
     case "payBatch": {
@@ -149,19 +128,12 @@ async function candidatesOf(
     }
     case "claim":
       return await Promise.all(
-        byId(args["id"]).map(async ({ key, value }) => {
-          const { claim } = await findParts(asJournaled(services), value);
-          const claimHash = claim?.claim_hash ?? asHash(args["claimHash"]);
-          const { exists } = await onChain(value, services);
-          return { ...use("claim", key), expectation: expectClaim(value, claimHash, exists, services) };
-        }),
+        byId(args["id"]).map(async (stored) => await claim(stored, call, observed, services)),
       );
-    case "collectRefund":
-      return (
-        await Promise.all(
-          byId(args["id"]).map(async ({ key, value }) => await refund(use("refund", key), value, services)),
-        )
-      ).filter((candidate) => candidate !== null);
+    case "collectRefund": {
+      const found = byId(args["id"]).map(async (stored) => await refund(stored, observed, services));
+      return (await Promise.all(found)).filter((candidate) => candidate !== null);
+    }
     case "approve":
       return approvals(call, observed, known, services);
     default:
@@ -169,26 +141,72 @@ async function candidatesOf(
   }
 }
 
+/** What a transaction would serve, about one merchant or purchase. */
+function useOf({ hash }: ObservedTransaction, step: string, subject: string): Omit<Candidate, "expectation"> {
+  return { use: { key: hash, step, subject }, about: subject };
+}
+
+async function enrollments(
+  { args }: MadeCall,
+  observed: ObservedTransaction,
+  { merchants }: Known,
+  services: Services,
+): Promise<Candidate[]> {
+  const merchantRef = member(args["authorization"], "merchantRef");
+  const found = merchants.filter(({ key }) => hashId(key) === merchantRef);
+  return await Promise.all(
+    found.map(async ({ key, value }) => ({
+      ...useOf(observed, "enrollment", key),
+      expectation: expectEnrollment(value, await enrolledAs(value, services), services),
+    })),
+  );
+}
+
+/** The offer or the registration of a purchase. */
+async function openings(
+  call: MadeCall,
+  observed: ObservedTransaction,
+  { purchases }: Known,
+  services: Services,
+): Promise<Candidate[]> {
+  const purchaseRef = member(call.args["purchase"], "purchaseRef");
+  const found = purchases.filter(({ key }) => hashId(key) === purchaseRef);
+  return await Promise.all(
+    found.map(async ({ key, value }) => {
+      const { exists } = await onChain(value, services);
+      const registrar = services.deployment.programs.find(({ id }) => id === value.program)?.registrar;
+      return call.function === "offer" && registrar !== undefined
+        ? {
+            ...useOf(observed, "offer", key),
+            expectation: expectOffer(value, registrar, exists, services),
+          }
+        : {
+            ...useOf(observed, "registration", key),
+            expectation: expectRegistration(value, exists, services),
+          };
+    }),
+  );
+}
+
 /** What an approval could be for: a wallet can be a merchant's and a buyer's, and the spender can be the wrong one of the two. */
 function approvals(
   { args, sender }: MadeCall,
-  { hash }: ObservedTransaction,
+  observed: ObservedTransaction,
   known: Known,
   services: Services,
 ): Candidate[] {
-  const use = (step: string, subject: string) => ({ use: { key: hash, step, subject }, about: subject });
   const amount = BigInt(String(args["value"] ?? args["amount"] ?? "0"));
   const fundings = known.merchants
     .filter(({ value }) => sameAddress(value.wallet, sender))
     .map(({ key, value }) => ({
-      ...use("funding approval", key),
+      ...useOf(observed, "funding approval", key),
       expectation: expectFundingApproval(value, services),
     }));
   const payments = known.purchases
     .filter(({ value }) => sameAddress(value.buyer, sender))
     .toReversed()
     .map(({ key, value }) => ({
-      ...use("payment approval", key),
+      ...useOf(observed, "payment approval", key),
       expectation: expectPaymentApproval(value, amount, services),
     }));
   const funds = sameAddress(String(args["spender"]), services.deployment.fundingSource.address);
@@ -209,16 +227,32 @@ async function payment(
   };
 }
 
+async function claim(
+  { key, value }: Stored<PurchaseRecord>,
+  { args }: MadeCall,
+  observed: ObservedTransaction,
+  services: Services,
+): Promise<Candidate> {
+  const { claim: filed } = await findParts(asJournaled(services), value);
+  const claimHash = filed?.claim_hash ?? asHash(args["claimHash"]);
+  const { exists } = await onChain(value, services);
+  return {
+    ...useOf(observed, "claim", key),
+    expectation: expectClaim(value, claimHash, exists, services),
+  };
+}
+
 async function refund(
-  use: Pick<Candidate, "use" | "about">,
-  purchase: PurchaseRecord,
+  { key, value: purchase }: Stored<PurchaseRecord>,
+  observed: ObservedTransaction,
   services: Services,
 ): Promise<Candidate | null> {
-  const { claim, decision } = await findParts(asJournaled(services), purchase);
+  const { claim: filed, decision } = await findParts(asJournaled(services), purchase);
   const registrar = services.deployment.programs.find(({ id }) => id === purchase.program)?.registrar;
-  if (claim === null || decision === null || registrar === undefined) return null;
+  if (filed === null || decision === null || registrar === undefined) return null;
   const at = await onChain(purchase, services);
-  return { ...use, expectation: expectRefund({ purchase, claim, decision, registrar }, at, services) };
+  const step = { purchase, claim: filed, decision, registrar };
+  return { ...useOf(observed, "refund", key), expectation: expectRefund(step, at, services) };
 }
 
 async function onChain({ commitment_hash: id, buyer }: PurchaseRecord, { chain }: Services) {

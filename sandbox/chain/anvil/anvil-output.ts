@@ -1,0 +1,51 @@
+import { stripVTControlCharacters } from "node:util";
+import type { Anvil } from "@viem/anvil";
+
+const LOG_CHARACTERS = 4_000;
+/** What Anvil says when it panics, before a long backtrace. */
+const panicLine = /Message:\s+([^\n]{1,200})[^\n]*\n/;
+
+/** How an Anvil process ended. */
+export interface AnvilExit {
+  /** The exit code of its guard, which is Anvil's own, or `undefined` after a signal. */
+  readonly code: number | undefined;
+  /** What it said of a panic; undefined when it said nothing. */
+  readonly panic: string | undefined;
+}
+
+/** What an Anvil prints, and how it ends. */
+export interface AnvilOutput {
+  /** The end of what it has printed. */
+  readonly log: () => string;
+  /** Resolves with the first match among the latest lines, as soon as it is printed. */
+  readonly printed: (pattern: RegExp) => Promise<RegExpExecArray>;
+  /** Resolves when Anvil has ended, for whatever reason; never rejects. */
+  readonly exited: Promise<AnvilExit>;
+}
+
+/** Follows what an Anvil prints; to be called before it starts. */
+export function followOutput(anvil: Anvil): AnvilOutput {
+  let log = "";
+  let panic: string | undefined;
+  const checks = new Set<() => void>();
+  anvil.on("message", (message) => {
+    panic ??= panicLine.exec(stripVTControlCharacters(log + message))?.[1];
+    log = (log + message).slice(-LOG_CHARACTERS);
+    for (const check of checks) check();
+  });
+  const printed = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve) => {
+      const check = () => {
+        const found = pattern.exec(log);
+        if (found === null) return;
+        checks.delete(check);
+        resolve(found);
+      };
+      checks.add(check);
+      check();
+    });
+  const exited = new Promise<AnvilExit>((resolve) => {
+    anvil.on("exit", (code) => resolve({ code, panic }));
+  });
+  return { log: () => log, printed, exited };
+}
