@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import type { ContractReport, Progress } from "../../check-contract/check-contract.ts";
+import { jsonOption } from "../options.ts";
 
 interface CheckFlags {
   artifact: string[];
@@ -16,7 +17,7 @@ export function checkContractCommand(): Command {
       "--artifact <path...>",
       "the compiled contract (JSON of Hardhat or Foundry); several are checked in turn",
     )
-    .option("--json", "print the reports as JSON")
+    .addOption(jsonOption("print the reports as JSON"))
     .option("--junit <file>", "write the reports as JUnit XML")
     .action(async ({ artifact: files, json, junit }: CheckFlags) => {
       const { readArtifact } = await import("../../check-contract/artifact.ts");

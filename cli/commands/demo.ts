@@ -1,13 +1,14 @@
 import { Command } from "commander";
 import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 
 /** `routing-sandbox demo`: the whole lifecycle, told step by step. */
 export function demoCommand(): Command {
   return new Command("demo")
     .description("tell the whole lifecycle, on the running sandbox or on a fresh one that is gone afterwards")
-    .option("--data-dir <folder>", "where a running sandbox is looked for", ".sandbox")
-    .option("--json", "print one JSON object a line")
-    .action(async ({ dataDir, json }: { dataDir: string; json?: boolean }) => {
+    .addOption(dataDirectoryOption("where a running sandbox is looked for"))
+    .addOption(jsonOption("print one JSON object a line"))
+    .action(async ({ dataDir, json }: SandboxFlags) => {
       const { jsonNarrator, terminalNarrator } = await import("../../testkit/demo/narrator.ts");
       const { runDemo } = await import("../../testkit/demo/run-demo.ts");
       const write = (line: string) => process.stdout.write(`${line}\n`);

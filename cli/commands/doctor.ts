@@ -1,28 +1,23 @@
 import { styleText } from "node:util";
 import { Command } from "commander";
 import type { Finding } from "../doctor/finding.ts";
-import { wholeNumber } from "./whole-number.ts";
-
-interface DoctorFlags {
-  dataDir: string;
-  apiPort: number;
-  docsPort: number;
-  controlPort: number;
-  rpcPort: number;
-  json?: boolean;
-}
+import {
+  addPortOptions,
+  dataDirectoryOption,
+  jsonOption,
+  type PortFlags,
+  type SandboxFlags,
+} from "../options.ts";
 
 /** `routing-sandbox doctor`: what is wrong with this machine, and what to do about it. */
 export function doctorCommand(): Command {
-  return new Command("doctor")
-    .description("find what keeps a sandbox from running on this machine, and say what to do about it")
-    .option("--data-dir <folder>", "the data directory to look at", ".sandbox")
-    .option("--api-port <number>", "the ports that start would take", wholeNumber, 4020)
-    .option("--docs-port <number>", "port of the documentation host", wholeNumber, 4021)
-    .option("--control-port <number>", "port of the control API", wholeNumber, 4022)
-    .option("--rpc-port <number>", "port of the chain's RPC", wholeNumber, 8545)
-    .option("--json", "print JSON")
-    .action(async (flags: DoctorFlags) => {
+  return addPortOptions(
+    new Command("doctor")
+      .description("find what keeps a sandbox from running on this machine, and say what to do about it")
+      .addOption(dataDirectoryOption("the data directory to look at")),
+  )
+    .addOption(jsonOption())
+    .action(async (flags: SandboxFlags & PortFlags) => {
       const { examine } = await import("../doctor/examine.ts");
       const { dataDir, apiPort, docsPort, controlPort, rpcPort } = flags;
       const findings = await examine({

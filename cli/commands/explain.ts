@@ -1,14 +1,15 @@
 import { Command } from "commander";
 import { callControl } from "../call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 
 /** `routing-sandbox explain <hash>`: whether a transaction would be accepted and for what, and if not why. */
 export function explainCommand(): Command {
   return new Command("explain")
     .description("say of a transaction whether it would be accepted and for what, and if not why")
     .argument("<hash>", "the transaction's hash")
-    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
-    .option("--json", "print JSON")
-    .action(async (hash: string, { dataDir, json }: { dataDir: string; json?: boolean }) => {
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
+    .action(async (hash: string, { dataDir, json }: SandboxFlags) => {
       const { explanationSchema } = await import("../../sandbox/hosts/explain/explanation.ts");
       const { renderExplanation } = await import("../../sandbox/hosts/explain/render-explanation.ts");
       const answer = await callControl(dataDir, "GET", `/explain/${encodeURIComponent(hash)}`);

@@ -1,8 +1,10 @@
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 import { z } from "zod";
 import { faultActions, faultPoints } from "../../relayer/fault.ts";
 import { operationKinds } from "../../relayer/operation-kind.ts";
 import { callControl } from "../call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../options.ts";
+import { print } from "../print.ts";
 
 const fault = z.looseObject({
   point: z.string(),
@@ -14,12 +16,9 @@ const fault = z.looseObject({
 });
 const list = z.object({ data: z.array(fault) });
 
-interface Where {
-  dataDir: string;
-  json?: boolean;
-}
+const positive = wholeNumber(1, 999_999);
 
-interface FaultFlags extends Where {
+interface FaultFlags extends SandboxFlags {
   operation?: string;
   program?: string;
   kind?: string;
@@ -38,9 +37,8 @@ export function faultCommand(): Command {
 }
 
 function setCommand(): Command {
-  return withWhere(
-    new Command("set").description("set a fault; where an action can act is in docs/relayer.md"),
-  )
+  return new Command("set")
+    .description("set a fault; where an action can act is in docs/relayer.md")
     .addArgument(new Argument("<point>", "where on an operation's way it acts").choices(faultPoints))
     .addArgument(new Argument("<action>", "what happens there").choices(faultActions))
     .option("--operation <id>", "only on this operation")
@@ -48,43 +46,39 @@ function setCommand(): Command {
     .addOption(new Option("--kind <kind>", "only on operations of this kind").choices(operationKinds))
     .option("--subject <id>", "only on operations of this purchase or refund")
     .option("--count <times>", "how often it acts, or always; once if not given", times)
-    .option("--depth <blocks>", "how many blocks a reorg takes; 1 if not given", wholeNumber)
+    .option("--depth <blocks>", "how many blocks a reorg takes; 1 if not given", positive)
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
     .action(async (point: string, action: string, flags: FaultFlags) => {
       const { operation: operation_id, program, kind, subject: subject_id, count, depth } = flags;
       // What is not given is left out of the JSON.
       const match = { operation_id, program, kind, subject_id };
       const body = { point, action, match, count: count === "always" ? null : count, depth };
       const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", body));
-      print(flags, set, `${describe(set)}\n`);
+      print(flags, set, describe(set));
     });
 }
 
 function listCommand(): Command {
-  return withWhere(
-    new Command("list").description("list the faults that are set, used-up ones included"),
-  ).action(async (flags: Where) => {
-    const { data } = list.parse(await callControl(flags.dataDir, "GET", "/faults"));
-    print(flags, { data }, data.map((one) => `${describe(one)}\n`).join("") || "No faults are set.\n");
-  });
+  return new Command("list")
+    .description("list the faults that are set, used-up ones included")
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
+    .action(async (flags: SandboxFlags) => {
+      const { data } = list.parse(await callControl(flags.dataDir, "GET", "/faults"));
+      print(flags, { data }, data.map(describe).join("\n") || "No faults are set.");
+    });
 }
 
 function clearCommand(): Command {
-  return withWhere(
-    new Command("clear").description("take all faults away; mining that one has paused goes on"),
-  ).action(async (flags: Where) => {
-    const answer = list.parse(await callControl(flags.dataDir, "DELETE", "/faults"));
-    print(flags, answer, "No faults are set any more.\n");
-  });
-}
-
-function withWhere(command: Command): Command {
-  return command
-    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
-    .option("--json", "print JSON");
-}
-
-function print({ json }: Where, answer: object, text: string): void {
-  process.stdout.write(json ? `${JSON.stringify(answer)}\n` : text);
+  return new Command("clear")
+    .description("take all faults away; mining that one has paused goes on")
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
+    .action(async (flags: SandboxFlags) => {
+      const answer = list.parse(await callControl(flags.dataDir, "DELETE", "/faults"));
+      print(flags, answer, "No faults are set any more.");
+    });
 }
 
 function describe({ point, action, match, remaining, hits, depth }: z.output<typeof fault>): string {
@@ -99,10 +93,5 @@ function describe({ point, action, match, remaining, hits, depth }: z.output<typ
 }
 
 function times(text: string): number | "always" {
-  return text === "always" ? text : wholeNumber(text);
-}
-
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It must be a whole number above zero.");
-  return Number(text);
+  return text === "always" ? text : positive(text);
 }

@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { startTimeoutOption, storeOption } from "./start.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { interruption } from "../interruption.ts";
+import { jsonOption, portOption, type SandboxFlags, startTimeoutOption, storeOption } from "../options.ts";
+import { print } from "../print.ts";
 
-interface JoinFlags {
+interface JoinFlags extends Pick<SandboxFlags, "json"> {
   store: string;
   apiPort: number;
   startTimeout: number;
-  json?: boolean;
 }
 
 /** `routing-sandbox join`: one more process that answers the API of a sandbox on a database. */
@@ -16,9 +16,9 @@ export function joinCommand(): Command {
       "answer the API of a sandbox that runs with --store, in one more process, until Ctrl-C or the chain's end",
     )
     .addOption(storeOption().makeOptionMandatory())
-    .option("--api-port <number>", "port of its routing API, 0 for any free one", wholeNumber, 0)
+    .addOption(portOption("--api-port", "port of its routing API, 0 for any free one", 0))
     .addOption(startTimeoutOption())
-    .option("--json", "print where it answers as JSON")
+    .addOption(jsonOption("print where it answers as JSON"))
     .action(async (flags: JoinFlags) => await join(flags));
 }
 
@@ -28,15 +28,9 @@ async function join({ store, apiPort, startTimeout: startTimeoutMs, json }: Join
   const log = pino({ level: "error" }, pino.destination(2));
   await using joined = await joinSandbox({ store, apiPort, startTimeoutMs, log });
   const { apiUrl: api } = joined;
-  process.stdout.write(
-    json
-      ? `${JSON.stringify({ version: 1, pid: process.pid, urls: { api } })}\n`
-      : `API  ${api}. Ctrl-C stops it.\n`,
-  );
-  const { promise: interrupted, resolve } = Promise.withResolvers<"interrupt">();
-  process.once("SIGINT", () => resolve("interrupt")).once("SIGTERM", () => resolve("interrupt"));
+  print({ json }, { version: 1, pid: process.pid, urls: { api } }, `API  ${api}. Ctrl-C stops it.`);
   const ended = joined.ended.then(() => "ended" as const);
-  if ((await Promise.race([interrupted, ended])) === "interrupt") return;
+  if ((await Promise.race([interruption(), ended])) !== "ended") return;
   process.stderr.write("The sandbox that was joined has ended; start it again, then join it.\n");
   process.exitCode = 1;
 }

@@ -2,6 +2,8 @@ import { Argument, Command } from "commander";
 import { z } from "zod";
 import { keyUses } from "../../server/key-use.ts";
 import { callControl } from "../call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
 
 const rotated = z.object({ rotated: z.array(z.string()) });
 
@@ -11,15 +13,15 @@ export function keysCommand(): Command {
     new Command("rotate")
       .description("sign with new keys from now on; the old public keys stay published")
       .addArgument(new Argument("[uses...]", "what the keys are for; all if none is named").choices(keyUses))
-      .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
-      .option("--json", "print JSON")
-      .action(async (uses: string[], { dataDir, json }: { dataDir: string; json?: boolean }) => {
+      .addOption(dataDirectoryOption())
+      .addOption(jsonOption())
+      .action(async (uses: string[], { dataDir, json }: SandboxFlags) => {
         const body = uses.length === 0 ? {} : { uses };
         const answer = rotated.parse(await callControl(dataDir, "POST", "/keys/rotate", body));
-        process.stdout.write(
-          json
-            ? `${JSON.stringify(answer)}\n`
-            : `New keys sign ${answer.rotated.join(" and ")} from now on; sandbox.json has the new secret.\n`,
+        print(
+          { json },
+          answer,
+          `New keys sign ${answer.rotated.join(" and ")} from now on; sandbox.json has the new secret.`,
         );
       }),
   );

@@ -2,17 +2,17 @@ import { Command, InvalidArgumentError } from "commander";
 import type { ReceiverFault } from "../../sandbox/service/receiver/delivery-fault.ts";
 import type { HeardDelivery } from "../../sandbox/service/receiver/open-listener.ts";
 import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { interruption } from "../interruption.ts";
+import { dataDirectoryOption, jsonOption, portOption, type SandboxFlags, wholeNumber } from "../options.ts";
+import { print } from "../print.ts";
 
-interface ListenFlags {
+interface ListenFlags extends SandboxFlags {
   port: number;
-  dataDir: string;
   secret?: string;
   fail?: number;
   status: number;
   delay?: number;
   drop?: boolean;
-  json?: boolean;
 }
 
 /** `routing-sandbox listen`: a receiver in a terminal. */
@@ -21,25 +21,24 @@ export function listenCommand(): Command {
     .description(
       "receive notifications in this terminal, print them, and let the first ones fail if asked to",
     )
-    .option("--port <number>", "port to listen on, 0 for any free one", wholeNumber, 4040)
-    .option("--data-dir <folder>", "the sandbox whose secret verifies the deliveries", ".sandbox")
+    .addOption(portOption("--port", "port to listen on, 0 for any free one", 4040))
+    .addOption(dataDirectoryOption("the sandbox whose secret verifies the deliveries"))
     .option("--secret <whsec>", "the secret that verifies the deliveries, instead of the sandbox's", secret)
-    .option("--fail <number>", "how many deliveries fail at first", wholeNumber)
+    .option("--fail <number>", "how many deliveries fail at first", wholeNumber())
     .option("--status <code>", "what a failing delivery is answered with, 300 to 599", failure, 500)
     .option(
       "--delay <milliseconds>",
       "let failing deliveries wait instead of answering a status",
-      wholeNumber,
+      wholeNumber(),
     )
     .option("--drop", "drop the connection of failing deliveries instead of answering")
-    .option("--json", "print one JSON object a line")
+    .addOption(jsonOption("print one JSON object a line"))
     .action(async (flags: ListenFlags) => await hear(flags));
 }
 
 async function hear(flags: ListenFlags): Promise<void> {
   const { DeliveryFaults } = await import("../../sandbox/service/receiver/delivery-fault.ts");
   const { openListener } = await import("../../sandbox/service/receiver/open-listener.ts");
-  const write = (line: string) => process.stdout.write(`${line}\n`);
   const faults = new DeliveryFaults();
   if (flags.fail !== undefined && flags.fail > 0) faults.add(flags.fail, faultOf(flags));
   const listener = await openListener({
@@ -47,17 +46,15 @@ async function hear(flags: ListenFlags): Promise<void> {
     // Asked for at each delivery: the sandbox may be started later than this, and its keys may rotate.
     secret: async () => flags.secret ?? (await findRunning(flags.dataDir))?.receiver.hmac_secret ?? null,
     faults,
-    heard: (delivery) => write(flags.json ? JSON.stringify(delivery) : describe(delivery)),
+    heard: (delivery) => print(flags, delivery, describe(delivery)),
   });
   const url = `${listener.url}/`;
-  write(
-    flags.json
-      ? JSON.stringify({ listening: url })
-      : `Listening. Start a sandbox with --receiver-url ${url} and its notifications arrive here; Ctrl-C ends.`,
+  print(
+    flags,
+    { listening: url },
+    `Listening. Start a sandbox with --receiver-url ${url} and its notifications arrive here; Ctrl-C ends.`,
   );
-  const { promise, resolve } = Promise.withResolvers<void>();
-  process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
-  await promise;
+  await interruption();
   await listener.close();
 }
 

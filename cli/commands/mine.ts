@@ -2,6 +2,12 @@ import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import type { MiningPace } from "../../sandbox/chain/clock/mining.ts";
 import { callControl } from "../call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../options.ts";
+import { print } from "../print.ts";
+
+interface MineFlags extends SandboxFlags {
+  every?: MiningPace;
+}
 
 const mined = z.object({ block_number: z.int() });
 
@@ -9,31 +15,23 @@ const mined = z.object({ block_number: z.int() });
 export function mineCommand(): Command {
   return new Command("mine")
     .description("mine blocks, or say when they are mined")
-    .argument("[blocks]", "how many", count, 1)
+    .argument("[blocks]", "how many", wholeNumber(1, 9_999), 1)
     .option(
       "--every <pace>",
       "from now on: transaction, never (only by this command), or so many seconds",
       pace,
     )
-    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
-    .option("--json", "print JSON")
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
     .action(async (blocks: number, { dataDir, json, every }: MineFlags) => {
       if (every !== undefined) {
         const answer = await callControl(dataDir, "POST", "/mining", { every });
-        process.stdout.write(json ? `${JSON.stringify(answer)}\n` : `${describe(every)}\n`);
+        print({ json }, answer, describe(every));
         return;
       }
       const answer = mined.parse(await callControl(dataDir, "POST", "/blocks", { blocks }));
-      process.stdout.write(
-        json ? `${JSON.stringify(answer)}\n` : `The chain is at block ${answer.block_number}.\n`,
-      );
+      print({ json }, answer, `The chain is at block ${answer.block_number}.`);
     });
-}
-
-interface MineFlags {
-  dataDir: string;
-  json?: boolean;
-  every?: MiningPace;
 }
 
 function pace(text: string): MiningPace {
@@ -47,9 +45,4 @@ function describe(every: MiningPace): string {
   if (every === "transaction") return "A block is mined at each transaction.";
   if (every === "never") return "Blocks are mined by routing-sandbox mine only.";
   return `A block is mined every ${every} s.`;
-}
-
-function count(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("It must be a number from 1 to 9999.");
-  return Number(text);
 }

@@ -1,6 +1,8 @@
 import { Command } from "commander";
 import { z } from "zod";
 import { callControl } from "../call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
 
 const resumed = z.looseObject({
   operation_id: z.string(),
@@ -9,10 +11,8 @@ const resumed = z.looseObject({
   status_reason: z.string().nullable(),
 });
 
-interface ResumeOptions {
+interface ResumeFlags extends SandboxFlags {
   abandon?: boolean;
-  dataDir: string;
-  json?: boolean;
 }
 
 /** `routing-sandbox resume <operation>`: lets an operation that needs attention go on, or gives it up, once a person has looked. */
@@ -21,12 +21,12 @@ export function resumeCommand(): Command {
     .description("let a relayer's operation go on that needs a person's attention")
     .argument("<operation>", "the operation's id, as the API lists it under transactions")
     .option("--abandon", "give it up when its nonce was taken; the next request begins its next attempt")
-    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
-    .option("--json", "print JSON")
-    .action(async (operation: string, { abandon = false, dataDir, json }: ResumeOptions) => {
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
+    .action(async (operation: string, { abandon = false, dataDir, json }: ResumeFlags) => {
       const path = `/operations/${encodeURIComponent(operation)}/resume`;
       const answer = resumed.parse(await callControl(dataDir, "POST", path, { abandon }));
-      process.stdout.write(`${json ? JSON.stringify(answer) : tell(answer)}\n`);
+      print({ json }, answer, tell(answer));
     });
 }
 

@@ -2,11 +2,12 @@ import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { Command } from "commander";
 import { callControl } from "../call-control.ts";
+import { interruption } from "../interruption.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
 
-interface RecordFlags {
-  dataDir: string;
+interface RecordFlags extends SandboxFlags {
   title?: string;
-  json?: boolean;
 }
 
 /** `routing-sandbox scenario record FILE`, `scenario play FILE`: what was done once, done again and compared to the last hash. */
@@ -22,15 +23,12 @@ function recordCommand(): Command {
     .description("write down what is done to the running sandbox, which must be fresh, until Ctrl-C")
     .argument("<file>", "where to; what is there is replaced")
     .option("--title <text>", "what it is about; the file's name if not given")
-    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
-    .option("--json", "print JSON")
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
     .action(async (file: string, { dataDir, title = basename(file), json }: RecordFlags) => {
-      const { promise: interrupted, resolve } = Promise.withResolvers<void>();
-      process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
+      const interrupted = interruption();
       await callControl(dataDir, "POST", "/scenario", { title });
-      process.stdout.write(
-        json ? `${JSON.stringify({ recording: true })}\n` : "Recording. Ctrl-C ends and writes the file.\n",
-      );
+      print({ json }, { recording: true }, "Recording. Ctrl-C ends and writes the file.");
       // A signal handler alone keeps no process alive.
       const alive = setInterval(() => {}, 60_000);
       await interrupted;
@@ -40,10 +38,10 @@ function recordCommand(): Command {
       const scenario = scenarioSchema.parse(await callControl(dataDir, "DELETE", "/scenario"));
       await writeFile(file, writeScenario(scenario));
       const steps = scenario.steps.length;
-      process.stdout.write(
-        json
-          ? `${JSON.stringify({ file, steps })}\n`
-          : `Wrote ${steps} steps to ${file}. Repeat them: routing-sandbox scenario play ${file}\n`,
+      print(
+        { json },
+        { file, steps },
+        `Wrote ${steps} steps to ${file}. Repeat them: routing-sandbox scenario play ${file}`,
       );
     });
 }
@@ -52,8 +50,8 @@ function playCommand(): Command {
   return new Command("play")
     .description("repeat scenarios, each on a fresh sandbox, and compare every hash")
     .argument("<files...>", "what scenario record has written")
-    .option("--json", "print one JSON object for each file")
-    .action(async (files: string[], { json }: { json?: boolean }) => {
+    .addOption(jsonOption("print one JSON object for each file"))
+    .action(async (files: string[], { json }: Pick<SandboxFlags, "json">) => {
       const { playScenario } = await import("../../testkit/play-scenario.ts");
       const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
       for (const file of files) {
@@ -66,11 +64,7 @@ function playCommand(): Command {
         });
         const steps = scenario.steps.length;
         const { digest } = scenario.end;
-        process.stdout.write(
-          json
-            ? `${JSON.stringify({ file, steps, digest })}\n`
-            : `Equal in all ${steps} steps and at the end: ${digest}\n`,
-        );
+        print({ json }, { file, steps, digest }, `Equal in all ${steps} steps and at the end: ${digest}`);
       }
     });
 }

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import { fetchControl } from "../call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
 
-interface LoadFlags {
-  dataDir: string;
+interface LoadFlags extends SandboxFlags {
   fresh?: boolean;
-  json?: boolean;
 }
 
 /** `routing-sandbox snapshot save FILE`, `snapshot load FILE`: a whole sandbox in one file, for another machine or another day. */
@@ -19,17 +19,17 @@ function saveCommand(): Command {
   return new Command("save")
     .description("save the running sandbox: chain, store, journal, clock, counters and faults as one")
     .argument("<file>", "where to; what is there is replaced")
-    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
-    .option("--json", "print JSON")
-    .action(async (file: string, { dataDir, json }: { dataDir: string; json?: boolean }) => {
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
+    .action(async (file: string, { dataDir, json }: SandboxFlags) => {
       const { writeSnapshot } = await import("../../sandbox/state/snapshot-file/snapshot-file.ts");
       const answer = await fetchControl(dataDir, "GET", "/snapshot");
       const content = Buffer.from(await answer.arrayBuffer());
       await writeSnapshot(file, content);
-      process.stdout.write(
-        json
-          ? `${JSON.stringify({ file, bytes: content.length })}\n`
-          : `Saved to ${file} (${Math.ceil(content.length / 1024)} KiB). Test keys are in it. Go on from it: routing-sandbox snapshot load ${file}\n`,
+      print(
+        { json },
+        { file, bytes: content.length },
+        `Saved to ${file} (${Math.ceil(content.length / 1024)} KiB). Test keys are in it. Go on from it: routing-sandbox snapshot load ${file}`,
       );
     });
 }
@@ -38,18 +38,18 @@ function loadCommand(): Command {
   return new Command("load")
     .description("make a data directory of a saved sandbox, from which start goes on")
     .argument("<file>", "what snapshot save has written")
-    .option("--data-dir <folder>", "the data directory, which must not hold a sandbox yet", ".sandbox")
+    .addOption(dataDirectoryOption("the data directory, which must not hold a sandbox yet"))
     .option("--fresh", "replace the sandbox that the data directory holds")
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .action(async (from: string, { dataDir, fresh = false, json }: LoadFlags) => {
       const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
       // Started once, so that the directory holds what was saved or, if that cannot be loaded, nothing.
       await using sandbox = await createSandbox({ from, dataDirectory: dataDir, fresh });
       const fingerprint = await sandbox.fingerprint();
-      process.stdout.write(
-        json
-          ? `${JSON.stringify(fingerprint)}\n`
-          : `Loaded into ${dataDir}: block ${fingerprint.block.number}, fingerprint ${fingerprint.digest}. Go on: routing-sandbox start --data-dir ${dataDir}\n`,
+      print(
+        { json },
+        fingerprint,
+        `Loaded into ${dataDir}: block ${fingerprint.block.number}, fingerprint ${fingerprint.digest}. Go on: routing-sandbox start --data-dir ${dataDir}`,
       );
     });
 }

@@ -3,18 +3,22 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { ProgramOption } from "../../sandbox/options/programs.ts";
-import { defaultStartTimeoutMs, mostStartTimeoutMs } from "../../sandbox/options/start-timeout.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { interruption } from "../interruption.ts";
+import {
+  addPortOptions,
+  dataDirectoryOption,
+  jsonOption,
+  type PortFlags,
+  type SandboxFlags,
+  startTimeoutOption,
+  storeOption,
+  wholeNumber,
+} from "../options.ts";
 
-interface StartFlags {
+interface StartFlags extends SandboxFlags, PortFlags {
   seed?: string;
   mode?: "live" | "deterministic";
-  apiPort: number;
-  docsPort: number;
-  rpcPort: number;
-  controlPort: number;
-  dataDir: string;
   store?: string;
   fresh?: boolean;
   confirmations?: number;
@@ -23,14 +27,13 @@ interface StartFlags {
   from?: string;
   receiverUrl?: string;
   startTimeout: number;
-  json?: boolean;
 }
 
 /** `routing-sandbox start`: runs a sandbox until it is interrupted. */
 export function startCommand(): Command {
-  return new Command("start")
+  const command = new Command("start")
     .description("run a sandbox until Ctrl-C; a second start in the same data directory resumes it")
-    .option("--data-dir <folder>", "where the sandbox is kept", ".sandbox")
+    .addOption(dataDirectoryOption("where the sandbox is kept"))
     .option("--fresh", "forget what the data directory holds")
     .option("--from <file>", "go on from what snapshot save has written")
     .addOption(storeOption())
@@ -45,40 +48,17 @@ export function startCommand(): Command {
       "--program <id>",
       "a program to serve, as in prg_books or prg_books=Book store; can be given again (default: prg_demo, prg_other)",
       addProgram,
-    )
-    .option("--api-port <number>", "port of the routing API, 0 for any free one", wholeNumber, 4020)
-    .option("--docs-port <number>", "port of the documentation host", wholeNumber, 4021)
-    .option("--control-port <number>", "port of the control API", wholeNumber, 4022)
-    .option("--rpc-port <number>", "port of the chain's RPC", wholeNumber, 8545)
-    .option("--confirmations <number>", "blocks that must stand on a transaction (default: 1)", wholeNumber)
+    );
+  return addPortOptions(command)
+    .option("--confirmations <number>", "blocks that must stand on a transaction (default: 1)", wholeNumber())
     .option("--gas-budget <wei>", "what each program's relayer may spend on gas (default: 1 ether)", wei)
     .option(
       "--receiver-url <url>",
       "the one URL that notifications go to (default: the sandbox's own receiver)",
     )
     .addOption(startTimeoutOption())
-    .option("--json", "print the description as JSON")
+    .addOption(jsonOption("print the description as JSON"))
     .action(async (flags: StartFlags) => await start(flags));
-}
-
-/** The database that processes share; from the environment, so that no list of processes shows a password. */
-export function storeOption(): Option {
-  return new Option(
-    "--store <url>",
-    "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
-  ).env("ROUTING_SANDBOX_STORE");
-}
-
-/** How long a start may take. */
-export function startTimeoutOption(): Option {
-  return new Option("--start-timeout <milliseconds>", "how long the start may take until everything answers")
-    .argParser((text) => {
-      const milliseconds = wholeNumber(text);
-      if (milliseconds < 1 || milliseconds > mostStartTimeoutMs)
-        throw new InvalidArgumentError(`It must be 1 to ${mostStartTimeoutMs} milliseconds.`);
-      return milliseconds;
-    })
-    .default(defaultStartTimeoutMs);
 }
 
 async function start(flags: StartFlags): Promise<void> {
@@ -118,13 +98,8 @@ async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | u
 
 /** Resolves when a signal, or the end of the chain, has stopped the sandbox. */
 async function stopOnSignal(sandbox: Sandbox, quiet: boolean): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const interrupted = (signal: string) => () => resolve(signal);
-  const onInterrupt = interrupted("interrupt");
-  const onTerminate = interrupted("termination");
-  process.once("SIGINT", onInterrupt).once("SIGTERM", onTerminate);
-  const ended = sandbox.chain.anvil.exited.then(() => "the end of the chain");
-  const reason = await Promise.race([promise, ended]);
+  const ended = sandbox.chain.anvil.exited.then(() => "the end of the chain" as const);
+  const reason = await Promise.race([interruption(), ended]);
   if (!quiet) process.stdout.write(`\nStopping after ${reason} …\n`);
   await sandbox.close();
   if (reason !== "the end of the chain") return;

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { toTimestamp } from "../../protocol/time.ts";
 import { type Duration, toSeconds } from "../../sandbox/chain/clock/duration.ts";
 import { callControl } from "../call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
 
 const travelled = z.object({ now: z.int() });
 
@@ -11,11 +13,11 @@ export function travelCommand(): Command {
   return new Command("travel")
     .description("move the time of chain and API ahead, as in 8d, 36h, 90m, 30s or 1d12h")
     .argument("<duration>", "how far", duration)
-    .option("--data-dir <folder>", "where the running sandbox is kept", ".sandbox")
-    .option("--json", "print JSON")
-    .action(async (seconds: number, { dataDir, json }: { dataDir: string; json?: boolean }) => {
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
+    .action(async (seconds: number, { dataDir, json }: SandboxFlags) => {
       const answer = travelled.parse(await callControl(dataDir, "POST", "/clock", { seconds }));
-      process.stdout.write(json ? `${JSON.stringify(answer)}\n` : `It is ${toTimestamp(answer.now)} now.\n`);
+      print({ json }, answer, `It is ${toTimestamp(answer.now)} now.`);
     });
 }
 

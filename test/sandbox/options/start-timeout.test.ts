@@ -244,7 +244,7 @@ test.for(["start", "join"])("%s refuses a --start-timeout out of bounds", async 
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   expect([code, said]).toEqual([
     1,
-    expect.stringContaining("argument '0' is invalid. It must be 1 to 600000 milliseconds."),
+    expect.stringContaining("argument '0' is invalid. It must be a whole number from 1 to 600000."),
   ]);
 });
 

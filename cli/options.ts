@@ -1,0 +1,69 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { defaultStartTimeoutMs, mostStartTimeoutMs } from "../sandbox/options/start-timeout.ts";
+
+/** What {@link dataDirectoryOption} and {@link jsonOption} give to a command. */
+export interface SandboxFlags {
+  readonly dataDir: string;
+  readonly json?: boolean;
+}
+
+/** What {@link addPortOptions} gives to a command. */
+export interface PortFlags {
+  readonly apiPort: number;
+  readonly docsPort: number;
+  readonly controlPort: number;
+  readonly rpcPort: number;
+}
+
+/** `--data-dir <folder>`: the data directory that a command works with. */
+export function dataDirectoryOption(description = "where the running sandbox is kept"): Option {
+  return new Option("--data-dir <folder>", description).default(".sandbox");
+}
+
+/** `--json`: for programs that read what a command prints. */
+export function jsonOption(description = "print JSON"): Option {
+  return new Option("--json", description);
+}
+
+/** Adds the ports that a sandbox listens on. */
+export function addPortOptions(command: Command): Command {
+  return command
+    .addOption(portOption("--api-port", "port of the routing API, 0 for any free one", 4020))
+    .addOption(portOption("--docs-port", "port of the documentation host", 4021))
+    .addOption(portOption("--control-port", "port of the control API", 4022))
+    .addOption(portOption("--rpc-port", "port of the chain's RPC", 8545));
+}
+
+/** One port to listen on. */
+export function portOption(name: string, description: string, port: number): Option {
+  return new Option(`${name} <number>`, description).argParser(wholeNumber()).default(port);
+}
+
+/** The database that processes share; from the environment, so that no list of processes shows a password. */
+export function storeOption(): Option {
+  return new Option(
+    "--store <url>",
+    "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
+  ).env("ROUTING_SANDBOX_STORE");
+}
+
+/** How long a start may take. */
+export function startTimeoutOption(): Option {
+  return new Option("--start-timeout <milliseconds>", "how long the start may take until everything answers")
+    .argParser(wholeNumber(1, mostStartTimeoutMs))
+    .default(defaultStartTimeoutMs);
+}
+
+/**
+ * Reads an option or an argument that is a whole number.
+ *
+ * @returns what throws an InvalidArgumentError, which commander shows beside the option's name, for any other text.
+ */
+export function wholeNumber(least = 0, most = 999_999_999): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d{1,9}$/.test(text) || number < least || number > most)
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    return number;
+  };
+}
