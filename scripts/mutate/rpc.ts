@@ -40,6 +40,7 @@ export const rpc: readonly MutantGroup[] = [
         find: "setTimeout(expire, Math.max(until - performance.now(), 0))",
         replace: "setTimeout(expire, 600_000)",
         tests: [limits],
+        only: "is given up after ten seconds",
       },
       {
         rule: "A call that ran out of gas says how much a call may use.",

@@ -458,6 +458,19 @@ test("a gas limit below the most is passed on as it is", async () => {
   });
 });
 
+test("code that runs on a node which does not answer is given up after ten seconds", async () => {
+  const { pid } = sandbox.chain.anvil;
+  const message =
+    "Code that runs without a transaction may take 10 s in one request. Send fewer calls at once.";
+  process.kill(pid, "SIGSTOP");
+  try {
+    expect((await call("eth_call", [{ to: empty }])).error).toEqual({ code: -32_005, message });
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  await expectAlive();
+});
+
 describe("blocks", () => {
   test.each<[string, unknown[], bigint]>([
     ["evm_mine_detailed", [{ blocks: 100 }], 100n],
