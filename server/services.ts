@@ -6,7 +6,7 @@ import type { Deployment } from "./deployment.ts";
 import type { ErrorCode } from "./errors/catalogue.ts";
 import type { Answer } from "./http/answer.ts";
 import type { Gate, GateTurn } from "./http/gate.ts";
-import type { RateLimit } from "./http/limit-rate.ts";
+import type { RateLimit } from "./http/rate-limit.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Store } from "./store/store.ts";
 

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { RateLimit } from "../../server/http/limit-rate.ts";
+import type { RateLimit } from "../../server/http/rate-limit.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
 import type { Chain } from "../chain/genesis/start-chain.ts";
 import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-limits.ts";

@@ -87,7 +87,7 @@ export const access: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/http/limit-rate.ts",
+    file: "server/http/rate-limit.ts",
     tests: ["test/server/http/rate-limit.test.ts"],
     mutants: [
       {

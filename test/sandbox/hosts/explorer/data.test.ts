@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { checkNames } from "../../../../protocol/binding/check-binding.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type {
   BlockView,
@@ -137,7 +138,7 @@ describe("a purchase's timeline", () => {
     const { moments } = await read<PurchaseTimeline>(`/purchases/${refused.id}`);
     const last = moments.at(-1);
     expect(last).toMatchObject({ kind: "refused", title: "A payment was refused: status, wallet, log." });
-    expect(last?.checks).toHaveLength(13);
+    expect(last?.checks).toHaveLength(checkNames.length);
   });
 
   test("is 404 for a purchase that there is not", async () => {

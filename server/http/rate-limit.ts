@@ -1,6 +1,6 @@
 import { Problem } from "../errors/problem.ts";
 
-/** How many requests a caller may send in a window of sandbox time. */
+/** How many requests a caller may send in a window of sandbox time; the option `rateLimit`, without which there is no limit. */
 export interface RateLimit {
   requests: number;
   /** The length of a window, in seconds. */
