@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import { CodedError } from "../protocol/coded-error.ts";
 
 /** The machine-readable names of what the relayer refuses. */
 export type RelayerErrorCode =
@@ -13,21 +14,24 @@ export type RelayerErrorCode =
   | "fault_invalid";
 
 /** Everything that the relayer throws of its own; what a port throws (the journal, a crash) passes through as it is. */
-export abstract class RelayerError extends Error {
-  abstract readonly code: RelayerErrorCode;
+export abstract class RelayerError<
+  Code extends RelayerErrorCode = RelayerErrorCode,
+> extends CodedError<Code> {
   override get name(): string {
     return this.constructor.name;
   }
 }
 
 /** The program's gas budget does not cover the reservation. Nothing was written and nothing was sent. */
-export class GasBudgetExceededError extends RelayerError {
-  readonly code = "gas_budget_exceeded";
+export class GasBudgetExceededError extends RelayerError<"gas_budget_exceeded"> {
   readonly program: string;
   readonly requiredWei: bigint;
   readonly availableWei: bigint;
   constructor(program: string, requiredWei: bigint, availableWei: bigint) {
-    super(`The operation reserves ${requiredWei} wei; ${program} has ${availableWei} wei left.`);
+    super(
+      "gas_budget_exceeded",
+      `The operation reserves ${requiredWei} wei; ${program} has ${availableWei} wei left.`,
+    );
     this.program = program;
     this.requiredWei = requiredWei;
     this.availableWei = availableWei;
@@ -35,69 +39,77 @@ export class GasBudgetExceededError extends RelayerError {
 }
 
 /** The node did not answer; what was asked of it may or may not have happened. */
-export class RpcUnavailableError extends RelayerError {
-  readonly code = "rpc_unavailable";
+export class RpcUnavailableError extends RelayerError<"rpc_unavailable"> {
   constructor(method: string, cause: unknown) {
-    super(`${method} got no answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(
+      "rpc_unavailable",
+      `${method} got no answer: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 
 /** The node answered with an error. */
-export class RpcRefusedError extends RelayerError {
-  readonly code = "rpc_refused";
+export class RpcRefusedError extends RelayerError<"rpc_refused"> {
   /** The JSON-RPC error code. */
   readonly rpcCode: number;
   /** Revert data, when the error carries it. */
   readonly data: Hex | null;
   constructor(method: string, rpcCode: number, message: string, data: Hex | null, cause: unknown) {
-    super(`${method} was refused (${rpcCode}): ${message}`, { cause });
+    super("rpc_refused", `${method} was refused (${rpcCode}): ${message}`, { cause });
     this.rpcCode = rpcCode;
     this.data = data;
   }
 }
 
 /** The node serves another chain, or another life of the same chain, than the operation was accepted for. */
-export class ChainMismatchError extends RelayerError {
-  readonly code = "chain_mismatch";
+export class ChainMismatchError extends RelayerError<"chain_mismatch"> {
   readonly expectedEpoch: Hex;
   readonly actualEpoch: Hex;
   constructor(operationId: string, expectedEpoch: Hex, actualEpoch: Hex) {
-    super(`${operationId} belongs to epoch ${expectedEpoch}; the node is in epoch ${actualEpoch}.`);
+    super(
+      "chain_mismatch",
+      `${operationId} belongs to epoch ${expectedEpoch}; the node is in epoch ${actualEpoch}.`,
+    );
     this.expectedEpoch = expectedEpoch;
     this.actualEpoch = actualEpoch;
   }
 }
 
 /** The relayer holds no key of this address. */
-export class SignerUnknownError extends RelayerError {
-  readonly code = "signer_unknown";
+export class SignerUnknownError extends RelayerError<"signer_unknown"> {
   constructor(signer: Address) {
-    super(`The relayer holds no key of ${signer}.`);
+    super("signer_unknown", `The relayer holds no key of ${signer}.`);
   }
 }
 
 /** No operation has this id. */
-export class OperationUnknownError extends RelayerError {
-  readonly code = "operation_unknown";
+export class OperationUnknownError extends RelayerError<"operation_unknown"> {
   constructor(operationId: string) {
-    super(`There is no operation ${operationId}.`);
+    super("operation_unknown", `There is no operation ${operationId}.`);
   }
 }
 
 /** Only an operation that needs attention can be resumed. */
-export class OperationNotResumableError extends RelayerError {
-  readonly code = "operation_not_resumable";
+export class OperationNotResumableError extends RelayerError<"operation_not_resumable"> {
   constructor(operationId: string, status: string) {
-    super(`${operationId} is ${status}; only an operation that needs attention can be resumed.`);
+    super(
+      "operation_not_resumable",
+      `${operationId} is ${status}; only an operation that needs attention can be resumed.`,
+    );
   }
 }
 
 /** Only an operation whose nonce was taken can be abandoned. */
-export class OperationNotAbandonableError extends RelayerError {
-  readonly code = "operation_not_abandonable";
+export class OperationNotAbandonableError extends RelayerError<"operation_not_abandonable"> {
+  constructor(message: string, options?: ErrorOptions) {
+    super("operation_not_abandonable", message, options);
+  }
 }
 
 /** A fault that can have no effect where it is placed, or that the node refuses when it is to act. */
-export class FaultInvalidError extends RelayerError {
-  readonly code = "fault_invalid";
+export class FaultInvalidError extends RelayerError<"fault_invalid"> {
+  constructor(message: string, options?: ErrorOptions) {
+    super("fault_invalid", message, options);
+  }
 }

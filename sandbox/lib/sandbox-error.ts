@@ -1,3 +1,5 @@
+import { CodedError } from "../../protocol/coded-error.ts";
+
 /** Why a sandbox cannot do what it was asked to. */
 export type SandboxErrorCode =
   /** Another program listens on the port. */
@@ -41,12 +43,6 @@ export type SandboxErrorCode =
  * @example
  * if (error instanceof SandboxError && error.code === "port_in_use") tryAnotherPort();
  */
-export class SandboxError extends Error {
+export class SandboxError extends CodedError<SandboxErrorCode> {
   override readonly name = "SandboxError";
-  readonly code: SandboxErrorCode;
-
-  constructor(code: SandboxErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }

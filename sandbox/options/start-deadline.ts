@@ -1,3 +1,4 @@
+import { causesOf } from "../../protocol/coded-error.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
 import { AnvilSilentError } from "../chain/anvil/anvil-silent-error.ts";
 import { SandboxError } from "../lib/sandbox-error.ts";
@@ -76,12 +77,11 @@ export class StartDeadline {
 }
 
 function silentAnvil(error: unknown): AnvilError | null {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof AnvilSilentError)
-      return new AnvilError(
-        "start_failed",
-        `Anvil did not answer during the start: ${cause.details} Start again; if that fails too, run routing-sandbox doctor.`,
-        { cause: error },
-      );
-  return null;
+  const silence = causesOf(error).find((cause) => cause instanceof AnvilSilentError);
+  if (silence === undefined) return null;
+  return new AnvilError(
+    "start_failed",
+    `Anvil did not answer during the start: ${silence.details} Start again; if that fails too, run routing-sandbox doctor.`,
+    { cause: error },
+  );
 }

@@ -1,9 +1,14 @@
 import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { CodedError } from "../../protocol/coded-error.ts";
 
 /** A data directory holds something that this version cannot have written; nothing was changed. */
-export class StoreDamagedError extends Error {
-  override name = "StoreDamagedError";
+export class StoreDamagedError extends CodedError<"store_damaged"> {
+  override readonly name = "StoreDamagedError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("store_damaged", message, options);
+  }
 }
 
 /** A line that matches its checksum. */

@@ -1,3 +1,5 @@
+import { CodedError } from "../../../protocol/coded-error.ts";
+
 /** What went wrong with Anvil or with the chain that it keeps. */
 export type AnvilErrorCode =
   /** The native binary is not installed for this platform. */
@@ -19,12 +21,6 @@ export type AnvilErrorCode =
  * @example
  * if (error instanceof AnvilError && error.code === "state_in_use") chooseAnotherFolder();
  */
-export class AnvilError extends Error {
+export class AnvilError extends CodedError<AnvilErrorCode> {
   override readonly name = "AnvilError";
-  readonly code: AnvilErrorCode;
-
-  constructor(code: AnvilErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }

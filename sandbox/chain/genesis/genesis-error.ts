@@ -1,3 +1,5 @@
+import { CodedError } from "../../../protocol/coded-error.ts";
+
 /** Why a chain cannot be started from what is on disk. */
 export type GenesisErrorCode =
   /** The contracts are not compiled. */
@@ -13,12 +15,6 @@ export type GenesisErrorCode =
  * @example
  * if (error instanceof GenesisError && error.code === "mismatch") suggestFresh();
  */
-export class GenesisError extends Error {
+export class GenesisError extends CodedError<GenesisErrorCode> {
   override readonly name = "GenesisError";
-  readonly code: GenesisErrorCode;
-
-  constructor(code: GenesisErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }

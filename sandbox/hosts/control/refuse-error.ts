@@ -1,27 +1,27 @@
 import type { Response } from "express";
 import { BaseError } from "viem";
 import { z } from "zod";
-import { RelayerError } from "../../../relayer/relayer.ts";
+import { CodedError, causesOf } from "../../../protocol/coded-error.ts";
 import { ChainUnavailableError } from "../../../server/chain/chain.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { AnvilSilentError } from "../../chain/anvil/anvil-silent-error.ts";
-import { ClockError } from "../../chain/clock/clock-error.ts";
-import { SandboxError, type SandboxErrorCode } from "../../lib/sandbox-error.ts";
+import type { SandboxErrorCode } from "../../lib/sandbox-error.ts";
+
+const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";
 
 /** Answers an error of a handler with a problem that says what to do. */
 export function refuseError(error: unknown, response: Response): void {
   if (error instanceof Problem) refuse(response.set(error.headers), error.status, error.message);
   else if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
-  else if (error instanceof SandboxError && error.code === "snapshot_timeout")
-    refuse(response.set("Retry-After", "1"), 503, error.message, error.code);
+  else if (error instanceof CodedError && error.code === snapshotTimeout)
+    refuse(response.set("Retry-After", "1"), 503, error.message, snapshotTimeout);
   else if (isSilence(error))
     refuse(
       response.set("Retry-After", "1"),
       503,
       "The chain does not answer: Anvil is busy or has ended. Send the request again; if that fails too, start the sandbox again.",
     );
-  else if (error instanceof ClockError || error instanceof RelayerError || error instanceof SandboxError)
-    refuse(response, 422, error.message);
+  else if (error instanceof CodedError) refuse(response, 422, error.message);
   else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
   else if (isClientError(error)) refuse(response, error.status, error.message);
   // What viem adds to the message names the node's address.
@@ -31,9 +31,9 @@ export function refuseError(error: unknown, response: Response): void {
 
 /** Whether the node gave no answer, to the sandbox itself, the relayer or the service. */
 function isSilence(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof AnvilSilentError || cause instanceof ChainUnavailableError) return true;
-  return false;
+  return causesOf(error).some(
+    (cause) => cause instanceof AnvilSilentError || cause instanceof ChainUnavailableError,
+  );
 }
 
 /** What express and its body parser refuse: too large a body, an unknown encoding, a path that is not percent-encoding. */
