@@ -11,8 +11,8 @@ test("the first test that the README shows is one that runs here", async () => {
   expect(runs.trimEnd().split("\n")).toHaveLength(10);
 });
 
-test("every file that the README and ARCHITECTURE.md link to exists", async () => {
-  for (const page of ["README.md", "ARCHITECTURE.md"]) {
+test("every file that the README, ARCHITECTURE.md and CONTRIBUTING.md link to exists", async () => {
+  for (const page of ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]) {
     const text = await readFile(new URL(page, root), "utf8");
     for (const [, target = ""] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
       await expect(readFile(new URL(target, root)), `${page} links to ${target}`).resolves.toBeDefined();
