@@ -1,7 +1,7 @@
 import { type Head, type Node, readBlockHash } from "./node.ts";
 
 /** How many blocks below the newest one may still leave the chain without being seen, as after a restart. */
-const deepestReorg = 128;
+export const deepestReorg = 128;
 
 /** The heads that were looked at: how far down the chain is still the one that was seen. */
 export class HeadTrail {

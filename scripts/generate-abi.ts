@@ -1,10 +1,10 @@
 /**
  * Writes protocol/abi.generated.ts from the compiled contracts; with --check it only says whether the file is current.
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { writeGenerated } from "./write-generated.ts";
 
 const contracts = ["PurchaseRegistrar", "FundingSource", "TestUSDC"] as const;
-const target = new URL("../protocol/abi.generated.ts", import.meta.url);
 
 async function abiOf(contract: string): Promise<unknown> {
   const artifact = new URL(`../artifacts/contracts/${contract}.sol/${contract}.json`, import.meta.url);
@@ -23,12 +23,4 @@ for (const contract of contracts)
   parts.push(
     `/** ABI of ${contract}, with its events and custom errors. */\nexport const ${constantName(contract)} = ${JSON.stringify(await abiOf(contract), null, 1)} as const;\n`,
   );
-const generated = parts.join("\n");
-
-if (process.argv.includes("--check")) {
-  const current = await readFile(target, "utf8");
-  if (current !== generated) {
-    console.error("protocol/abi.generated.ts is not what the contracts compile to. Run `npm run generate`.");
-    process.exit(1);
-  }
-} else await writeFile(target, generated);
+await writeGenerated({ "protocol/abi.generated.ts": parts.join("\n") }, "what the contracts compile to");

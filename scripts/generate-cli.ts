@@ -1,11 +1,10 @@
 /**
  * Writes docs/cli.md from the description that the command line is parsed by; with --check it only says whether the file is current.
  */
-import { readFile, writeFile } from "node:fs/promises";
 import type { Argument, Option } from "commander";
 import { commandsOf, createProgram, exampleOf, type NamedCommand } from "../cli/program.ts";
+import { writeGenerated } from "./write-generated.ts";
 
-const target = new URL("../docs/cli.md", import.meta.url);
 const program = createProgram();
 
 const table = (head: string, rows: readonly (readonly string[])[]) =>
@@ -83,9 +82,4 @@ const generated = `${[
   ...commandsOf(program).flatMap(describe),
 ].join("\n")}`.trimEnd();
 
-if (process.argv.includes("--check")) {
-  if ((await readFile(target, "utf8")) !== `${generated}\n`) {
-    console.error("docs/cli.md is not what the commands say. Run `npm run generate`.");
-    process.exitCode = 1;
-  }
-} else await writeFile(target, `${generated}\n`);
+await writeGenerated({ "docs/cli.md": `${generated}\n` }, "what the commands say");

@@ -10,7 +10,8 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 const count = (value: bigint | number) => value.toLocaleString("en-US");
 
-const tables: { readonly [name: string]: string } = {
+/** The tables of docs/rpc.md. */
+export const rpcTables: { readonly [name: string]: string } = {
   passed: table(
     ["methods", "what they do to the sandbox"],
     passedMethods.map(({ methods, effect }) => [names(methods), effect]),
@@ -44,11 +45,3 @@ const tables: { readonly [name: string]: string } = {
     ],
   ),
 };
-
-/** Returns docs/rpc.md with its tables as the code has them. */
-export function renderRpcTables(page: string): string {
-  return page.replaceAll(
-    /(<!-- generated:([a-z]+) -->\n).*?(<!-- \/generated -->)/gs,
-    (_, begin: string, name: string, end: string) => `${begin}${tables[name]}\n${end}`,
-  );
-}

@@ -15,6 +15,7 @@ import { pageHeaders } from "../pages/security-headers.ts";
 import type { Services } from "../services.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./fictional-purchase.ts";
+import { limitValues } from "./limit-values.ts";
 import { previewCapabilities } from "./preview-capabilities.ts";
 import { renderTemplate } from "./render-template.ts";
 import { type DocumentationPath, documentationResources } from "./resources.ts";
@@ -100,6 +101,7 @@ function renderPages(services: Services, operations: readonly Operation[]): Page
     errors_table: errorsTable(urls.docs),
     events_table: eventsTable(),
     limits_table: limitsTable(),
+    ...limitValues(),
     ...testVectors(urls.docs),
   }));
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;

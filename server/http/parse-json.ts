@@ -1,7 +1,7 @@
 import { Problem } from "../errors/problem.ts";
 
 /** How deep objects and arrays may stand in one another. */
-const maximumDepth = 64;
+export const maximumDepth = 64;
 
 /**
  * Parses a body strictly: UTF-8 only, no byte order mark, no name twice, no number that a double cannot keep, no lone surrogate,

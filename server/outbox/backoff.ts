@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../protocol/canonical-json.ts";
 
 /** The pause after the first attempt, in milliseconds; each further one is twice as long. */
-const firstPauseMs = 500;
+export const firstPauseMs = 500;
 
 /** The longest pause that a receiver can ask for with Retry-After, in seconds. */
 export const longestRetryAfter = 10;

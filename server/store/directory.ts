@@ -7,7 +7,7 @@ import { emptyContents, readSnapshot, type StoreContents, writeSnapshot } from "
 import { type StoreImage, StoreUnavailableError } from "./store.ts";
 
 /** How long the journal may become at least before it is folded into the snapshot, in bytes. */
-const smallestFold = 16 * 2 ** 20;
+export const smallestFold = 16 * 2 ** 20;
 
 /**
  * Opens the JSON store of a data directory: `store.json`, the snapshot that lowdb keeps, and `store.journal`, one committed batch a

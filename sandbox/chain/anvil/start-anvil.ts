@@ -20,7 +20,7 @@ const NO_DEADLINE_MS = 2 ** 31 - 1;
  * How many of the latest blocks a kept chain can be read and replayed at. Each block's state is dumped whole and grows with the
  * chain, so that all of them would be 500 MB after 3,000 empty blocks; blocks, receipts and trace_transaction are kept for all.
  */
-const KEPT_STATES = 128;
+export const KEPT_STATES = 128;
 
 /** Where a chain comes from and whether it is kept. */
 export interface AnvilOptions {

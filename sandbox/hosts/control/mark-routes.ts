@@ -13,7 +13,7 @@ interface Mark {
 }
 
 /** How many are kept; the oldest one is forgotten for a new one. */
-const kept = 20;
+export const keptSnapshots = 20;
 
 /**
  * The part of the control API that takes snapshots and goes back to them. To be served before what is held back: a snapshot waits for
@@ -37,7 +37,7 @@ export function markRoutes({
     const made = await snapshot();
     taken += 1;
     const mark = { number: taken, now: await clock.now(), snapshot: made };
-    marks = [...marks, mark].slice(-kept);
+    marks = [...marks, mark].slice(-keptSnapshots);
     response.status(201).json({ number: mark.number, now: mark.now });
   });
   router.post("/snapshots/:number/restore", async (request, response) => {

@@ -11,7 +11,7 @@ import { explorerRoutes } from "./routes.ts";
 import { connectNode } from "./sources.ts";
 
 /** How often a client of the stream is told that the sandbox is still there, in milliseconds. */
-const heartbeatMs = 15_000;
+export const heartbeatMs = 15_000;
 
 /** What shows a person what is going on: routes for the control host, and the stream of changes. */
 export interface Explorer {

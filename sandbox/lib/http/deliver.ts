@@ -5,7 +5,7 @@ import type { DeliveryOutcome } from "../../../server/services.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
 /** How much of an answer is read and kept, in bytes; more than a receipt has. */
-const answerBytes = 2_048;
+export const answerBytes = 2_048;
 
 /** How deliveries are made. */
 export interface DeliveryOptions {

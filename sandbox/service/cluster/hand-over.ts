@@ -5,7 +5,7 @@ import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { wait } from "../../lib/wait.ts";
 
 /** How long a request waits for one process or another to lead, in milliseconds. */
-const patienceMs = 5_000;
+export const leaderWaitMs = 5_000;
 
 /** How long between two looks for one, in milliseconds. */
 const lookEveryMs = 25;
@@ -22,7 +22,7 @@ export function handOverTo(
   ownUrl: string,
 ): Services["handOver"] {
   return async (request) => {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + leaderWaitMs;
     while (!seat.leads()) {
       const url = await leader();
       // Written down by this process when it last led.

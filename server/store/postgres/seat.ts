@@ -28,7 +28,7 @@ export interface SeatListener {
 }
 
 /** How long to wait between two looks at a lock that somebody else holds, in milliseconds. */
-const lookEveryMs = 50;
+export const lookEveryMs = 50;
 
 /**
  * A process's place in a sandbox that several share: one connection that holds its advisory locks for as long as it lives.

@@ -9,9 +9,9 @@ export interface NumberedChange extends ExplorerChange {
 /** How many changes are kept for clients that come back. */
 const kept = 256;
 /** How many purchases one change names at most. */
-const namedPurchases = 50;
+export const namedPurchases = 50;
 /** What happens within so many milliseconds is told as one change. */
-const windowMs = 40;
+export const windowMs = 40;
 
 /**
  * Gathers what changes in a sandbox and tells it to listeners, a burst as one change.

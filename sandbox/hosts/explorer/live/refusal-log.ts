@@ -10,7 +10,7 @@ export interface KeptRefusal extends Refusal {
 }
 
 /** How many refusals are kept; what is older is forgotten. */
-const kept = 500;
+export const keptRefusals = 500;
 
 /**
  * Keeps the newest transactions that were refused, in memory: they are no state of the service, and a restore forgets them.
@@ -36,7 +36,7 @@ export class RefusalLog {
     if (!again) this.#count += 1;
     const earlier = again ? this.#refusals.slice(0, -1) : this.#refusals;
     const times = again ? last.times + 1 : 1;
-    this.#refusals = [...earlier, { ...refusal, number: this.#count, times }].slice(-kept);
+    this.#refusals = [...earlier, { ...refusal, number: this.#count, times }].slice(-keptRefusals);
     this.#feed.note("refusals", refusal.subject.startsWith("pur_") ? [refusal.subject] : []);
   }
 

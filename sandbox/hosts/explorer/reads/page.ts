@@ -6,7 +6,7 @@ import type { ViewPage } from "../views.ts";
 /** How many items a page has. */
 export const pageSize = 50;
 /** How many records one page looks at while it searches; what lies further back is on the next page. */
-const mostScanned = 2_000;
+export const mostScanned = 2_000;
 
 /** The query of a list: where the page begins, and what it is about. */
 export const pageQuery = z.strictObject({

@@ -19,7 +19,7 @@ import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { packageRoot } from "../../../../sandbox/lib/package-root.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
-import { renderRpcTables } from "../../../../scripts/rpc-tables.ts";
+import { fillPage } from "../../../../scripts/fill-page.ts";
 import { ask } from "../../../ask.ts";
 
 let sandbox: Sandbox;
@@ -301,7 +301,7 @@ describe("what is refused", () => {
 
 test("docs/rpc.md names every method that passes or is refused, and every limit", async () => {
   const page = await readFile(join(packageRoot(), "docs", "rpc.md"), "utf8");
-  expect(page).toBe(renderRpcTables(page));
+  expect(page).toBe(fillPage("rpc.md", page));
 });
 
 describe("who may call", () => {

@@ -1,0 +1,48 @@
+import { limitValues } from "../server/documentation/limit-values.ts";
+import { errorsTable, eventsTable, limitsTable, operationsTable } from "../server/documentation/tables.ts";
+import { operations } from "../server/operations/table.ts";
+import { pageLimits } from "./page-limits.ts";
+import { rpcTables } from "./rpc-tables.ts";
+
+/** Where a sandbox answers when its start names no ports. */
+export const defaultUrls = { api: "http://127.0.0.1:4020", docs: "http://127.0.0.1:4021" };
+
+interface Texts {
+  readonly [name: string]: string;
+}
+
+const tables: { readonly [page: string]: Texts } = {
+  "api.md": {
+    operations: operationsTable(operations),
+    errors: errorsTable(defaultUrls.docs),
+    events: eventsTable(),
+    limits: limitsTable(),
+  },
+  "rpc.md": rpcTables,
+};
+
+const limits: Texts = { ...limitValues(), ...pageLimits };
+
+/**
+ * Returns a page of docs/ with its tables (between `<!-- generated:name -->` and `<!-- /generated -->`) and the limits in its prose
+ * (between `<!-- limit:name -->` and `<!-- /limit -->`) as the code has them.
+ *
+ * @throws Error when the page names a table or a limit that does not exist.
+ * @example fillPage("rpc.md", await readFile("docs/rpc.md", "utf8"))
+ */
+export function fillPage(name: string, page: string): string {
+  const withTables = replaceMarked(page, "generated", (table) => {
+    const text = tables[name]?.[table];
+    return text === undefined ? undefined : `\n${text}\n`;
+  });
+  return replaceMarked(withTables, "limit", (limit) => limits[limit]);
+}
+
+function replaceMarked(page: string, mark: string, textOf: (name: string) => string | undefined): string {
+  const marked = new RegExp(`<!-- ${mark}:(\\w+) -->(?:(?!<!-- ${mark}:).)*?<!-- /${mark} -->`, "gs");
+  return page.replaceAll(marked, (_, name: string) => {
+    const text = textOf(name);
+    if (text === undefined) throw new Error(`There is nothing to generate for ${mark}:${name}.`);
+    return `<!-- ${mark}:${name} -->${text}<!-- /${mark} -->`;
+  });
+}
