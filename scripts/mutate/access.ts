@@ -55,8 +55,8 @@ export const access: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A renewal revokes the credential before it.",
-        find: "if (revokes)",
-        replace: "if (revokes && prior.key === id)",
+        find: "if (prior !== undefined)",
+        replace: "if (prior !== undefined && prior.key === id)",
       },
       {
         rule: "An account gets no access to another program.",
@@ -70,8 +70,8 @@ export const access: readonly MutantGroup[] = [
       },
       {
         rule: "A renewal names the credential that it revokes.",
-        find: "revoked_credential_id: revokes ? prior.value.id : null",
-        replace: "revoked_credential_id: revokes ? id : null",
+        find: "revoked_credential_id: prior?.value.id ?? null",
+        replace: "revoked_credential_id: prior === undefined ? null : id",
       },
     ],
   },

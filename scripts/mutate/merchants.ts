@@ -94,8 +94,8 @@ export const merchants: readonly MutantGroup[] = [
       },
       {
         rule: "The buyer is the beneficiary when none is named.",
-        find: "body.beneficiary ?? body.buyer",
-        replace: "body.beneficiary ?? program.registrar",
+        find: "asked.beneficiary ?? asked.buyer",
+        replace: "asked.beneficiary ?? deployment.registrar.address",
       },
       {
         rule: "The event of a new purchase names its merchant.",
@@ -139,8 +139,8 @@ export const merchants: readonly MutantGroup[] = [
       },
       {
         rule: "The transaction of an enrollment is used by it.",
-        find: "key: use.key,",
-        replace: "key: `enrollment/${use.key}`,",
+        find: "markTransactionUsed(use)",
+        replace: "markTransactionUsed({ ...use, key: `0x00${use.key.slice(4)}` })",
         tests: ["test/server/binding/used-transactions.test.ts"],
       },
     ],

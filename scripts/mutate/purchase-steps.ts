@@ -101,6 +101,49 @@ export const purchaseSteps: readonly MutantGroup[] = [
     tests: [errors],
     mutants: [
       {
+        rule: "An offer that meets a revocation in its block is told so.",
+        find: 'if (revert.name === "NotEnrolled")',
+        replace: 'if (revert.name === "")',
+        tests: ["test/server/operations/enrollments.test.ts"],
+      },
+      {
+        rule: "The commitment hash that is activated is the purchase's.",
+        find: "if (commitmentHash === purchase.commitment_hash) return;",
+        replace: "if (commitmentHash.length > 0) return;",
+        tests: [attacks],
+        only: "a commitment that differs in one bit",
+      },
+      {
+        rule: "An offer that was accepted in time is released when it is late.",
+        find: "else if (!(await isUnderWay(intent, services))) await assertOfferable",
+        replace: "else await assertOfferable",
+        tests: [deadlines],
+      },
+      {
+        rule: "A key under which an offer began gets its success when another key finished it.",
+        find: 'resumes !== null && purchase.route === "registrar_offer"',
+        replace: 'resumes === id && purchase.route === "merchant_direct"',
+        tests: [severalKeys],
+      },
+      {
+        rule: "A key that began nothing conflicts with an offer that is made.",
+        find: 'resumes !== null && purchase.route === "registrar_offer"',
+        replace: 'purchase.route === "registrar_offer"',
+        tests: [severalKeys],
+      },
+      {
+        rule: "A purchase that the registrar offered says so.",
+        find: 'activate(stored.value, "registrar_offer")',
+        replace: 'activate(stored.value, "merchant_direct")',
+        tests: ["test/end-to-end/lifecycle.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/domain/offer-bounds.ts",
+    tests: [errors],
+    mutants: [
+      {
         rule: "An offer after its deadline is refused as late.",
         find: "if (timestamp > purchase.offer_deadline)",
         replace: "if (timestamp > purchase.pay_deadline)",
@@ -118,19 +161,6 @@ export const purchaseSteps: readonly MutantGroup[] = [
         find: "if ((await chain.enrolledAs(enrolled)) === null)",
         replace: "if ((await chain.enrolledAs(enrolled)) === undefined)",
         tests: ["test/server/operations/enrollments.test.ts"],
-      },
-      {
-        rule: "An offer that meets a revocation in its block is told so.",
-        find: 'if (revert.name === "NotEnrolled")',
-        replace: 'if (revert.name === "")',
-        tests: ["test/server/operations/enrollments.test.ts"],
-      },
-      {
-        rule: "The commitment hash that is activated is the purchase's.",
-        find: "if (commitmentHash === purchase.commitment_hash) return;",
-        replace: "if (commitmentHash.length > 0) return;",
-        tests: [attacks],
-        only: "a commitment that differs in one bit",
       },
       {
         rule: "An amount above the registrar's largest purchase is refused before it is relayed.",
@@ -184,30 +214,6 @@ export const purchaseSteps: readonly MutantGroup[] = [
         replace: 'name === "DeadlinePassed" && args["deadline"] === null',
         tests: [deadlines],
       },
-      {
-        rule: "An offer that was accepted in time is released when it is late.",
-        find: "else if (!(await isUnderWay(intent, services))) await assertOfferable",
-        replace: "else await assertOfferable",
-        tests: [deadlines],
-      },
-      {
-        rule: "A key under which an offer began gets its success when another key finished it.",
-        find: 'resumes !== null && purchase.route === "registrar_offer"',
-        replace: 'resumes === id && purchase.route === "merchant_direct"',
-        tests: [severalKeys],
-      },
-      {
-        rule: "A key that began nothing conflicts with an offer that is made.",
-        find: 'resumes !== null && purchase.route === "registrar_offer"',
-        replace: 'purchase.route === "registrar_offer"',
-        tests: [severalKeys],
-      },
-      {
-        rule: "A purchase that the registrar offered says so.",
-        find: 'activate(stored.value, "registrar_offer")',
-        replace: 'activate(stored.value, "merchant_direct")',
-        tests: ["test/end-to-end/lifecycle.test.ts"],
-      },
     ],
   },
   {
@@ -239,13 +245,13 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A registration that takes its place again after a reorg is confirmed though its transaction is used already.",
-        find: "...(used === undefined ? [markUsed(use)] : []),",
-        replace: "markUsed(use),",
+        find: "...(used === undefined ? [markTransactionUsed(use)] : []),",
+        replace: "markTransactionUsed(use),",
         tests: ["test/server/operations/reorgs.test.ts"],
       },
       {
         rule: "The transaction of a registration is used by it.",
-        find: "...(used === undefined ? [markUsed(use)] : []),",
+        find: "...(used === undefined ? [markTransactionUsed(use)] : []),",
         replace: "...(used === undefined ? [] : []),",
         tests: ["test/server/binding/used-transactions.test.ts"],
       },

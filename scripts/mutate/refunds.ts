@@ -31,8 +31,8 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "The transaction of a claim is used by it.",
-        find: "key: use.key,",
-        replace: "key: `claim/${use.key}`,",
+        find: "markTransactionUsed(use)",
+        replace: "markTransactionUsed({ ...use, key: `0x00${use.key.slice(4)}` })",
         tests: ["test/server/binding/used-transactions.test.ts"],
       },
     ],
@@ -200,8 +200,8 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "The transaction of a refund is used by it.",
-        find: 'key: hash,\n            value: { step: "refund"',
-        replace: 'key: `refund/${hash}`,\n            value: { step: "refund"',
+        find: "markTransactionUsed({ key: hash,",
+        replace: "markTransactionUsed({ key: `0x00${hash.slice(4)}`,",
         tests: ["test/server/binding/used-transactions.test.ts"],
       },
     ],

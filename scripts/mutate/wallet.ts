@@ -37,7 +37,7 @@ export const wallet: readonly MutantGroup[] = [
       },
       {
         rule: "The event of a submission names its action.",
-        find: "data: { subject: { type, id }, action: body.action, transaction_hash }",
+        find: "data: { subject: { type, id }, action, transaction_hash }",
         replace: "data: { subject: { type, id }, action: type, transaction_hash }",
       },
       {

@@ -24,7 +24,7 @@ import { assertReconciled, claimOf, pickClaim } from "./claims.ts";
 import { domainOf } from "./commitment-of.ts";
 import { currentPurchase } from "./current-state.ts";
 import { describeRevert, saysInvalidPermit } from "./describe-revert.ts";
-import { findMerchant, findPurchase } from "./find.ts";
+import { findMerchant, findPurchase, readOnChain } from "./find.ts";
 import { assertPending, readFunding } from "./merchant-steps.ts";
 import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
 import { permitDomainOf, permitOf, permitPayment } from "./permits.ts";
@@ -63,8 +63,7 @@ export async function checkPurchaseSubmission(
 ): Promise<CheckedSubmission> {
   const { services, program, id, body } = given;
   const { stored, purchase } = await findPurchase(services, program.id, id);
-  const { commitment_hash, buyer } = purchase;
-  const onChain = await services.chain.purchase({ id: commitment_hash, buyer });
+  const onChain = await readOnChain(purchase, services);
   switch (body.action) {
     case "register":
       return await checkRegistration({ ...given, body }, purchase, onChain);

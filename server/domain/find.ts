@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { hashId } from "../../protocol/id.ts";
+import type { BlockPoint, Chain, ChainPurchase } from "../chain/chain.ts";
 import { Problem } from "../errors/problem.ts";
 import type {
   ClaimRecord,
@@ -51,6 +52,15 @@ export async function findPurchase(
   if (stored?.value.program !== program)
     throw new Problem("not_found", `There is no purchase ${id} in ${program}.`);
   return { stored, purchase: await currentPurchase(stored.value, services) };
+}
+
+/** Reads a purchase's figures and payments from the chain, at the newest block or at the one of other reads. */
+export async function readOnChain(
+  { commitment_hash, buyer }: Pick<PurchaseRecord, "commitment_hash" | "buyer">,
+  { chain }: { chain: Pick<Chain, "purchase"> },
+  at?: BlockPoint,
+): Promise<ChainPurchase> {
+  return await chain.purchase({ id: commitment_hash, buyer }, at);
 }
 
 /** What belongs to a purchase, where it has come that far. */

@@ -3,6 +3,7 @@ import { Problem } from "../errors/problem.ts";
 import type { PurchaseStatus } from "../schemas/purchase.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
+import { readOnChain } from "./find.ts";
 import { reconciledOf, whyNotStanding } from "./receipts.ts";
 
 /** The steps that act on a purchase. */
@@ -95,10 +96,11 @@ export async function stepConflict(
 }
 
 /** The steps that would be taken now: where a deadline or the chain decides as well, it is asked. */
-async function stepsNow(purchase: PurchaseRecord, { chain }: Services): Promise<PurchaseStep[]> {
+async function stepsNow(purchase: PurchaseRecord, services: Services): Promise<PurchaseStep[]> {
+  const { chain } = services;
   const steps = stepsOf[purchase.status].filter((step) => whyNotStep(purchase, step) === null);
   if (!steps.some((step) => chainDecides.has(step))) return steps;
-  const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+  const onChain = await readOnChain(purchase, services);
   if (purchase.status === "created" && onChain.exists) {
     const route = await chain.route(purchase.commitment_hash);
     return [route === "merchant_direct" ? "registration" : "activate"];

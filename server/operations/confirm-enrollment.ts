@@ -1,6 +1,7 @@
 import { hashMessage } from "viem";
 import { expectEnrollment } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
+import { markTransactionUsed } from "../domain/changes.ts";
 import { findMerchant } from "../domain/find.ts";
 import { assertPending, readFunding } from "../domain/merchant-steps.ts";
 import { requireSignature } from "../domain/require-signature.ts";
@@ -50,12 +51,8 @@ export const confirmEnrollment = defineOperation({
     if (transactionHash === null || signature === null)
       throw missingEvidence("enroll", { transaction_hash: transactionHash, signature });
     const use = { key: transactionHash, step: "enrollment", subject: id };
-    await requireBound(
-      transactionHash,
-      expectEnrollment(merchant, funding.authorization, services),
-      use,
-      services,
-    );
+    const expected = expectEnrollment(merchant, funding.authorization, services);
+    await requireBound(transactionHash, expected, use, services);
     const digest = hashMessage(enrollmentMessageOf(merchant, services));
     await requireSignature({ wallet: merchant.wallet, digest, signature }, services);
     return {
@@ -68,12 +65,7 @@ export const confirmEnrollment = defineOperation({
         return {
           changes: [
             { ...stored, kind: "update", collection: "merchants", value: enrolled },
-            {
-              kind: "insert",
-              collection: "used_transactions",
-              key: use.key,
-              value: { step: use.step, subject: use.subject },
-            },
+            markTransactionUsed(use),
           ],
           body: viewMerchant(enrolled, funding, services),
         };

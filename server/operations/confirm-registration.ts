@@ -1,12 +1,12 @@
 import { expectRegistration } from "../binding/expectations.ts";
-import { requireBound, type Use } from "../binding/require-bound.ts";
+import { requireBound } from "../binding/require-bound.ts";
+import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { activate, currentPurchase } from "../domain/current-state.ts";
-import { findParts, findPurchase } from "../domain/find.ts";
+import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
 import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
 import { defineOperation } from "../http/operation.ts";
 import { confirmRegistrationBody, purchaseSchema } from "../schemas/purchase.ts";
-import type { Change } from "../store/store.ts";
 import { viewPurchase } from "../views/purchase.ts";
 
 /** Operation 9: the merchant's own registration. */
@@ -35,38 +35,32 @@ export const confirmRegistration = defineOperation({
   ],
   events: ["purchase.registered"],
   async handle({ services, program, id, body }) {
-    const { store, chain } = services;
+    const { store } = services;
     const { stored, purchase } = await findPurchase(services, program.id, id);
     await assertStep(purchase, "registration", services);
     await assertRoute(purchase, "merchant_direct", services);
     const submission = (await submissionsOf(store, program.id, id, "register")).at(-1)?.value;
     const hash = body.transaction_hash ?? submission?.transaction_hash ?? null;
     if (hash === null) throw missingEvidence("register", { transaction_hash: hash });
-    const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+    const onChain = await readOnChain(purchase, services);
     const use = { key: hash, step: "registration", subject: id };
     await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);
     const active = activate(stored.value, "merchant_direct");
-    const shown = await currentPurchase(active, services);
+    const current = await currentPurchase(active, services);
     const used = await store.get("used_transactions", use.key);
     const parts = await findParts(services, active);
     return {
       kind: "write",
       status: 200,
       event: { type: "purchase.registered", data: { purchase_id: id, transaction_hash: hash } },
-      write: (event_id) => {
-        return {
-          changes: [
-            { ...stored, kind: "update", collection: "purchases", value: { ...active, event_id } },
-            ...(used === undefined ? [markUsed(use)] : []),
-          ],
-          body: viewPurchase({ ...shown, event_id }, parts, onChain, services),
-        };
-      },
+      write: (event_id) => ({
+        changes: [
+          updatePurchase(stored, { ...active, event_id }),
+          // A transaction that was mined again after a reorg is marked already.
+          ...(used === undefined ? [markTransactionUsed(use)] : []),
+        ],
+        body: viewPurchase({ ...current, event_id }, parts, onChain, services),
+      }),
     };
   },
 });
-
-/** A transaction that was mined again after a reorg is marked already. */
-function markUsed({ key, step, subject }: Use): Change {
-  return { kind: "insert", collection: "used_transactions", key, value: { step, subject } };
-}

@@ -3,11 +3,12 @@ import {
   fundingAuthorizationTypedData,
   hashFundingAuthorization,
 } from "../../protocol/funding-authorization.ts";
-import { deriveId, hashId } from "../../protocol/id.ts";
+import { hashId } from "../../protocol/id.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { authorizationOf, domainOf } from "../domain/commitment-of.ts";
 import { commitmentSigner } from "../domain/commitment-signer.ts";
 import { findMerchantId } from "../domain/find.ts";
+import { nextId } from "../domain/next-id.ts";
 import { findUnable } from "../domain/parties.ts";
 import { assertNothingFound, type Finding } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
@@ -36,7 +37,7 @@ export const createMerchant = defineOperation({
   errors: [],
   events: ["merchant.created"],
   async handle({ services, program, body, now }) {
-    const { store, chain, settings, deployment } = services;
+    const { chain } = services;
     const validUntil = body.funding_valid_until ?? now + defaultValiditySeconds;
     assertNothingFound([
       ...(validUntil > now
@@ -44,19 +45,14 @@ export const createMerchant = defineOperation({
         : [{ pointer: "/funding_valid_until", code: "not_in_future", detail: `must be after now (${now})` }]),
       ...(await findInWallet(body.wallet, program.id, services)),
     ]);
-    const number = await store.next("mer");
-    const id = deriveId("mer", [settings.seed, number]);
-    const salt = toHex(deriveKey(settings.seed, `salt/${id}`));
-    const terms = { cap: body.funding_cap, valid_until: validUntil, salt };
-    const authorization = authorizationOf(
-      { id, program: program.id, wallet: body.wallet, funding: terms },
-      deployment,
+    const id = await nextId("mer", services);
+    const party = { id, program: program.id, wallet: body.wallet };
+    const funding = await authorizeFunding(
+      party,
+      { cap: body.funding_cap, valid_until: validUntil },
+      services,
     );
-    const domain = domainOf(deployment);
-    const signature = await commitmentSigner(program.id, services).signTypedData(
-      fundingAuthorizationTypedData(domain, authorization),
-    );
-    const funding = await chain.funding({
+    const onChain = await chain.funding({
       program: hashId(program.id),
       merchantRef: hashId(id),
       wallet: body.wallet,
@@ -76,19 +72,34 @@ export const createMerchant = defineOperation({
           wallet: body.wallet,
           reference: body.reference ?? null,
           status: "pending",
-          funding: { ...terms, hash: hashFundingAuthorization(domain, authorization), signature },
+          funding,
           enrollment: null,
           created_at: now,
           event_id,
         };
         return {
           changes: [{ kind: "insert", collection: "merchants", key: id, value: merchant }],
-          body: viewMerchant(merchant, funding, services),
+          body: viewMerchant(merchant, onChain, services),
         };
       },
     };
   },
 });
+
+/** Has the program's signer authorize a wallet to fund refunds. */
+async function authorizeFunding(
+  party: Pick<MerchantRecord, "id" | "program" | "wallet">,
+  bounds: Pick<MerchantRecord["funding"], "cap" | "valid_until">,
+  services: Services,
+): Promise<MerchantRecord["funding"]> {
+  const { deployment, settings } = services;
+  const terms = { ...bounds, salt: toHex(deriveKey(settings.seed, `salt/${party.id}`)) };
+  const authorization = authorizationOf({ ...party, funding: terms }, deployment);
+  const domain = domainOf(deployment);
+  const signer = commitmentSigner(party.program, services);
+  const signature = await signer.signTypedData(fundingAuthorizationTypedData(domain, authorization));
+  return { ...terms, hash: hashFundingAuthorization(domain, authorization), signature };
+}
 
 /** What keeps a wallet from enrolling as a merchant: that it cannot act, or that it is enrolled in the program already. */
 async function findInWallet(wallet: Address, program: string, services: Services): Promise<Finding[]> {

@@ -1,19 +1,20 @@
 import { type Address, isAddressEqual, toHex } from "viem";
 import { hashJson } from "../../protocol/canonical-json.ts";
 import { commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
-import { deriveId } from "../../protocol/id.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import type { ChainFunding } from "../chain/chain.ts";
 import type { Deployment } from "../deployment.ts";
 import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
 import { commitmentSigner } from "../domain/commitment-signer.ts";
-import { findMerchant } from "../domain/find.ts";
+import { findMerchant, readOnChain } from "../domain/find.ts";
 import { assertEnrolled, readFunding } from "../domain/merchant-steps.ts";
+import { nextId } from "../domain/next-id.ts";
 import { findUnable } from "../domain/parties.ts";
 import { assertNothingFound, type Finding } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
-import { createPurchaseBody, purchaseSchema } from "../schemas/purchase.ts";
+import { type CreatePurchase, createPurchaseBody, purchaseSchema } from "../schemas/purchase.ts";
+import type { Services } from "../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
 import { viewPurchase } from "../views/purchase.ts";
 
@@ -37,65 +38,27 @@ export const createPurchase = defineOperation({
   errors: ["not_found", "merchant_not_enrolled"],
   events: ["purchase.created"],
   async handle({ services, program, body, now }) {
-    const { store, chain, settings, deployment } = services;
+    const { store, deployment } = services;
     const merchant = (await findMerchant(store, program.id, body.merchant_id)).value;
     const funding = await readFunding(merchant, services);
     await assertEnrolled(merchant, funding, services);
-    const deadlines = {
-      offer_deadline: body.offer_deadline ?? now + day,
-      pay_deadline: body.pay_deadline ?? Math.max(now + 7 * day, body.offer_deadline ?? 0),
-      claim_deadline:
-        body.claim_deadline ?? Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
-    };
-    const beneficiary = body.beneficiary ?? body.buyer;
+    const deadlines = deadlinesOf(body, now);
     assertNothingFound([
       ...findInTerms({ ...deadlines, amount: BigInt(body.amount) }, merchant, funding, now),
       ...findInParties(body, merchant, deployment),
     ]);
-    const number = await store.next("pur");
-    const id = deriveId("pur", [settings.seed, number]);
-    const draft = {
-      id,
-      program: program.id,
-      merchant_id: merchant.id,
-      status: "created",
-      route: null,
-      salt: toHex(deriveKey(settings.seed, `salt/${id}`)),
-      terms: body.terms,
-      terms_hash: hashJson(body.terms),
-      amount: body.amount,
-      merchant: merchant.wallet,
-      buyer: body.buyer,
-      beneficiary,
-      ...deadlines,
-      reference: body.reference ?? null,
-      receipts: [],
-      claim_id: null,
-      decision_id: null,
-      refund_id: null,
-      created_at: now,
-    } as const;
-    const commitment = commitmentOf({ ...draft, receipts: [] }, deployment);
-    const domain = domainOf(deployment);
-    const commitment_hash = hashCommitment(domain, commitment);
-    const signer = commitmentSigner(program.id, services);
-    const commitment_signature = await signer.signTypedData(commitmentTypedData(domain, commitment));
-    const onChain = await chain.purchase({ id: commitment_hash, buyer: body.buyer });
+    const signed = await signPurchase({ ...body, ...deadlines }, merchant, now, services);
+    const onChain = await readOnChain(signed, services);
+    const { id, commitment_hash, amount } = signed;
     return {
       kind: "write",
       status: 201,
       event: {
         type: "purchase.created",
-        data: { purchase_id: id, merchant_id: merchant.id, commitment_hash, amount: body.amount },
+        data: { purchase_id: id, merchant_id: merchant.id, commitment_hash, amount },
       },
       write: (event_id) => {
-        const purchase: PurchaseRecord = {
-          ...draft,
-          receipts: [],
-          commitment_hash,
-          commitment_signature,
-          event_id,
-        };
+        const purchase: PurchaseRecord = { ...signed, event_id };
         return {
           changes: [{ kind: "insert", collection: "purchases", key: id, value: purchase }],
           body: viewPurchase(purchase, { claim: null, decision: null, refund: null }, onChain, services),
@@ -105,9 +68,63 @@ export const createPurchase = defineOperation({
   },
 });
 
+type Deadlines = Pick<PurchaseRecord, "offer_deadline" | "pay_deadline" | "claim_deadline">;
+
+/** The deadlines of a purchase: those that are given, and for the others the default that is not before them. */
+function deadlinesOf(body: CreatePurchase, now: number): Deadlines {
+  return {
+    offer_deadline: body.offer_deadline ?? now + day,
+    pay_deadline: body.pay_deadline ?? Math.max(now + 7 * day, body.offer_deadline ?? 0),
+    claim_deadline:
+      body.claim_deadline ?? Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
+  };
+}
+
+/** Makes the record of a purchase, with its commitment signed by the program's signer. */
+async function signPurchase(
+  asked: CreatePurchase & Deadlines,
+  merchant: MerchantRecord,
+  now: number,
+  services: Services,
+): Promise<Omit<PurchaseRecord, "event_id">> {
+  const { deployment, settings } = services;
+  const id = await nextId("pur", services);
+  const draft: Omit<PurchaseRecord, "commitment_hash" | "commitment_signature" | "event_id"> = {
+    id,
+    program: merchant.program,
+    merchant_id: merchant.id,
+    status: "created",
+    route: null,
+    salt: toHex(deriveKey(settings.seed, `salt/${id}`)),
+    terms: asked.terms,
+    terms_hash: hashJson(asked.terms),
+    amount: asked.amount,
+    merchant: merchant.wallet,
+    buyer: asked.buyer,
+    beneficiary: asked.beneficiary ?? asked.buyer,
+    offer_deadline: asked.offer_deadline,
+    pay_deadline: asked.pay_deadline,
+    claim_deadline: asked.claim_deadline,
+    reference: asked.reference ?? null,
+    receipts: [],
+    claim_id: null,
+    decision_id: null,
+    refund_id: null,
+    created_at: now,
+  };
+  const domain = domainOf(deployment);
+  const commitment = commitmentOf(draft, deployment);
+  const signer = commitmentSigner(merchant.program, services);
+  return {
+    ...draft,
+    commitment_hash: hashCommitment(domain, commitment),
+    commitment_signature: await signer.signTypedData(commitmentTypedData(domain, commitment)),
+  };
+}
+
 /** Everything in the terms that the contract would refuse. */
 function findInTerms(
-  terms: { offer_deadline: number; pay_deadline: number; claim_deadline: number; amount: bigint },
+  terms: Deadlines & { amount: bigint },
   merchant: MerchantRecord,
   { collected }: Pick<ChainFunding, "collected">,
   now: number,

@@ -1,6 +1,7 @@
 import { Problem } from "../errors/problem.ts";
 import { UndoneError } from "../http/gate.ts";
 import { defineOperation } from "../http/operation.ts";
+import { answerUnchanged } from "../http/outcome.ts";
 import { limits } from "../limits.ts";
 import { deliverEvent } from "../outbox/deliver-event.ts";
 import { deliverNotificationBody, notificationDeliverySchema } from "../schemas/notification.ts";
@@ -36,11 +37,10 @@ export const deliverNotification = defineOperation({
       throw error instanceof UndoneError ? undone() : error;
     });
     const receipt = (await services.store.get("receipts", event.id))?.value;
-    const answer = {
+    return answerUnchanged(200, {
       notification: viewNotification(notification),
       receipt: receipt === undefined ? null : viewReceipt(receipt),
-    };
-    return { kind: "write", status: 200, write: () => ({ changes: [], body: answer }) };
+    });
   },
 });
 

@@ -1,21 +1,23 @@
 import { collectRefundCall } from "../../protocol/call.ts";
-import { deriveId } from "../../protocol/id.ts";
 import { toJson } from "../../protocol/json.ts";
 import type { Operation, RelayIntent } from "../../relayer/relayer.ts";
 import { expectRefund } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import type { BlockPoint } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
+import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { currentRefund } from "../domain/current-state.ts";
-import { findParts, findPurchase } from "../domain/find.ts";
+import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { refusalOfFunding, saysFunding } from "../domain/funding.ts";
+import { nextId } from "../domain/next-id.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
+import { answerUnchanged, pendingAnswer } from "../http/outcome.ts";
 import { executeRefundBody, refundExecutionSchema } from "../schemas/refund.ts";
 import type { Services } from "../services.ts";
-import type { DecisionRecord, PurchaseRecord, RefundRecord } from "../store/records.ts";
+import type { ClaimRecord, DecisionRecord, PurchaseRecord, RefundRecord } from "../store/records.ts";
 import type { Change, Store, Stored } from "../store/store.ts";
 import { viewRefund } from "../views/refund.ts";
 
@@ -51,7 +53,6 @@ export const executeRefund = defineOperation({
   ],
   events: ["refund.due", "refund.collected"],
   async handle({ services, program, id, body, now, resumes, beginEffect }) {
-    const { store, chain, settings } = services;
     const { stored, purchase } = await findPurchase(services, program.id, id);
     const { claim, decision, refund } = await findParts(services, purchase);
     if (resumes !== null && purchase.status === "refunded" && refund !== null)
@@ -60,29 +61,16 @@ export const executeRefund = defineOperation({
     if (claim === null || decision === null || decision.id !== body.decision_id)
       throw new Problem("not_found", `There is no decision ${body.decision_id} of ${id}.`);
     const collection = collectionOf(purchase, decision, program, services);
-    const query = { id: purchase.commitment_hash, buyer: purchase.buyer };
-    const { refunded, asOf } = await chain.purchase(query);
+    const { refunded, asOf } = await readOnChain(purchase, services);
     if (refunded === 0n && !(await isUnderWay(collection, services)))
       await assertFunded(collection, { purchase, decision, asOf }, services);
-    const refundId = refund?.id ?? deriveId("ref", [settings.seed, await store.next("ref")]);
+    const refundId = refund?.id ?? (await nextId("ref", services));
     await beginEffect(id);
     const intent = { ...collection, subject: { type: "refund", id: refundId } } as const;
-    const relayed = await relayBound(intent, services, {
-      bind: async (hash) => {
-        const expected = { purchase, claim, decision, registrar: program.registrar };
-        const use = { key: hash, step: "refund", subject: id };
-        const onChain = await chain.purchase(query);
-        await requireBound(hash, expectRefund(expected, onChain, services), use, services);
-      },
-      // The figures are those of now: they say why a simulation fails, and nothing of a transaction that was mined before.
-      refusalOf: async (revert, mined, members) =>
-        mined && !saysFunding(revert)
-          ? null
-          : await refusalOfFunding(revert, { purchase, decision }, services, members),
-    });
-    const due = { stored, decision, refund, now };
+    const relayed = await relayCollection(intent, { purchase, claim, decision }, services);
     const recorded = await recordedCollection(relayed, stored.value, services);
     if (recorded !== null) return await answerCollected(recorded, stored.value, services);
+    const due = { stored, decision, refund, now };
     return relayed.confirmed ? await collect(due, relayed, services) : await postpone(due, relayed, services);
   },
 });
@@ -123,6 +111,25 @@ async function assertFunded(
   if (refusal) throw refusal;
 }
 
+/** Relays the collection and has its confirmed transaction bound to this claim and decision. */
+async function relayCollection(
+  intent: RelayIntent,
+  step: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord },
+  services: Services,
+): Promise<Relayed> {
+  return await relayBound(intent, services, {
+    bind: async (hash) => {
+      const use = { key: hash, step: "refund", subject: step.purchase.id };
+      const onChain = await readOnChain(step.purchase, services);
+      const expected = expectRefund({ ...step, registrar: intent.signer }, onChain, services);
+      await requireBound(hash, expected, use, services);
+    },
+    // The figures are those of now: they say why a simulation fails, and nothing of a transaction that was mined before.
+    refusalOf: async (revert, mined, members) =>
+      mined && !saysFunding(revert) ? null : await refusalOfFunding(revert, step, services, members),
+  });
+}
+
 /** A refund that is carried out, and its record if it has one. */
 interface Due {
   stored: Stored<PurchaseRecord>;
@@ -135,23 +142,17 @@ interface Due {
 /** Records that the award is due, once; while its collection is not confirmed there is nothing else to record. */
 async function postpone(due: Due, { operation }: Relayed, { store }: Services): Promise<Outcome> {
   const { stored, refund: known } = due;
-  const shown = toJson(operation);
-  const status = 202;
   if (known !== null)
-    return {
-      kind: "write",
-      status,
-      final: false,
-      write: () => ({
-        changes: [],
-        body: { refund: viewRefund(known, stored.value), operation: shown, event_id: known.event_id },
-      }),
-    };
+    return pendingAnswer({
+      refund: viewRefund(known, stored.value),
+      operation: toJson(operation),
+      event_id: known.event_id,
+    });
   const fields = refundOf(due, operation);
   const put = await putRefund(fields.id, store);
   return {
     kind: "write",
-    status,
+    status: 202,
     final: false,
     event: { type: "refund.due", data: eventOf(fields) },
     write: (event_id) => {
@@ -165,8 +166,8 @@ async function postpone(due: Due, { operation }: Relayed, { store }: Services): 
       const { id: refund_id } = refund;
       const waiting: PurchaseRecord = { ...stored.value, status: "refund_due", refund_id, event_id };
       return {
-        changes: [put(refund), { ...stored, kind: "update", collection: "purchases", value: waiting }],
-        body: { refund: viewRefund(refund, waiting), operation: shown, event_id },
+        changes: [put(refund), updatePurchase(stored, waiting)],
+        body: { refund: viewRefund(refund, waiting), operation: toJson(operation), event_id },
       };
     },
   };
@@ -179,7 +180,6 @@ async function collect(
   { store }: Services,
 ): Promise<Outcome> {
   const { stored, now } = due;
-  const shown = toJson(operation);
   const fields = refundOf(due, operation);
   const put = await putRefund(fields.id, store);
   return {
@@ -199,15 +199,10 @@ async function collect(
       return {
         changes: [
           put(refund),
-          { ...stored, kind: "update", collection: "purchases", value: refunded },
-          {
-            kind: "insert",
-            collection: "used_transactions",
-            key: hash,
-            value: { step: "refund", subject: refund.purchase_id },
-          },
+          updatePurchase(stored, refunded),
+          markTransactionUsed({ key: hash, step: "refund", subject: refund.purchase_id }),
         ],
-        body: { refund: viewRefund(refund, refunded), operation: shown, event_id },
+        body: { refund: viewRefund(refund, refunded), operation: toJson(operation), event_id },
       };
     },
   };
@@ -234,13 +229,11 @@ async function answerCollected(
 ): Promise<Outcome> {
   const operation = await relayer.read(refund.operation_id);
   if (operation === undefined) throw new Error(`The journal must have ${refund.operation_id}.`);
-  const { event_id } = refund;
-  const shown = viewRefund(refund, purchase);
-  return {
-    kind: "write",
-    status: 201,
-    write: () => ({ changes: [], body: { refund: shown, operation: toJson(operation), event_id } }),
-  };
+  return answerUnchanged(201, {
+    refund: viewRefund(refund, purchase),
+    operation: toJson(operation),
+    event_id: refund.event_id,
+  });
 }
 
 /** What a refund has from the beginning; its id is that of the operation's subject, whichever request began it. */

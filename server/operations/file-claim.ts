@@ -1,10 +1,11 @@
 import { hashClaim } from "../../protocol/claim.ts";
-import { deriveId } from "../../protocol/id.ts";
 import { expectClaim } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
+import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { assertReconciled, claimOf, pickClaim } from "../domain/claims.ts";
 import { domainOf } from "../domain/commitment-of.ts";
-import { findPurchase } from "../domain/find.ts";
+import { findPurchase, readOnChain } from "../domain/find.ts";
+import { nextId } from "../domain/next-id.ts";
 import { assertPaymentsStand } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { requireSignature } from "../domain/require-signature.ts";
@@ -43,10 +44,10 @@ export const fileClaim = defineOperation({
   ],
   events: ["purchase.claimed"],
   async handle({ services, program, id, body, now }) {
-    const { store, chain, settings, deployment } = services;
+    const { store, deployment } = services;
     const { stored, purchase } = await findPurchase(services, program.id, id);
     await assertStep(purchase, "claims", services);
-    const onChain = await chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+    const onChain = await readOnChain(purchase, services);
     await assertPaymentsStand(purchase, onChain, services);
     const submissions = await submissionsOf(store, program.id, id, "claim");
     const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
@@ -58,7 +59,7 @@ export const fileClaim = defineOperation({
     await requireSignature({ wallet, digest: claim_hash, signature }, services);
     const use = { key: hash, step: "claim", subject: id };
     await requireBound(hash, expectClaim(purchase, claim_hash, onChain.exists, services), use, services);
-    const claimId = deriveId("clm", [settings.seed, await store.next("clm")]);
+    const claimId = await nextId("clm", services);
     return {
       kind: "write",
       status: 201,
@@ -80,13 +81,8 @@ export const fileClaim = defineOperation({
         return {
           changes: [
             { kind: "insert", collection: "claims", key: claimId, value: record },
-            { ...stored, kind: "update", collection: "purchases", value: claimed },
-            {
-              kind: "insert",
-              collection: "used_transactions",
-              key: use.key,
-              value: { step: use.step, subject: id },
-            },
+            updatePurchase(stored, claimed),
+            markTransactionUsed(use),
           ],
           body: viewClaim(record, claimed),
         };

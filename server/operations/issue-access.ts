@@ -8,7 +8,9 @@ import { defineOperation } from "../http/operation.ts";
 import { limits } from "../limits.ts";
 import { accessSchema, issueAccessBody } from "../schemas/access.ts";
 import { scopes as allScopes } from "../scopes.ts";
-import type { Change } from "../store/store.ts";
+import type { Services } from "../services.ts";
+import type { ActiveCredentialRecord, CredentialRecord } from "../store/records.ts";
+import type { Change, Stored } from "../store/store.ts";
 
 /** Operation 2: seven-day access; a renewal revokes the prior credential. */
 export const issueAccess = defineOperation({
@@ -34,55 +36,26 @@ export const issueAccess = defineOperation({
     if (program !== account.program)
       throw new Problem("program_mismatch", `${account.id} may not act in ${program}.`);
     const active = await store.get("active_credentials", account.id);
-    const prior = active && (await store.get("credentials", active.value.credential_id));
+    const prior = await findUnrevoked(active?.value.credential_id, services);
     const number = await store.next("crd");
     const id = deriveId("crd", [settings.seed, number]);
     const credential = `rsc_${base64urlnopad.encode(deriveKey(settings.seed, `credential/${number}`))}`;
     const scopes = allScopes.filter((scope) => body?.scopes?.includes(scope) ?? true);
-    const expires_at = now + limits.credential_seconds;
-    const revokes = prior !== undefined && prior.value.revoked_at === null;
-    const changes: Change[] = [
-      {
-        kind: "insert",
-        collection: "credentials",
-        key: id,
-        value: {
-          id,
-          account: account.id,
-          program,
-          scopes,
-          token_sha256: sha256Hex(new TextEncoder().encode(credential)),
-          issued_at: now,
-          expires_at,
-          revoked_at: null,
-        },
-      },
-      active
-        ? {
-            ...active,
-            kind: "update",
-            collection: "active_credentials",
-            value: { account: account.id, credential_id: id },
-          }
-        : {
-            kind: "insert",
-            collection: "active_credentials",
-            key: account.id,
-            value: { account: account.id, credential_id: id },
-          },
-    ];
-    if (revokes)
-      changes.push({
-        ...prior,
-        kind: "update",
-        collection: "credentials",
-        value: { ...prior.value, revoked_at: now },
-      });
+    const record: CredentialRecord = {
+      id,
+      account: account.id,
+      program,
+      scopes,
+      token_sha256: sha256Hex(new TextEncoder().encode(credential)),
+      issued_at: now,
+      expires_at: now + limits.credential_seconds,
+      revoked_at: null,
+    };
     return {
       kind: "write",
       status: 201,
       write: () => ({
-        changes,
+        changes: replaceCredential(record, active, prior),
         body: {
           credential,
           credential_id: id,
@@ -91,10 +64,43 @@ export const issueAccess = defineOperation({
           program,
           scopes,
           issued_at: toTimestamp(now),
-          expires_at: toTimestamp(expires_at),
-          revoked_credential_id: revokes ? prior.value.id : null,
+          expires_at: toTimestamp(record.expires_at),
+          revoked_credential_id: prior?.value.id ?? null,
         },
       }),
     };
   },
 });
+
+/** Finds the credential that an issue revokes: the account's one, unless it is revoked already. */
+async function findUnrevoked(
+  id: string | undefined,
+  { store }: Services,
+): Promise<Stored<CredentialRecord> | undefined> {
+  const found = id === undefined ? undefined : await store.get("credentials", id);
+  return found?.value.revoked_at === null ? found : undefined;
+}
+
+/** Makes a credential the only one of its account. */
+function replaceCredential(
+  record: CredentialRecord,
+  active: Stored<ActiveCredentialRecord> | undefined,
+  prior: Stored<CredentialRecord> | undefined,
+): Change[] {
+  const { id, account, issued_at } = record;
+  const value = { account, credential_id: id };
+  const changes: Change[] = [
+    { kind: "insert", collection: "credentials", key: id, value: record },
+    active
+      ? { ...active, kind: "update", collection: "active_credentials", value }
+      : { kind: "insert", collection: "active_credentials", key: account, value },
+  ];
+  if (prior !== undefined)
+    changes.push({
+      ...prior,
+      kind: "update",
+      collection: "credentials",
+      value: { ...prior.value, revoked_at: issued_at },
+    });
+  return changes;
+}

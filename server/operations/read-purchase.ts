@@ -1,4 +1,4 @@
-import { findParts, findPurchase } from "../domain/find.ts";
+import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { defineOperation } from "../http/operation.ts";
 import { purchaseSchema } from "../schemas/purchase.ts";
 import { viewPurchase } from "../views/purchase.ts";
@@ -22,7 +22,7 @@ export const readPurchase = defineOperation({
     const { purchase } = await findPurchase(services, program.id, id);
     const [parts, onChain] = await Promise.all([
       findParts(services, purchase),
-      services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer }),
+      readOnChain(purchase, services),
     ]);
     return { kind: "read", status: 200, body: viewPurchase(purchase, parts, onChain, services) };
   },

@@ -1,5 +1,5 @@
 import { toJson } from "../../protocol/json.ts";
-import { findMerchant, findPurchase } from "../domain/find.ts";
+import { findMerchant, findPurchase, readOnChain } from "../domain/find.ts";
 import { readFunding } from "../domain/merchant-steps.ts";
 import {
   merchantWalletActions,
@@ -28,7 +28,7 @@ async function purchaseActions({
   query,
 }: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
   const { purchase } = await findPurchase(services, program.id, id);
-  const onChain = await services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+  const onChain = await readOnChain(purchase, services);
   const wish = {
     amount: query.amount === undefined ? null : BigInt(query.amount),
     reason: query.reason ?? null,

@@ -1,15 +1,16 @@
 import { type Decision, hashDecision, verifyDecision } from "../../protocol/decision.ts";
-import { deriveId } from "../../protocol/id.ts";
 import { fromTimestamp, toTimestamp } from "../../protocol/time.ts";
 import { expectClaim } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
-import { findParts, findPurchase } from "../domain/find.ts";
+import { updatePurchase } from "../domain/changes.ts";
+import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
+import { nextId } from "../domain/next-id.ts";
 import { assertPaymentsStand } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { reconciledOf } from "../domain/receipts.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
-import { decisionSchema, recordDecisionBody } from "../schemas/decision.ts";
+import { decisionSchema, type RecordDecision, recordDecisionBody } from "../schemas/decision.ts";
 import type { Services } from "../services.ts";
 import type { ClaimRecord, DecisionRecord, PurchaseRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
@@ -45,7 +46,7 @@ export const recordDecision = defineOperation({
   ],
   events: ["purchase.decided"],
   async handle({ services, program, id, body, now }) {
-    const { store, settings, deployment, keyRing } = services;
+    const { store, keyRing } = services;
     const { stored, purchase } = await findPurchase(services, program.id, id);
     const used = await store.get("used_transactions", `approval/${body.approval}`);
     if (used !== undefined)
@@ -62,24 +63,34 @@ export const recordDecision = defineOperation({
       );
     assertAward(body, claim, purchase);
     assertTimely(body.decided_at, claim, now);
-    const statement: Decision = {
-      award: body.award,
-      chain_id: deployment.chainId,
-      claim_hash: claim.claim_hash,
-      claim_id: claim.id,
-      commitment_hash: purchase.commitment_hash,
-      decided_at: body.decided_at,
-      outcome: body.outcome,
-      program: program.id,
-      purchase: id,
-      reviewer_key_id: body.reviewer_key_id,
-    };
+    const statement = statementOf(body, claim, purchase, services);
     if (!verifyDecision(reviewer.publicKey, statement, body.approval)) throw notApproved(statement);
     await assertClaimStands(claim, purchase, services);
-    const decisionId = deriveId("dec", [settings.seed, await store.next("dec")]);
+    const decisionId = await nextId("dec", services);
     return decide(stored, { id: decisionId, statement, approval: body.approval, created_at: now });
   },
 });
+
+/** What the reviewer signs. */
+function statementOf(
+  body: RecordDecision,
+  claim: ClaimRecord,
+  purchase: PurchaseRecord,
+  { deployment }: Services,
+): Decision {
+  return {
+    award: body.award,
+    chain_id: deployment.chainId,
+    claim_hash: claim.claim_hash,
+    claim_id: claim.id,
+    commitment_hash: purchase.commitment_hash,
+    decided_at: body.decided_at,
+    outcome: body.outcome,
+    program: purchase.program,
+    purchase: purchase.id,
+    reviewer_key_id: body.reviewer_key_id,
+  };
+}
 
 /** Writes a decision, its outcome in the purchase, and that its approval is used. */
 function decide(
@@ -99,7 +110,7 @@ function decide(
       return {
         changes: [
           { kind: "insert", collection: "decisions", key: decision_id, value: record },
-          { ...stored, kind: "update", collection: "purchases", value: decided },
+          updatePurchase(stored, decided),
           {
             kind: "insert",
             collection: "used_transactions",
@@ -125,7 +136,7 @@ function notApproved(statement: Decision): Problem {
 }
 
 function assertAward(
-  body: { outcome: "approved" | "denied"; award: string },
+  body: Pick<RecordDecision, "outcome" | "award">,
   claim: ClaimRecord,
   purchase: PurchaseRecord,
 ): void {
@@ -161,7 +172,7 @@ async function assertClaimStands(
   purchase: PurchaseRecord,
   services: Services,
 ): Promise<void> {
-  const onChain = await services.chain.purchase({ id: purchase.commitment_hash, buyer: purchase.buyer });
+  const onChain = await readOnChain(purchase, services);
   const use = { key: claim.transaction_hash, step: "claim", subject: purchase.id };
   const expected = expectClaim(purchase, claim.claim_hash, onChain.exists, services);
   await requireBound(claim.transaction_hash, expected, use, services);

@@ -97,7 +97,7 @@ async function record<B extends SubmitMerchantAction | SubmitPurchaseAction>(
     submissions: readonly Stored<SubmissionRecord>[],
   ) => Promise<CheckedSubmission>,
 ): Promise<Outcome> {
-  const { services, program, id, body, now } = context;
+  const { services, program, id, body } = context;
   assertEvidence(body);
   const submissions = await submissionsOf(services.store, program.id, id, body.action);
   const recorded = findRecorded(submissions, body);
@@ -109,7 +109,6 @@ async function record<B extends SubmitMerchantAction | SubmitPurchaseAction>(
   if (before !== undefined && isSameEvidence(before.value, evidence))
     return await repeat(before.value, services);
   const { amount, reason } = checked;
-  const { transaction_hash } = evidence;
   const said = {
     program: program.id,
     subject: id,
@@ -118,22 +117,36 @@ async function record<B extends SubmitMerchantAction | SubmitPurchaseAction>(
     ...(reason === undefined ? {} : { reason }),
     ...evidence,
   };
+  return await submit({ key, said, before }, type, context);
+}
+
+/** Writes a submission, which keeps what it said before. */
+async function submit(
+  {
+    key,
+    said,
+    before,
+  }: {
+    key: string;
+    said: Omit<SubmissionRecord, "submitted_at" | "event_id" | "earlier">;
+    before: Stored<SubmissionRecord> | undefined;
+  },
+  type: "merchant" | "purchase",
+  { services, now }: Pick<OperationContext, "services" | "now">,
+): Promise<Outcome> {
+  const { subject: id, action, transaction_hash } = said;
   const transaction = await transactionOf(said, services);
   return {
     kind: "write",
     status: 200,
-    event: {
-      type: "wallet.submitted",
-      data: { subject: { type, id }, action: body.action, transaction_hash },
-    },
+    event: { type: "wallet.submitted", data: { subject: { type, id }, action, transaction_hash } },
     write: (event_id) => {
+      const earlier = before && [...(before.value.earlier ?? []), stateOf(before.value)];
       const submission: SubmissionRecord = {
         ...said,
         submitted_at: now,
         event_id,
-        ...(before === undefined
-          ? {}
-          : { earlier: [...(before.value.earlier ?? []), stateOf(before.value)] }),
+        ...(earlier === undefined ? {} : { earlier }),
       };
       return {
         changes: [

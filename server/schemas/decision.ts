@@ -36,6 +36,9 @@ export const recordDecisionBody = z
     },
   });
 
+/** What {@link recordDecisionBody} reads. */
+export type RecordDecision = z.infer<typeof recordDecisionBody>;
+
 /** A decision as it is answered. */
 export const decisionSchema = z
   .object({

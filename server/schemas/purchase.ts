@@ -48,6 +48,9 @@ export const createPurchaseBody = z
   })
   .meta({ id: "CreatePurchase" });
 
+/** What {@link createPurchaseBody} reads. */
+export type CreatePurchase = z.infer<typeof createPurchaseBody>;
+
 /** Body of operation 8: the commitment that the caller means. */
 export const activatePurchaseBody = z
   .strictObject({ commitment_hash: hashSchema })

@@ -18,7 +18,7 @@ import {
 } from "../../../server/binding/expectations.ts";
 import type { Use } from "../../../server/binding/require-bound.ts";
 import { asJournaled } from "../../../server/domain/current-state.ts";
-import { findParts } from "../../../server/domain/find.ts";
+import { findParts, readOnChain } from "../../../server/domain/find.ts";
 import { readClaimedPayments } from "../../../server/domain/payments.ts";
 import type { Services } from "../../../server/services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
@@ -173,7 +173,7 @@ async function openings(
   const found = purchases.filter(({ key }) => hashId(key) === purchaseRef);
   return await Promise.all(
     found.map(async ({ key, value }) => {
-      const { exists } = await onChain(value, services);
+      const { exists } = await readOnChain(value, services);
       const registrar = services.deployment.programs.find(({ id }) => id === value.program)?.registrar;
       return call.function === "offer" && registrar !== undefined
         ? {
@@ -218,7 +218,7 @@ async function payment(
   observed: ObservedTransaction,
   services: Services,
 ): Promise<Candidate> {
-  const at = await onChain(stored.value, services);
+  const at = await readOnChain(stored.value, services);
   const { call, payments } = await readClaimedPayments(observed, stored, at, services);
   return {
     use: { key: observed.hash, step: "payment", subject: observed.hash },
@@ -235,7 +235,7 @@ async function claim(
 ): Promise<Candidate> {
   const { claim: filed } = await findParts(asJournaled(services), value);
   const claimHash = filed?.claim_hash ?? asHash(args["claimHash"]);
-  const { exists } = await onChain(value, services);
+  const { exists } = await readOnChain(value, services);
   return {
     ...useOf(observed, "claim", key),
     expectation: expectClaim(value, claimHash, exists, services),
@@ -250,13 +250,9 @@ async function refund(
   const { claim: filed, decision } = await findParts(asJournaled(services), purchase);
   const registrar = services.deployment.programs.find(({ id }) => id === purchase.program)?.registrar;
   if (filed === null || decision === null || registrar === undefined) return null;
-  const at = await onChain(purchase, services);
+  const at = await readOnChain(purchase, services);
   const step = { purchase, claim: filed, decision, registrar };
   return { ...useOf(observed, "refund", key), expectation: expectRefund(step, at, services) };
-}
-
-async function onChain({ commitment_hash: id, buyer }: PurchaseRecord, { chain }: Services) {
-  return await chain.purchase({ id, buyer });
 }
 
 async function enrolledAs(merchant: MerchantRecord, { chain }: Services): Promise<Hex | null> {
