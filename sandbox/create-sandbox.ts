@@ -25,7 +25,7 @@ import { type SandboxOptions, type SandboxSettings, settle } from "./options/opt
 import { StartDeadline } from "./options/start-deadline.ts";
 import { type ApiClient, createApiClient } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
-import { openCluster } from "./service/cluster/cluster.ts";
+import { openCluster } from "./service/cluster/open-cluster.ts";
 import { describe } from "./service/describe.ts";
 import { publishKeys } from "./service/published-keys.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";

@@ -1,11 +1,12 @@
 /** Records the request examples of the API's description: `node scripts/record-examples.ts`. */
 import { writeFile } from "node:fs/promises";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { exampleLifecycle } from "./examples/lifecycle.ts";
 import { ExampleRun } from "./examples/run.ts";
 
 const target = new URL("../server/openapi/request-examples.generated.ts", import.meta.url);
 await using sandbox = await createSandbox();
-const examples = await new ExampleRun(sandbox).all();
+const examples = await new ExampleRun(sandbox).all(exampleLifecycle);
 await writeFile(
   target,
   [

@@ -2,8 +2,14 @@ import { type Ed25519Key, ed25519Key } from "../protocol/ed25519.ts";
 import { deriveKey } from "../protocol/key-derivation.ts";
 import { type WebhookKeys, webhookSecret } from "../protocol/webhook.ts";
 import { type KeyUse, keyUses } from "./key-use.ts";
-import type { PublicKey } from "./services.ts";
 import type { Store } from "./store/store.ts";
+
+/** The public half of a key, as programs and capabilities show it. */
+export interface PublicKey {
+  keyId: string;
+  /** 32-byte Ed25519 public key. */
+  publicKey: Uint8Array;
+}
 
 /**
  * The Ed25519 keys, which rotate. A key follows from the seed, its use and its generation; which generation is the current one is

@@ -22,13 +22,6 @@ export interface Account {
   key_sha256: Hex;
 }
 
-/** The public half of a key, as programs and capabilities show it. */
-export interface PublicKey {
-  keyId: string;
-  /** 32-byte Ed25519 public key. */
-  publicKey: Uint8Array;
-}
-
 /** The keys of the programs that do not rotate; the others are in the key ring. */
 export interface ServiceKeys {
   /** By program: signs commitments and funding authorizations. */

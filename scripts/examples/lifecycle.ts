@@ -1,24 +1,12 @@
-import type { Hex } from "viem";
 import { z } from "zod";
 import { type Decision, signDecision } from "../../protocol/decision.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { RequestExample } from "../../server/openapi/request-example.ts";
 import { claimSchema } from "../../server/schemas/claim.ts";
 import { decisionSchema } from "../../server/schemas/decision.ts";
 import { merchantSchema } from "../../server/schemas/merchant.ts";
 import { activationSchema, purchaseSchema } from "../../server/schemas/purchase.ts";
 import { refundExecutionSchema } from "../../server/schemas/refund.ts";
-import type { ExampleRun } from "./run.ts";
-
-/** One request of the lifecycle: what wallets do before it, and how its example is made. */
-export interface ExampleStep {
-  /** The operation's id. */
-  operation: string;
-  /** What wallets do before it; it is done when the examples are recorded, and again when they are tried. */
-  before?: (run: ExampleRun) => Promise<void>;
-  /** The example, from what was answered before. */
-  request: (run: ExampleRun) => RequestExample | Promise<RequestExample>;
-}
+import type { ExampleRun, ExampleStep } from "./run.ts";
 
 const reason = "Arrived broken.";
 const claimed = 10_000_000n;
@@ -248,10 +236,4 @@ function decisionBody(run: ExampleRun) {
   const approval = signDecision(Buffer.from(reviewer.private_key, "hex"), statement);
   const { award, claim_id, decided_at, outcome, reviewer_key_id } = statement;
   return { claim_id, outcome, award, decided_at, reviewer_key_id, approval };
-}
-
-/** What a wallet hands in. */
-export interface Evidence {
-  transaction_hash?: Hex;
-  signature?: Hex;
 }

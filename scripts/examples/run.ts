@@ -6,7 +6,22 @@ import type { RequestExample } from "../../server/openapi/request-example.ts";
 import { operations } from "../../server/operations/table.ts";
 import { accessSchema } from "../../server/schemas/access.ts";
 import type { purchaseSchema } from "../../server/schemas/purchase.ts";
-import { type Evidence, type ExampleStep, exampleLifecycle } from "./lifecycle.ts";
+
+/** What a wallet hands in. */
+export interface Evidence {
+  transaction_hash?: Hex;
+  signature?: Hex;
+}
+
+/** One request of the lifecycle: what wallets do before it, and how its example is made. */
+export interface ExampleStep {
+  /** The operation's id. */
+  operation: string;
+  /** What wallets do before it; it is done when the examples are recorded, and again when they are tried. */
+  before?: (run: ExampleRun) => Promise<void>;
+  /** The example, from what was answered before. */
+  request: (run: ExampleRun) => RequestExample | Promise<RequestExample>;
+}
 
 /** A request as it is sent: one body of an example. */
 export interface ExampleRequest extends Omit<RequestExample, "bodies"> {
@@ -39,10 +54,11 @@ export class ExampleRun {
    * @returns the examples, by operation.
    */
   async all(
+    steps: readonly ExampleStep[],
     exampleOf: (step: ExampleStep) => RequestExample | Promise<RequestExample> = (step) => step.request(this),
   ): Promise<{ [operation: string]: RequestExample }> {
     const examples: { [operation: string]: RequestExample } = {};
-    for (const step of exampleLifecycle) {
+    for (const step of steps) {
       await step.before?.(this);
       const example = await exampleOf(step);
       examples[step.operation] = example;

@@ -1,11 +1,12 @@
 import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import { authorizationName, defineOperation, type Operation } from "../http/operation.ts";
+import type { PublicKey } from "../key-ring.ts";
 import { limits } from "../limits.ts";
 import { eventTypes } from "../outbox/event-types.ts";
 import { capabilitiesSchema } from "../schemas/capabilities.ts";
 import { scopes } from "../scopes.ts";
-import type { PublicKey, Services } from "../services.ts";
+import type { Services } from "../services.ts";
 import { viewChain, viewContracts, viewPublicKey } from "../views/program.ts";
 
 /** Operation 1: what this service is and can do. */

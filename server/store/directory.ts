@@ -2,7 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { damaged } from "./checked-lines.ts";
 import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
-import { type Durability, type JournalEntry, JournaledStore } from "./journaled-store.ts";
+import { type Durability, JournaledStore } from "./journaled-store.ts";
+import type { JournalEntry } from "./pending-entries.ts";
 import { emptyContents, readSnapshot, type StoreContents, writeSnapshot } from "./snapshot-file.ts";
 import { type StoreImage, StoreUnavailableError } from "./store.ts";
 

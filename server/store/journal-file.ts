@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { renameFile, syncDirectory } from "../replace-file.ts";
 import { damaged, readCheckedLines, toLine } from "./checked-lines.ts";
-import type { JournalEntry } from "./journaled-store.ts";
+import type { JournalEntry } from "./pending-entries.ts";
 
 /**
  * The committed batches since the snapshot, one a line, each synced to disk.

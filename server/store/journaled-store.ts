@@ -1,9 +1,9 @@
 import { MemoryTables } from "./memory-tables.ts";
-import type { OrderedPage } from "./ordered-index.ts";
-import { PendingEntries } from "./pending-entries.ts";
+import { type JournalEntry, PendingEntries } from "./pending-entries.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "./records.ts";
 import type { JournalStore } from "./relayer-journal.ts";
 import { contentsOf, type StoreContents } from "./snapshot-file.ts";
+import type { OrderedPage } from "./store.ts";
 import {
   type Change,
   type Filter,
@@ -12,14 +12,6 @@ import {
   type StoreImage,
   StoreUnavailableError,
 } from "./store.ts";
-
-/** One committed batch as the journal keeps it. */
-export interface JournalEntry {
-  /** 1, 2, 3, …, without gaps over the life of the store. */
-  number: number;
-  counters: { [counter: string]: number };
-  changes: readonly Change[];
-}
 
 /** Where committed batches become durable; the embedded store writes files, an ephemeral one nothing. */
 export interface Durability {

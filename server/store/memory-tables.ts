@@ -1,4 +1,4 @@
-import { OrderedIndex, type OrderedPage } from "./ordered-index.ts";
+import { OrderedIndex } from "./ordered-index.ts";
 import {
   type CollectionName,
   type Collections,
@@ -9,7 +9,7 @@ import {
   orderings,
 } from "./records.ts";
 import type { StoreContents } from "./snapshot-file.ts";
-import type { Change, Filter, Stored, StoreImage } from "./store.ts";
+import type { Change, Filter, OrderedPage, Stored, StoreImage } from "./store.ts";
 
 /** The records of one collection with an index for each filterable field and for each order. */
 class Table {

@@ -1,12 +1,4 @@
-import type { Stored } from "./store.ts";
-
-/** Which part of an order to read. */
-export interface OrderedPage {
-  /** The lowest number, or with `reverse` the highest. */
-  from?: number;
-  reverse?: boolean;
-  limit?: number;
-}
+import type { OrderedPage, Stored } from "./store.ts";
 
 interface Entry {
   number: number;

@@ -1,6 +1,5 @@
-import type { JournalEntry } from "./journaled-store.ts";
 import type { MemoryTables } from "./memory-tables.ts";
-import { OrderedIndex, type OrderedPage } from "./ordered-index.ts";
+import { OrderedIndex } from "./ordered-index.ts";
 import {
   type CollectionName,
   type Collections,
@@ -9,7 +8,16 @@ import {
   type OrderingName,
   orderings,
 } from "./records.ts";
+import type { OrderedPage } from "./store.ts";
 import { type Change, fits, StoreConflictError, type Stored } from "./store.ts";
+
+/** One committed batch as the journal keeps it. */
+export interface JournalEntry {
+  /** 1, 2, 3, …, without gaps over the life of the store. */
+  number: number;
+  counters: { [counter: string]: number };
+  changes: readonly Change[];
+}
 
 /** A record as an entry leaves it; undefined when it is gone. */
 interface PendingRecord {

@@ -1,7 +1,6 @@
 import type { Journal } from "../../relayer/journal.ts";
 import { attemptKey, type OperationRecord } from "../../relayer/operation.ts";
-import type { OrderedPage } from "./ordered-index.ts";
-import type { Change, Store } from "./store.ts";
+import type { Change, OrderedPage, Store } from "./store.ts";
 
 /** What the journal needs of a store. */
 export interface JournalStore extends Pick<Store, "get" | "list" | "ordered" | "commit"> {

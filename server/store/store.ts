@@ -1,4 +1,3 @@
-import type { OrderedPage } from "./ordered-index.ts";
 import type { CollectionName, Collections, indexedFields, Ordered, OrderingName } from "./records.ts";
 
 /** A record as it was read, with the revision that a later update must still find. */
@@ -7,6 +6,14 @@ export interface Stored<T> {
   value: T;
   /** 1 when it is inserted, one more with every update. */
   revision: number;
+}
+
+/** Which part of an order to read. */
+export interface OrderedPage {
+  /** The lowest number, or with `reverse` the highest. */
+  from?: number;
+  reverse?: boolean;
+  limit?: number;
 }
 
 /** One change of one record. */

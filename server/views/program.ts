@@ -4,8 +4,9 @@ import { toChainTimestamp } from "../../protocol/time.ts";
 import type { ChainProgram } from "../chain/chain.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { domainOf } from "../domain/commitment-of.ts";
+import type { PublicKey } from "../key-ring.ts";
 import { limits } from "../limits.ts";
-import type { PublicKey, Services } from "../services.ts";
+import type { Services } from "../services.ts";
 
 /** Which chain the service is bound to. */
 export function viewChain({ deployment, settings }: Services) {

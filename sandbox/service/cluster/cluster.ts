@@ -1,15 +1,11 @@
-import { join } from "node:path";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Services } from "../../../server/services.ts";
-import { openDirectoryStore } from "../../../server/store/directory.ts";
-import { type JournaledStore, openEphemeralStore } from "../../../server/store/journaled-store.ts";
 import type { JournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
 import type { Chain } from "../../chain/genesis/start-chain.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import type { SandboxUrls } from "../../state/description.ts";
-import { openShared } from "./shared-store.ts";
 
 /** The processes that answer for one sandbox, as one of them sees the others, and the store that they share. */
 export interface Cluster extends AsyncDisposable {
@@ -33,53 +29,4 @@ export interface Cluster extends AsyncDisposable {
     urls: SandboxUrls;
     receiver: PinnedReceiver;
   }): Promise<void>;
-}
-
-/** A process that shares its store with no other. */
-class ClusterOfOne implements Cluster {
-  readonly store: Store;
-  readonly journal: JournalStore;
-  readonly awaited = "Anvil to answer";
-
-  constructor(store: JournaledStore) {
-    this.store = store;
-    this.journal = store;
-  }
-
-  leading(relayer: Relayer): Relayer {
-    return relayer;
-  }
-
-  forwarding(): Services["handOver"] {
-    return async () => null;
-  }
-
-  async lead(_apiUrl: string, relayer: Relayer): Promise<void> {
-    await relayer.recover();
-  }
-
-  async alone<T>(step: () => Promise<T>): Promise<T> {
-    return await step();
-  }
-
-  async publish(): Promise<void> {}
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.store.close();
-  }
-}
-
-/**
- * Opens the store that the settings name, in memory, a directory or PostgreSQL, and takes a place among the processes that share it.
- *
- * @throws SandboxError database_mismatch; StoreDamagedError, StoreUnavailableError, DatabaseUrlError, SeatTakenError.
- */
-export async function openCluster(settings: SandboxSettings, chain: Chain): Promise<Cluster> {
-  const { store, dataDirectory } = settings;
-  if (store !== undefined) return await openShared({ ...settings, store }, chain);
-  return new ClusterOfOne(
-    dataDirectory === undefined
-      ? openEphemeralStore()
-      : await openDirectoryStore(join(dataDirectory, "store")),
-  );
 }

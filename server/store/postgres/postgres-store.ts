@@ -1,5 +1,4 @@
 import { Mutex } from "async-mutex";
-import type { OrderedPage } from "../ordered-index.ts";
 import {
   type CollectionName,
   type Collections,
@@ -7,7 +6,7 @@ import {
   type Ordered,
   type OrderingName,
 } from "../records.ts";
-import type { Change, Filter, Store, Stored, StoreImage } from "../store.ts";
+import type { Change, Filter, OrderedPage, Store, Stored, StoreImage } from "../store.ts";
 import { insertRecords } from "./commit-group.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { Database, Query } from "./database.ts";

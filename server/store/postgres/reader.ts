@@ -1,4 +1,3 @@
-import type { OrderedPage } from "../ordered-index.ts";
 import {
   type CollectionName,
   type Collections,
@@ -6,7 +5,7 @@ import {
   type OrderingName,
   orderings,
 } from "../records.ts";
-import type { Filter, Stored } from "../store.ts";
+import type { Filter, OrderedPage, Stored } from "../store.ts";
 import type { Query } from "./database.ts";
 
 /** How keys and fields stand in the tables: as JSON, which holds every character that PostgreSQL's text does not. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { exampleLifecycle } from "../../../scripts/examples/lifecycle.ts";
 import { ExampleRun } from "../../../scripts/examples/run.ts";
 import type { RequestExample } from "../../../server/openapi/request-example.ts";
 import { jsonSchema } from "../../../server/schemas/primitives.ts";
@@ -34,7 +35,7 @@ test("every request example of the description succeeds on a fresh sandbox (to r
       .flatMap((methods) => Object.values(methods))
       .map((operation) => [operation.operationId, operation]),
   );
-  const tried = await new ExampleRun(sandbox).all(({ operation }) => {
+  const tried = await new ExampleRun(sandbox).all(exampleLifecycle, ({ operation }) => {
     const described = operations.get(operation);
     if (described === undefined) throw new Error(`The description has no ${operation}.`);
     for (const { name, required, example } of described.parameters ?? [])
