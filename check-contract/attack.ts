@@ -41,6 +41,22 @@ export function refused(status: number, code: string, ...failed: CheckName[]): O
   return { status, code, failed };
 }
 
+/** The refusal of a hash that the chain does not know: every check that needs the transaction fails. */
+export const unknownTransaction = refused(
+  409,
+  "transaction_not_found",
+  "mined",
+  "confirmations",
+  "canonical",
+  "status",
+  "wallet",
+  "contract",
+  "value",
+  "calldata",
+  "log",
+  "timely",
+);
+
 /** No refusal: the attack is harmless because of what the answer says. */
 export const harmless: Outcome = { status: 200, code: null, failed: [] };
 

@@ -14,6 +14,8 @@ import {
   toHex,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { purchaseTypes } from "../protocol/commitment.ts";
+import { fundingAuthorizationTypes } from "../protocol/funding-authorization.ts";
 import { permitTypes } from "../protocol/permit.ts";
 
 const SNAPSHOT = new URL("../contracts/gas-snapshot.json", import.meta.url);
@@ -87,35 +89,6 @@ const merchantRef = keccak256(toHex("mer_gas"));
 const domain = { name: "PurchaseRegistrar", version: "1", chainId, verifyingContract: registrar.address };
 const bounds = { maxPurchase: 10n ** 12n, openBudget: 10n ** 14n, validUntil: BigInt(START + 10_000_000) };
 
-const FUNDING_TYPES = {
-  FundingAuthorization: [
-    { name: "program", type: "bytes32" },
-    { name: "merchantRef", type: "bytes32" },
-    { name: "wallet", type: "address" },
-    { name: "token", type: "address" },
-    { name: "cap", type: "uint256" },
-    { name: "validUntil", type: "uint64" },
-    { name: "salt", type: "bytes32" },
-  ],
-} as const;
-
-const PURCHASE_TYPES = {
-  Purchase: [
-    { name: "program", type: "bytes32" },
-    { name: "purchaseRef", type: "bytes32" },
-    { name: "merchant", type: "address" },
-    { name: "buyer", type: "address" },
-    { name: "beneficiary", type: "address" },
-    { name: "token", type: "address" },
-    { name: "amount", type: "uint256" },
-    { name: "termsHash", type: "bytes32" },
-    { name: "offerDeadline", type: "uint64" },
-    { name: "payDeadline", type: "uint64" },
-    { name: "claimDeadline", type: "uint64" },
-    { name: "salt", type: "bytes32" },
-  ],
-} as const;
-
 function commitment(
   reference: string,
   { to = beneficiary, from = buyer }: { to?: Address; from?: Address } = {},
@@ -139,14 +112,14 @@ function commitment(
 type Commitment = ReturnType<typeof commitment>;
 
 function idOf(purchase: Commitment): Hex {
-  const types = PURCHASE_TYPES;
+  const types = purchaseTypes;
   return hashTypedData({ domain, types, primaryType: "Purchase", message: purchase });
 }
 
 async function comeOnChain(route: "offer" | "register", purchase: Commitment, label?: string): Promise<Hex> {
   const signature = await SIGNER.signTypedData({
     domain,
-    types: PURCHASE_TYPES,
+    types: purchaseTypes,
     primaryType: "Purchase",
     message: purchase,
   });
@@ -171,7 +144,7 @@ const authorization = {
 };
 const fundingSignature = await SIGNER.signTypedData({
   domain,
-  types: FUNDING_TYPES,
+  types: fundingAuthorizationTypes,
   primaryType: "FundingAuthorization",
   message: authorization,
 });

@@ -1,4 +1,5 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
+import { faucetCall } from "../../protocol/call.ts";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch } from "../attack.ts";
 import type { Stage } from "../stage.ts";
@@ -17,28 +18,10 @@ async function contractBuyer(stage: Stage): Promise<{ wallet: Address; purchase:
   const wallet = await stage.deploy("ContractWallet");
   const purchase = await stage.createPurchase({ buyer: wallet.toLowerCase() });
   await stage.activate(purchase);
-  const faucet = encodeFunctionData({
-    abi: faucetAbi,
-    functionName: "faucet",
-    args: [wallet, 100n * usdc],
-  });
-  await stage.succeed("stranger", { to: stage.contracts.token, data: faucet });
+  await stage.succeed("stranger", faucetCall(stage.contracts.token, wallet, 100n * usdc));
   await stage.succeed("stranger", passOn(wallet, "forward", stage.approve(100n * usdc)));
   return { wallet, purchase };
 }
-
-const faucetAbi = [
-  {
-    type: "function",
-    name: "faucet",
-    stateMutability: "nonpayable",
-    inputs: [
-      { name: "to", type: "address" },
-      { name: "amount", type: "uint256" },
-    ],
-    outputs: [],
-  },
-] as const;
 
 /** Has an account run a contract's code from now on, none for the zero address, by a transaction of a stranger (EIP-7702). */
 async function delegate(stage: Stage, name: "buyer" | "stranger", code: Address): Promise<void> {

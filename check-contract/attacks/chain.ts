@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { type Attack, harmless, mismatch, refused } from "../attack.ts";
+import { type Attack, harmless, mismatch, refused, unknownTransaction } from "../attack.ts";
 import type { Stage } from "../stage.ts";
 import { parseReconciliation, type StageAnswer } from "../staged-service.ts";
 
@@ -15,19 +15,6 @@ function renumbered(data: string): string {
 }
 
 const rawObject = z.looseObject({});
-const allButFacts = [
-  "mined",
-  "confirmations",
-  "canonical",
-  "status",
-  "wallet",
-  "contract",
-  "value",
-  "calldata",
-  "log",
-  "timely",
-] as const;
-
 /** An honest payment of whose transaction the node then tells something else. */
 async function lieAboutFields(stage: Stage, change: { [field: string]: unknown }): Promise<StageAnswer> {
   const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
@@ -242,7 +229,7 @@ export const chainAttacks: readonly Attack[] = [
     family: "chain",
     name: "a transaction of another Anvil with the same chain id and addresses",
     pays: false,
-    stopped: refused(409, "transaction_not_found", ...allButFacts),
+    stopped: unknownTransaction,
     async run(stage) {
       await using other = await createSandbox({ seed: "elsewhere" });
       const { transactionHash } = await other.wallets.buyer.send(stage.approve(1n));
@@ -252,7 +239,7 @@ export const chainAttacks: readonly Attack[] = [
   {
     family: "chain",
     name: "a reset under our feet",
-    stopped: refused(409, "transaction_not_found", ...allButFacts),
+    stopped: unknownTransaction,
     async run(stage) {
       const id = await stage.client.snapshot();
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));

@@ -1,4 +1,4 @@
-import { type Attack, harmless, mismatch, refused } from "../attack.ts";
+import { type Attack, harmless, mismatch, refused, unknownTransaction } from "../attack.ts";
 import { parseReconciliation } from "../staged-service.ts";
 
 const usdc = 1_000_000n;
@@ -49,20 +49,7 @@ export const envelopeAttacks: readonly Attack[] = [
   {
     family: "envelope",
     name: "a dropped hash",
-    stopped: refused(
-      409,
-      "transaction_not_found",
-      "mined",
-      "confirmations",
-      "canonical",
-      "status",
-      "wallet",
-      "contract",
-      "value",
-      "calldata",
-      "log",
-      "timely",
-    ),
+    stopped: unknownTransaction,
     async run(stage) {
       await stage.client.setAutomine(false);
       const hash = await stage.submit("buyer", stage.pay(stage.purchase));
@@ -73,20 +60,7 @@ export const envelopeAttacks: readonly Attack[] = [
   {
     family: "envelope",
     name: "a hash that was replaced by another transaction with its nonce",
-    stopped: refused(
-      409,
-      "transaction_not_found",
-      "mined",
-      "confirmations",
-      "canonical",
-      "status",
-      "wallet",
-      "contract",
-      "value",
-      "calldata",
-      "log",
-      "timely",
-    ),
+    stopped: unknownTransaction,
     async run(stage) {
       const nonce = await stage.client.getTransactionCount({ address: stage.address("buyer") });
       await stage.client.setAutomine(false);

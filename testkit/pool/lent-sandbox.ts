@@ -1,9 +1,8 @@
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { WalletName } from "../../sandbox/chain/genesis/roles.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts";
-import { signingAccount } from "../../sandbox/service/wallets/signing-account.ts";
+import { openWallets } from "../../sandbox/service/wallets/open-wallets.ts";
 import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
 import { lend } from "./lend.ts";
 import { lentChain } from "./lent-chain.ts";
@@ -27,29 +26,13 @@ export function lentSandbox(sandbox: Sandbox, term: LoanTerm): Sandbox {
       relayer: lend(sandbox.relayer, term),
       store: lend(sandbox.store, term),
       receiver: lentReceiver(sandbox.receiver, term),
-      wallets: lentWallets(sandbox, walletOf),
+      wallets: openWallets(sandbox.chain, (account, name) => walletOf(sandbox.wallets[name], account)),
       openWallet: (privateKey) => walletOf(sandbox.openWallet(privateKey), privateKeyToAccount(privateKey)),
       get client() {
         return lend(sandbox.client, term);
       },
     },
   });
-}
-
-function lentWallets(
-  { wallets, chain }: Sandbox,
-  walletOf: (own: TestWallet, account: LocalAccount) => TestWallet,
-): Sandbox["wallets"] {
-  const open = (name: WalletName) => walletOf(wallets[name], signingAccount(chain.accounts.wallets[name]));
-  return {
-    deployer: open("deployer"),
-    merchant: open("merchant"),
-    buyer: open("buyer"),
-    beneficiary: open("beneficiary"),
-    stranger: open("stranger"),
-    other_merchant: open("other_merchant"),
-    other_buyer: open("other_buyer"),
-  };
 }
 
 /** Whoever waits for a delivery that does not come must not hold the loan up, nor be given one of a later test. */

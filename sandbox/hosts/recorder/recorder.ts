@@ -29,33 +29,28 @@ interface Recording {
   spoilt: string | null;
 }
 
+/** What a recording is read from. */
+interface RecorderSources {
+  settings: SandboxSettings;
+  gate: RequestGate;
+  chain: Chain;
+  store: Store;
+  parts: readonly Part[];
+  relayer: Relayer;
+  description: SandboxDescription;
+}
+
 /**
  * Writes down what is done to a sandbox: requests to the API, transactions of wallets, blocks and time, and the control API.
  *
  * While it records, the API takes one request at a time, so that the order of steps is the order in which they were done.
  */
 export class Recorder {
-  readonly #sources: {
-    settings: SandboxSettings;
-    gate: RequestGate;
-    chain: Chain;
-    store: Store;
-    parts: readonly Part[];
-    relayer: Relayer;
-    description: SandboxDescription;
-  };
+  readonly #sources: RecorderSources;
   readonly #turns = new Mutex();
   #recording: Recording | null = null;
 
-  constructor(sources: {
-    settings: SandboxSettings;
-    gate: RequestGate;
-    chain: Chain;
-    store: Store;
-    parts: readonly Part[];
-    relayer: Relayer;
-    description: SandboxDescription;
-  }) {
+  constructor(sources: RecorderSources) {
     this.#sources = sources;
   }
 

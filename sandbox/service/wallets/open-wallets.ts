@@ -10,9 +10,9 @@ export type TestWallets = { [W in WalletName]: TestWallet };
 /** Opens a wallet for each named test account. */
 export function openWallets(
   { accounts }: Chain,
-  walletOf: (account: LocalAccount) => TestWallet,
+  walletOf: (account: LocalAccount, name: WalletName) => TestWallet,
 ): TestWallets {
-  const open = (name: WalletName) => walletOf(signingAccount(accounts.wallets[name]));
+  const open = (name: WalletName) => walletOf(signingAccount(accounts.wallets[name]), name);
   return {
     deployer: open("deployer"),
     merchant: open("merchant"),
