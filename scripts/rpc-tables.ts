@@ -1,6 +1,7 @@
+import { mostBlocks } from "../sandbox/chain/clock/mining-limits.ts";
 import { runMs } from "../sandbox/chain/rpc/answer-request.ts";
 import { answerMs, largestAnswer } from "../sandbox/chain/rpc/anvil-http.ts";
-import { mostBlocks, mostGas, mostShownBlocks, mostTracedGas } from "../sandbox/chain/rpc/bound-call.ts";
+import { mostGas, mostShownBlocks, mostTracedGas } from "../sandbox/chain/rpc/bound-call.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { mostTracedBytes } from "../sandbox/chain/rpc/measure-trace.ts";
 import { passedMethods, refusedMethods } from "../sandbox/chain/rpc/methods.ts";

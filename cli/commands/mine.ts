@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import type { MiningPace } from "../../sandbox/chain/clock/mining.ts";
+import { mostBlocks, mostMiningSeconds } from "../../sandbox/chain/clock/mining-limits.ts";
 import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
@@ -15,7 +16,7 @@ const mined = z.object({ block_number: z.int() });
 export function mineCommand(): Command {
   return new Command("mine")
     .description("mine blocks, or say when they are mined")
-    .argument("[blocks]", "how many", wholeNumber(1, 9_999), 1)
+    .argument("[blocks]", "how many", wholeNumber(1, mostBlocks), 1)
     .option(
       "--every <pace>",
       "from now on: transaction, never (only by this command), or so many seconds",
@@ -36,8 +37,10 @@ export function mineCommand(): Command {
 
 function pace(text: string): MiningPace {
   if (text === "transaction" || text === "never") return text;
-  if (!/^[1-9]\d{0,3}$/.test(text) || Number(text) > 3_600)
-    throw new InvalidArgumentError("It must be transaction, never, or a number of seconds from 1 to 3600.");
+  if (!/^[1-9]\d{0,8}$/.test(text) || Number(text) > mostMiningSeconds)
+    throw new InvalidArgumentError(
+      `It must be transaction, never, or a number of seconds from 1 to ${mostMiningSeconds}.`,
+    );
   return Number(text);
 }
 

@@ -7,9 +7,6 @@ export const mostGas = 60_000_000n;
 /** What a traced call may use, in gas: it is measured first, step by step, which takes up to a few seconds for so much. */
 export const mostTracedGas = 300_000n;
 
-/** How many blocks one call mines at most. */
-export const mostBlocks = 9_999;
-
 /** How many blocks a call mines at most whose answer shows them. */
 export const mostShownBlocks = 100;
 

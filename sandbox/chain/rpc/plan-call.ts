@@ -1,12 +1,6 @@
 import { z } from "zod";
-import {
-  bounders,
-  mostBlocks,
-  mostShownBlocks,
-  ParamsError,
-  quantity,
-  requireNoBlobs,
-} from "./bound-call.ts";
+import { mostBlocks } from "../clock/mining-limits.ts";
+import { bounders, mostShownBlocks, ParamsError, quantity, requireNoBlobs } from "./bound-call.ts";
 import { measuringParams } from "./measure-trace.ts";
 import {
   executionMethods,

@@ -2,14 +2,17 @@ import { Router } from "express";
 import { z } from "zod";
 import type { Gate } from "../../../server/http/gate.ts";
 import { mineBlocks, setMining } from "../../chain/clock/mining.ts";
+import { mostBlocks, mostMiningSeconds } from "../../chain/clock/mining-limits.ts";
 import type { Chain } from "../../chain/genesis/start-chain.ts";
 import { gatedBy } from "./gated.ts";
 
 const travelBody = z
   .strictObject({ seconds: z.int().positive() })
   .or(z.strictObject({ to: z.int().positive() }));
-const mineBody = z.strictObject({ blocks: z.int().min(1).max(9_999).default(1) });
-const miningBody = z.strictObject({ every: z.enum(["transaction", "never"]).or(z.int().min(1).max(3_600)) });
+const mineBody = z.strictObject({ blocks: z.int().min(1).max(mostBlocks).default(1) });
+const miningBody = z.strictObject({
+  every: z.enum(["transaction", "never"]).or(z.int().min(1).max(mostMiningSeconds)),
+});
 
 /** The part of the control API that moves time and blocks. */
 export function chainRoutes({ chain, gate }: { chain: Chain; gate: Gate }): Router {

@@ -84,9 +84,11 @@ test("whoever asks for the time while it is being read is told what was read aft
 
 test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) => {
   const before = await sandbox.fingerprint();
-  await expect(sandbox.clock.travel(seconds)).rejects.toThrow(
-    `Time travels forward by whole seconds, not by ${seconds}`,
-  );
+  await expect(sandbox.clock.travel(seconds)).rejects.toMatchObject({
+    name: "ClockError",
+    code: "time_invalid",
+    message: `Time travels forward by whole seconds, not by ${seconds}.`,
+  });
   const now = await sandbox.clock.now();
   for (const timestamp of [now, now - 1])
     await expect(sandbox.clock.travelTo(timestamp)).rejects.toThrow(
