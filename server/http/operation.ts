@@ -58,13 +58,12 @@ export type Outcome =
   | { kind: "kept"; status: number; json: Buffer }
   | {
       kind: "write";
+      /** 202 keeps the key open: the identical request goes on with the effect. */
       status: number;
       /** The event that this write causes, in the same commit. */
       event?: NewEvent;
       /** Builds the changes and the answer; pure, and called once the event's id is known. */
       write: (eventId: string) => { changes: Change[]; body: Json };
-      /** False for 202: the identical request resumes the operation later. */
-      final?: boolean;
     };
 
 /** One operation, described once: the router, the checks, the description and the documentation come from it. */

@@ -1,12 +1,12 @@
 import type { Json } from "../../protocol/json.ts";
 import type { Outcome } from "./operation.ts";
 
-/** The outcome of a request that changes no record; its answer is kept under the request's key. */
+/** The outcome of a request that changes no record. */
 export function answerUnchanged(status: number, body: Json): Outcome {
   return { kind: "write", status, write: () => ({ changes: [], body }) };
 }
 
 /** The outcome of an effect that is not confirmed yet: 202, and the identical request goes on with it. */
 export function pendingAnswer(body: Json): Outcome {
-  return { kind: "write", status: 202, final: false, write: () => ({ changes: [], body }) };
+  return answerUnchanged(202, body);
 }

@@ -170,7 +170,7 @@ export class OperationRunner {
           key: id,
           value: freezeEvent({ id, program, sequence, event, now }),
         });
-      if (held && outcome.final !== false)
+      if (held && outcome.status !== 202)
         all.push(
           keep(held, {
             fingerprint: held.fingerprint,

@@ -153,7 +153,6 @@ async function postpone(due: Due, { operation }: Relayed, { store }: Services): 
   return {
     kind: "write",
     status: 202,
-    final: false,
     event: { type: "refund.due", data: eventOf(fields) },
     write: (event_id) => {
       const refund: RefundRecord = {

@@ -48,8 +48,6 @@ export interface ControlledSandbox {
  * page out but the explorer, which it serves itself.
  */
 export function createControlHost(sandbox: ControlledSandbox): Express {
-  const { description, chain, relayer } = sandbox;
-  const { clock, client } = chain;
   const app = express();
   app.disable("x-powered-by");
   app.use((request, response, next) => {
@@ -65,18 +63,7 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
   app.use(express.json({ limit: "32kb" }));
 
   app.get("/status", async (_request, response) => {
-    const block = await client.getBlock({ blockTag: "latest" });
-    response.json({
-      version: 1,
-      seed: description.seed,
-      mode: description.mode,
-      pid: description.pid,
-      urls: description.urls,
-      explorer: `${description.urls.control}/`,
-      chain: { ...description.chain, block_number: Number(block.number), block_hash: block.hash },
-      now: await clock.now(),
-      faults: relayer.faults(),
-    });
+    response.json(await readStatus(sandbox));
   });
   app.get("/explain/:hash", async (request, response) => {
     response.json(await sandbox.explain(explainedHash.parse(request.params.hash)));
@@ -92,4 +79,20 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
     refuseError(error, response),
   );
   return app;
+}
+
+async function readStatus({ description, chain, relayer }: ControlledSandbox) {
+  const { seed, mode, pid, urls } = description;
+  const block = await chain.client.getBlock({ blockTag: "latest" });
+  return {
+    version: 1,
+    seed,
+    mode,
+    pid,
+    urls,
+    explorer: `${urls.control}/`,
+    chain: { ...description.chain, block_number: Number(block.number), block_hash: block.hash },
+    now: await chain.clock.now(),
+    faults: relayer.faults(),
+  };
 }
