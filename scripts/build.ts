@@ -14,7 +14,13 @@ const dist = join(root, "dist");
 rmSync(dist, { recursive: true, force: true });
 compile("--project", "tsconfig.build.json");
 // What browsers load: a package serves JavaScript, whatever its Node can do with TypeScript.
-compile("--project", "portal", "--noEmit", "false", "--rootDir", ".", "--outDir", "dist");
+const forBrowsers = ["--noEmit", "false", "--declaration", "false", "--rootDir", ".", "--outDir", "dist"];
+compile("--project", "portal", ...forBrowsers);
+
+// The command line is run and never imported.
+for (const folder of ["cli", "check-contract"])
+  for (const file of filesIn(join(dist, folder)).filter((name) => name.endsWith(".d.ts")))
+    rmSync(join(dist, folder, file));
 
 // The compiler rewrites the extensions of imports in programs but not in declarations.
 for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts"))) {
@@ -29,8 +35,8 @@ for (const folder of ["sandbox", "portal"])
 // npm gives a package's files the mode that a reader needs; the guard is run.
 chmodSync(join(dist, "sandbox", "chain", "anvil", "guard.sh"), 0o755);
 
-// What the contracts' own tests are compiled to lies beside the contracts, once they have run.
-const isShipped = (name: string) => name.endsWith(".json") && !name.startsWith("test/");
+// What the contracts' own tests are compiled to lies beside the contracts, once they have run; interfaces have no code to deploy.
+const isShipped = (name: string) => name.endsWith(".json") && !/^(?:test|interfaces)\//.test(name);
 for (const file of filesIn(join(root, "artifacts", "contracts")).filter(isShipped))
   cpSync(join(root, "artifacts", "contracts", file), join(dist, "artifacts", "contracts", file));
 
