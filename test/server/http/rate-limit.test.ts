@@ -65,6 +65,16 @@ describe("with a rate limit of three requests in 60 seconds", () => {
     expectLimited(await read(), 60);
   });
 
+  test("a restore to an earlier window begins its count anew", async () => {
+    const snapshot = await stage.sandbox.snapshot();
+    await stage.sandbox.clock.travel(60);
+    expect(await readTimes(3)).toEqual([200, 200, 200]);
+    expectLimited(await read(), 60);
+    await snapshot.restore();
+    expect(await readTimes(3)).toEqual([200, 200, 200]);
+    expectLimited(await read(), 60);
+  });
+
   test("each caller has a count of its own", async () => {
     expect(await readTimes(3)).toEqual([200, 200, 200]);
     expectLimited(await read(), 60);

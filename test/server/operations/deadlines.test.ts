@@ -85,6 +85,15 @@ describe("an offer", () => {
     expect(await relayed()).toEqual(before);
   });
 
+  test("that the next block has in the last second of the registrar's bounds is made", async () => {
+    const purchase = await stage.createPurchase(merchant);
+    const validUntil = (await stage.sandbox.clock.now()) + 60;
+    await settled(await stage.setBounds({ validUntil: BigInt(validUntil) }));
+    await at(validUntil - 1);
+    const made = await activate(purchase);
+    expect(made.status, made.text).toBe(200);
+  });
+
   test("that was accepted in time and would now be late is refused without a nonce, and its reservation is released", async () => {
     const purchase = await stage.createPurchase(merchant);
     const before = await relayed();

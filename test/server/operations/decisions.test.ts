@@ -106,7 +106,16 @@ describe("a decision after a reorg", () => {
     await stage.reconcile(purchase);
     const above = await decide(purchase, decision);
     expect(above.status).toBe(422);
-    expect(problem(above).errors).toMatchObject([{ pointer: "/award", code: "above_claim" }]);
+    expect(problem(above)).toMatchObject({
+      code: "validation_failed",
+      errors: [
+        {
+          pointer: "/award",
+          code: "above_claim",
+          detail: "must be at most 10000000, what was claimed and paid",
+        },
+      ],
+    });
     const taken = await decide(purchase, stage.decision(purchase, claim, { award: "10000000" }));
     expect(taken.status, taken.text).toBe(201);
   });
@@ -203,10 +212,14 @@ describe("decided_at", () => {
     });
   });
 
-  test("before the claim is refused", async () => {
+  test.each([
+    ["a second", "Z"],
+    ["a tenth of a second", ".9Z"],
+  ])("%s before the claim is refused with the time of the claim", async (_, end) => {
     const purchase = await stage.paidPurchase(merchant);
     const claim = await stage.claim(purchase);
-    const decided_at = toTimestamp(fromTimestamp(claim.created_at) - 1);
+    await stage.sandbox.clock.travel({ seconds: 60 });
+    const decided_at = toTimestamp(fromTimestamp(claim.created_at) - 1).replace("Z", end);
     const refused = await decide(purchase, stage.decision(purchase, claim, { decided_at }));
     expect(refused.status, refused.text).toBe(422);
     expect(problem(refused)).toMatchObject({
@@ -221,11 +234,16 @@ describe("decided_at", () => {
     });
   });
 
-  test.each(["claim", "now"] as const)("of the time of the %s is taken", async (which) => {
+  test.each([
+    ["of the time of the claim", "claim", "Z"],
+    ["of the time now", "now", "Z"],
+    ["within the second that it is now", "now", ".999Z"],
+  ] as const)("%s is taken", async (_, which, end) => {
     const purchase = await stage.paidPurchase(merchant);
     const claim = await stage.claim(purchase);
     await stage.sandbox.clock.travel({ seconds: 60 });
-    const decided_at = which === "claim" ? claim.created_at : toTimestamp(await stage.sandbox.clock.now());
+    const time = which === "claim" ? claim.created_at : toTimestamp(await stage.sandbox.clock.now());
+    const decided_at = time.replace("Z", end);
     const taken = await decide(purchase, stage.decision(purchase, claim, { decided_at }));
     expect(taken.status, taken.text).toBe(201);
   });

@@ -56,6 +56,23 @@ test("an offer above what is left of the budget is refused with what is left", a
   );
 });
 
+test("an offer of exactly the largest purchase is made", async () => {
+  await setBounds({ maxPurchase: 1_000n });
+  expect(await stage.activate(await stage.createPurchase(merchant, { amount: "1000" }))).toMatchObject({
+    status: "active",
+    route: "registrar_offer",
+  });
+});
+
+test("an offer of exactly what is left of the budget is made", async () => {
+  await setBounds({ openBudget: 1_500n });
+  for (const amount of ["1000", "500"])
+    expect(await stage.activate(await stage.createPurchase(merchant, { amount }))).toMatchObject({
+      status: "active",
+      amount,
+    });
+});
+
 test("an offer of a program whose budget was lowered below what is open is refused with nothing left", async () => {
   await stage.activate(await stage.createPurchase(merchant, { amount: "1000" }));
   await setBounds({ openBudget: 999n });

@@ -60,10 +60,18 @@ const states: { readonly [state: string]: State } = {
     given: async () => await stage.createPurchase(merchant),
     allowed: ["activate", "registration"],
   },
-  "created, after its offer deadline": {
+  "created, and the next block has the last second of its offer deadline": {
     given: async () => {
       const purchase = await stage.createPurchase(merchant);
-      await stage.sandbox.clock.travelTo(purchase.deadlines.offer_deadline + 1);
+      await stage.sandbox.clock.travelTo(purchase.deadlines.offer_deadline - 1);
+      return purchase;
+    },
+    allowed: ["activate", "registration"],
+  },
+  "created, and the next block is one second after its offer deadline": {
+    given: async () => {
+      const purchase = await stage.createPurchase(merchant);
+      await stage.sandbox.clock.travelTo(purchase.deadlines.offer_deadline);
       return purchase;
     },
     allowed: [],
@@ -107,10 +115,18 @@ const states: { readonly [state: string]: State } = {
     },
     allowed: ["reconcile"],
   },
-  "active, after its claim deadline without a claim on chain": {
+  "active, and the next block has the last second of its claim deadline": {
     given: async () => {
       const purchase = await stage.paidPurchase(merchant);
-      await stage.sandbox.clock.travelTo(purchase.deadlines.claim_deadline + 1);
+      await stage.sandbox.clock.travelTo(purchase.deadlines.claim_deadline - 1);
+      return purchase;
+    },
+    allowed: ["reconcile", "claims"],
+  },
+  "active, and the next block is one second after its claim deadline, without a claim on chain": {
+    given: async () => {
+      const purchase = await stage.paidPurchase(merchant);
+      await stage.sandbox.clock.travelTo(purchase.deadlines.claim_deadline);
       return purchase;
     },
     allowed: ["reconcile"],

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import {
   chmod,
+  cp,
   mkdir,
   mkdtemp,
   rename,
@@ -25,7 +26,7 @@ import { openStream } from "../../sandbox/hosts/explorer/read-stream.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { problem, Stage } from "../stage.ts";
 import { event, operation, signerOf } from "./contract.ts";
-import { holdDisk, listingOf, watchNames } from "./held-disk.ts";
+import { holdDisk, listingOf, tearWrites, watchNames } from "./held-disk.ts";
 
 const refusal = { name: "StoreUnavailableError" };
 
@@ -170,6 +171,24 @@ test("the name of a snapshot is on disk before the journal that it replaces is g
   await store.close();
 });
 
+test("the content of a snapshot is on disk before it takes the name of the one that it replaces", async () => {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder);
+  await put(store, "kept", "x".repeat(500));
+  const before = await listingOf(folder);
+  using names = await watchNames(folder);
+  await store.import(await store.export());
+  const after = await listingOf(folder);
+  expect(names.written).toEqual([
+    {
+      ino: after["store.json"],
+      size: await lengthOf(join(folder, "store.json")),
+      listed: { ...before, "store.json.next": after["store.json"] },
+    },
+  ]);
+  await store.close();
+});
+
 test("the names of the files that a sandbox goes on with are on disk once it has started, and that its start has succeeded", async () => {
   const dataDirectory = await temporaryFolder();
   using names = await watchNames(dataDirectory);
@@ -244,6 +263,83 @@ test("what the disk refuses is never read, by nobody, and what came meanwhile is
   expect((await store.list("events", {})).map(({ key, value }) => [key, value.sequence])).toEqual([
     ["kept", 1],
   ]);
+  expect(await readDirectory(folder)).toEqual(await store.export());
+  await store.close();
+});
+
+test("what the disk refuses right after a repair is never read, and leaves the journal as the repair began it", async () => {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder);
+  await put(store, "kept", "x".repeat(500));
+  const before = await store.export();
+  using disk = await holdDisk();
+  for (const key of ["lost", "lost right after the repair"]) {
+    const refused = put(store, key, "");
+    (await disk.next()).fail();
+    await expect(refused).rejects.toMatchObject(refusal);
+    expect(await readDirectory(folder)).toEqual(before);
+  }
+  expect(await lengthOf(join(folder, "store.journal"))).toBe(0);
+  disk.release();
+  await put(store, "after", "");
+  expect(await readDirectory(folder)).toEqual(await store.export());
+  await store.close();
+});
+
+test("what the disk refuses right after the journal was put aside is never read", async () => {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder, 2_000);
+  // The snapshot cannot be written, so that the journal stays aside.
+  await mkdir(join(folder, "store.json.next"));
+  for (let index = 0; !existsSync(join(folder, "store.journal.folding")); index += 1)
+    await put(store, String(index), "x".repeat(100));
+  await put(store, "kept", "");
+  const before = await store.export();
+  using disk = await holdDisk();
+  const refused = put(store, "lost", "");
+  (await disk.next()).fail();
+  await expect(refused).rejects.toMatchObject(refusal);
+  expect(await readDirectory(folder)).toEqual(before);
+  disk.release();
+  await rmdir(join(folder, "store.json.next"));
+  await put(store, "after", "");
+  expect(await readDirectory(folder)).toEqual(await store.export());
+  await store.close();
+});
+
+test("what a killed process had written is on disk before a store that found it opens", async () => {
+  const [before, folder] = [await temporaryFolder(), await temporaryFolder()];
+  const killed = await openDirectoryStore(before);
+  await put(killed, "written", "");
+  await cp(before, folder, { recursive: true });
+  await killed.close();
+  using disk = await holdDisk();
+  const opening = openDirectoryStore(folder);
+  const first = await Promise.race([disk.next().then(() => "synced"), opening.then(() => "opened")]);
+  expect(first).toBe("synced");
+  disk.release();
+  const store = await opening;
+  expect(await store.get("used_transactions", "written")).toMatchObject({ revision: 1 });
+  await store.close();
+});
+
+test("a write that the disk took a part of is cut off, and that is on disk before the write is refused", async () => {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder);
+  await put(store, "kept", "");
+  const before = await store.export();
+  const bytes = await lengthOf(join(folder, "store.journal"));
+  using disk = await holdDisk();
+  const tear = await tearWrites();
+  const outcome = put(store, "lost", "x".repeat(100)).catch((error) => error.name);
+  const first = await Promise.race([disk.next().then(() => "synced"), outcome]);
+  tear[Symbol.dispose]();
+  expect(first).toBe("synced");
+  expect(await lengthOf(join(folder, "store.journal"))).toBe(bytes);
+  disk.release();
+  expect(await outcome).toBe(refusal.name);
+  expect(await readDirectory(folder)).toEqual(before);
+  await put(store, "after", "");
   expect(await readDirectory(folder)).toEqual(await store.export());
   await store.close();
 });

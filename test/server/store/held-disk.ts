@@ -63,21 +63,56 @@ export async function listingOf(directory: string): Promise<Listing> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Notes what a directory lists each time that it is synced: what is there after a power failure. */
-export async function watchNames(directory: string): Promise<{ synced: Listing[] } & Disposable> {
+/** A file whose content was synced, and what its directory listed by then. */
+interface WrittenFile {
+  ino: number;
+  size: number;
+  listed: Listing;
+}
+
+/** What a directory has on disk after a power failure: its names each time that it is synced, and the files that were synced. */
+interface WatchedNames extends Disposable {
+  synced: Listing[];
+  written: WrittenFile[];
+}
+
+/** Notes each sync of a directory and of a file while a directory is written to. */
+export async function watchNames(directory: string): Promise<WatchedNames> {
   await using handle = await open(directory, "r");
   const { ino } = await handle.stat();
   const prototype: FileHandle = Object.getPrototypeOf(handle);
   const { sync } = prototype;
   const synced: Listing[] = [];
+  const written: WrittenFile[] = [];
   prototype.sync = async function (this: FileHandle) {
     await sync.call(this);
-    if ((await this.stat()).ino === ino) synced.push(await listingOf(directory));
+    const file = await this.stat();
+    const listed = await listingOf(directory);
+    if (file.ino === ino) synced.push(listed);
+    else if (file.isFile()) written.push({ ino: file.ino, size: file.size, listed });
   };
   return {
     synced,
+    written,
     [Symbol.dispose]: () => {
       prototype.sync = sync;
+    },
+  };
+}
+
+/** Has the disk take half of what is appended to any file in this process, and refuse the rest. */
+export async function tearWrites(): Promise<Disposable> {
+  await using handle = await open("/dev/null");
+  const prototype: FileHandle = Object.getPrototypeOf(handle);
+  const { appendFile } = prototype;
+  prototype.appendFile = async function (this: FileHandle, data: string | Uint8Array) {
+    const bytes = Buffer.from(data);
+    await appendFile.call(this, bytes.subarray(0, bytes.length / 2));
+    throw new Error("ENOSPC: no space left on device, write");
+  };
+  return {
+    [Symbol.dispose]: () => {
+      prototype.appendFile = appendFile;
     },
   };
 }
