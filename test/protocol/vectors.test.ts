@@ -454,6 +454,8 @@ describe("keys", () => {
     ["checkout", "notifications"],
     ["", ""],
     ["café 😀", "reviewer/prg_demo"],
+    [" checkout\n", " notifications "],
+    ["cafe\u0301", "\ufeffhmac"],
     ["x".repeat(200), "hmac"],
   ])("of the seed %j for %j are HKDF-SHA256 as node:crypto computes it", (seed, purpose) => {
     const expected = Buffer.from(hkdfSync("sha256", seed, "routing-sandbox", purpose, 32));

@@ -58,13 +58,20 @@ describe("a payment of a block whose state the node has dropped", () => {
   afterEach(async () => await stage.reset());
   afterAll(async () => await stage.close());
 
-  async function delegate(code: Hex): Promise<void> {
+  const payer = () => stage.address("buyer");
+
+  /** Has a stranger send what the buyer signs to run code, or none, with the nonce that it counts with. */
+  async function delegation(code: Hex, nonce: number): Promise<Hex> {
     const stranger = stage.address("stranger");
-    const nonce = await stage.client.getTransactionCount({ address: stage.address("buyer") });
     const chainId = stage.sandbox.description.chain.chain_id;
     const signed = await stage.account("buyer").signAuthorization?.({ address: code, chainId, nonce });
     if (signed === undefined) throw new Error("A local account signs authorizations.");
-    await stage.succeed("stranger", { to: stranger, data: "0x", delegate: [signed] });
+    return await stage.submit("stranger", { to: stranger, data: "0x", delegate: [signed] });
+  }
+
+  async function delegate(code: Hex): Promise<void> {
+    const hash = await delegation(code, await stage.client.getTransactionCount({ address: payer() }));
+    expect((await stage.receipt(hash)).status).toBe("success");
   }
 
   const since =
@@ -90,6 +97,32 @@ describe("a payment of a block whose state the node has dropped", () => {
     await delegate(zeroAddress);
     await mineBlocks(stage.client, beyondMemory);
     await expectWallet(paid, since);
+  });
+
+  // The blocks since are read in pages of 128.
+  test.each([128, 4 * 128])(
+    "is refused when its sender has signed a delegation %i blocks later",
+    async (later) => {
+      const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
+      await mineBlocks(stage.client, later - 1);
+      await delegate(zeroAddress);
+      await mineBlocks(stage.client, Math.max(0, beyondMemory - 10 - later));
+      await expectWallet(paid, since);
+    },
+  );
+
+  test("is taken when a delegation of its sender ended in its own block", async () => {
+    await delegate(await stage.deploy("ContractWallet"));
+    const nonce = await stage.client.getTransactionCount({ address: payer() });
+    await stage.client.setAutomine(false);
+    const paid = await stage.submit("buyer", stage.pay(stage.purchase));
+    await delegation(zeroAddress, nonce + 1);
+    await stage.client.mine({ blocks: 1 });
+    await stage.client.setAutomine(true);
+    const [payment, code] = [await stage.receipt(paid), await stage.client.getCode({ address: payer() })];
+    expect([payment.status, code]).toEqual(["success", undefined]);
+    await mineBlocks(stage.client, beyondMemory);
+    expect((await stage.reconcile(stage.purchase, [paid])).status).toBe(200);
   });
 
   test("is refused when its sender still runs the delegated code", async () => {

@@ -134,6 +134,50 @@ describe("an offer", () => {
     expect(await relayed()).toEqual(after);
   });
 
+  describe("that is refused for bounds that have ended keeps the key that it began under: the success of another key is its answer", () => {
+    const endBounds = async () => {
+      const now = await stage.sandbox.clock.now();
+      return await stage.setBounds({ validUntil: BigInt(now) });
+    };
+
+    test.each<[string, (offer: () => Promise<Answer>) => Promise<Answer>]>([
+      [
+        "when its transaction reverted",
+        async (offer) => await stage.behind(async () => [await endBounds()], offer),
+      ],
+      [
+        "when it was accepted in time and nothing was sent",
+        async (offer) => {
+          stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+          expect((await offer()).status).toBe(202);
+          await settled(await endBounds());
+          return await offer();
+        },
+      ],
+    ])("%s", async (_, refuse) => {
+      const { id, commitment, deadlines } = await stage.createPurchase(merchant);
+      const offer = async (key: string) =>
+        await stage.post(
+          stage.path(`/purchases/${id}/activate`),
+          { commitment_hash: commitment.hash },
+          { "Idempotency-Key": key },
+        );
+      const refused = await refuse(async () => await offer("offer-key-1"));
+      expect([refused.status, problem(refused).code]).toEqual([409, "registrar_bound_exceeded"]);
+      await settled(await stage.setBounds({ validUntil: BigInt(deadlines.claim_deadline) }));
+      const made = await offer("offer-key-2");
+      expect(made.status, made.text).toBe(200);
+      const again = await offer("offer-key-1");
+      expect(again.status, again.text).toBe(200);
+      const { operation, event_id } = JSON.parse(made.text);
+      expect(JSON.parse(again.text)).toMatchObject({
+        purchase: { status: "active" },
+        operation: { operation_id: operation.operation_id },
+        event_id,
+      });
+    });
+  });
+
   test("whose transaction meets bounds that have ended is refused with the revert, and made once they allow it", async () => {
     const purchase = await stage.createPurchase(merchant);
     const now = await stage.sandbox.clock.now();

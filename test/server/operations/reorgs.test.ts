@@ -320,6 +320,24 @@ describe("a registration that a reorg removes", () => {
     await expect.poll(async () => (await read({ purchase })).status).toBe("active");
   });
 
+  test("is taken over the wallet route too once it takes its place again, though it is used by that registration", async () => {
+    const { id, commitment } = await stage.createPurchase(merchant);
+    const hash = await register(id);
+    const raw = await bytesOf(hash);
+    await stage.reorg(1);
+    const offered = await stage.post(stage.path(`/purchases/${id}/activate`), {
+      commitment_hash: commitment.hash,
+    });
+    expect(offered.status, offered.text).toBe(200);
+    await stage.reorg(1, [[raw, 0]]);
+    await expect.poll(async () => (await read({ purchase: id })).status).toBe("created");
+    const submitted = { action: "register", transaction_hash: hash };
+    const taken = await stage.post(`/wallet/${stage.program}/purchase/${id}`, submitted);
+    expect(taken.status, taken.text).toBe(200);
+    const confirmed = await stage.post(stage.path(`/purchases/${id}/registration`), {});
+    expect(JSON.parse(confirmed.text)).toMatchObject({ status: "active", route: "merchant_direct" });
+  });
+
   test("lets the relayer offer the purchase, and the first registration be confirmed when it takes that place again", async () => {
     const { id, commitment } = await stage.createPurchase(merchant);
     const hash = await register(id);

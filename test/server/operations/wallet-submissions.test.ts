@@ -93,6 +93,32 @@ describe("what a stranger submits again", () => {
     expect(await storedBytes(join(dataDirectory, "store"))).toBe(bytes);
   });
 
+  test("gets the answer that it got first, also once a reorg had the claim sent in another transaction", async () => {
+    const purchase = await stage.paidPurchase(merchant);
+    const { signature, send } = await signedClaim(purchase);
+    const submitted: [body: object, answer: Answer][] = [];
+    const first = async (body: object) => {
+      const answer = await submit(purchase, { action: "claim", ...body });
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.headers["idempotent-replayed"]).toBeUndefined();
+      submitted.push([body, answer]);
+    };
+    await first({ signature, amount, reason });
+    await first({ transaction_hash: await send() });
+    await stage.reorg(1);
+    // A new block, so that the second transaction is not the first one once more.
+    const beneficiary = stage.wallet("beneficiary");
+    await beneficiary.send({ to: beneficiary.address, data: "0x" });
+    await first({ transaction_hash: await send() });
+    const digest = await stage.digest();
+    for (const [body, { text }] of submitted) {
+      const again = await submit(purchase, { action: "claim", ...body });
+      expect([again.status, again.text]).toEqual([200, text]);
+      expect(again.headers["idempotent-replayed"]).toBe("true");
+    }
+    expect(await stage.digest()).toBe(digest);
+  });
+
   test("gets the first answer byte for byte, under its own key and any other, also when more is known since", async () => {
     const purchase = await stage.paidPurchase(merchant);
     const { signature, send } = await signedClaim(purchase);
