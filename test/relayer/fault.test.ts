@@ -290,6 +290,20 @@ describe("a raised fee", () => {
     await stage.expectExactlyOnce(operation);
   });
 
+  test("is made when it takes exactly what the budget has left, and not when one wei is missing", async () => {
+    const raise = async (gasBudgetWei: bigint) => {
+      const stage = await openStage({ patienceMs: 0, gasBudgetWei });
+      await stage.client.setAutomine(false);
+      stage.relayer.fault({ point: "after_broadcast", action: "replace" });
+      const { hashes, reserved_wei } = await stage.relayer.submit(await stage.offer("exact"));
+      await stage.expectBooksToBalance();
+      return { purposes: hashes.map(({ purpose }) => purpose), reserved: BigInt(reserved_wei) };
+    };
+    const { reserved } = await raise(10n * offerReservation);
+    expect(await raise(reserved)).toEqual({ purposes: ["original", "bump"], reserved });
+    expect(await raise(reserved - 1n)).toEqual({ purposes: ["original"], reserved: offerReservation });
+  });
+
   test("too late is refused, and the first transaction counts", async () => {
     const stage = await openStage();
     stage.relayer.fault({ point: "after_broadcast", action: "replace" });

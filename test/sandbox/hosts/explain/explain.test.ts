@@ -88,6 +88,14 @@ test("every kind of step is found by its calldata", async () => {
   ]);
 });
 
+test("a claim after one was filed is compared with the filed one", async () => {
+  const { claim_hash } = await stage.claimed();
+  const other = stage.claim(stage.purchase, 9n * usdc);
+  const explanation = await explain(await stage.send("beneficiary", other.call));
+  expect(explanation).toMatchObject({ accepted: false, step: "claim", subject: stage.purchase.id });
+  expect(explanation.cause).toBe(`In claim, claimHash is "${other.hash}"; "${claim_hash}" was expected.`);
+});
+
 test("a stranger's payment: the sender is named first, and the custom error is decoded", async () => {
   const explanation = await explain(await stage.send("stranger", stage.pay(stage.purchase)));
   expect(explanation.cause).toBe(
