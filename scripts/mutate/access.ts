@@ -120,6 +120,12 @@ export const access: readonly MutantGroup[] = [
         find: "this.#counts.set(caller, count);",
         replace: 'this.#counts.set(caller, count).set("anyone", count);',
       },
+      {
+        rule: "A restore to an earlier window begins its count anew.",
+        find: "window !== this.#window",
+        replace: "window > this.#window",
+        tests: ["test/server/http/rate-limit.test.ts"],
+      },
     ],
   },
   {

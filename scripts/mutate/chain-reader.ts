@@ -134,6 +134,27 @@ export const chainReader: readonly MutantGroup[] = [
         find: 'return (await delegatesAfter(client, address, block)) ? "unknown" : code;',
         replace: 'return (await delegatesAfter(client, address, block)) ? "unknown" : undefined;',
       },
+      {
+        rule: "A delegation of the sender in the transaction's own block is in the code of then.",
+        find: ".filter(({ hash }) => hash !== block.hash)",
+        replace: ".filter(({ hash }) => hash !== null)",
+        tests: ["test/server/binding/old-blocks.test.ts"],
+        only: "whose state the node has dropped",
+      },
+      {
+        rule: "No block is passed over between two pages of later blocks.",
+        find: "from += pageSize)",
+        replace: "from += pageSize + 1n)",
+        tests: ["test/server/binding/old-blocks.test.ts"],
+        only: "whose state the node has dropped",
+      },
+      {
+        rule: "A delegation of the sender in the newest block counts, also where that is a page of its own.",
+        find: "from <= head;",
+        replace: "from < head;",
+        tests: ["test/server/binding/old-blocks.test.ts"],
+        only: "whose state the node has dropped",
+      },
     ],
   },
   {

@@ -95,6 +95,13 @@ export const explain: readonly MutantGroup[] = [
         tests: [choice],
         only: "a batch",
       },
+      {
+        rule: "A claim after one was filed is compared with the filed one.",
+        find: 'filed?.claim_hash ?? asHash(args["claimHash"])',
+        replace: 'asHash(args["claimHash"])',
+        tests: ["test/sandbox/hosts/explain/explain.test.ts"],
+        only: "after one was filed",
+      },
     ],
   },
   {

@@ -143,6 +143,20 @@ export const idempotency: readonly MutantGroup[] = [
         find: "response: { status: outcome.status, body: json }",
         replace: "response: { status: 200, body: json }",
       },
+      {
+        rule: "A key under which an effect is under way is kept when the effect is refused.",
+        find: "return subject === null && !error.hadEffect",
+        replace: "return !error.hadEffect",
+        tests: ["test/server/operations/deadlines.test.ts"],
+        only: "keeps the key",
+      },
+      {
+        rule: "A key whose transaction reverted is kept.",
+        find: "subject === null && !error.hadEffect",
+        replace: "subject === null",
+        tests: ["test/server/operations/deadlines.test.ts"],
+        only: "keeps the key",
+      },
     ],
   },
 ];

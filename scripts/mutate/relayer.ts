@@ -294,6 +294,20 @@ export const relayer: readonly MutantGroup[] = [
         find: "    hash: transaction.hash,\n",
         replace: "",
       },
+      {
+        rule: "A raised fee that takes exactly what the budget has left is sent.",
+        find: "available(budget) < more",
+        replace: "available(budget) <= more",
+        tests: ["test/relayer/fault.test.ts"],
+        only: "one wei",
+      },
+      {
+        rule: "A raised fee for which one wei is missing is not sent.",
+        find: "available(budget) < more",
+        replace: "available(budget) < more - 1n",
+        tests: ["test/relayer/fault.test.ts"],
+        only: "one wei",
+      },
     ],
   },
   {

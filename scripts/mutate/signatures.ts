@@ -184,4 +184,15 @@ export const signatures: readonly MutantGroup[] = [
       },
     ],
   },
+  {
+    file: "protocol/key-derivation.ts",
+    tests: ["test/protocol/vectors.test.ts"],
+    mutants: [
+      {
+        rule: "A key is derived from its seed as it is, outer spaces included.",
+        find: "utf8ToBytes(seed),",
+        replace: "utf8ToBytes(seed.trim()),",
+      },
+    ],
+  },
 ];

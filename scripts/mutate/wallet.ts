@@ -56,6 +56,13 @@ export const wallet: readonly MutantGroup[] = [
         find: "[...(before.value.earlier ?? []), stateOf(before.value)]",
         replace: "[...(before.value.earlier ?? [])]",
       },
+      {
+        rule: "A submission keeps every state that it had.",
+        find: "[...(before.value.earlier ?? []), stateOf(before.value)]",
+        replace: "[stateOf(before.value)]",
+        tests: ["test/server/operations/wallet-submissions.test.ts"],
+        only: "what a stranger submits again",
+      },
     ],
   },
   {
@@ -174,6 +181,13 @@ export const wallet: readonly MutantGroup[] = [
         find: "await assertPaidBeside(await currentPurchase(other.value, services), purchase, services);",
         replace: "void other;",
         tests: ["test/server/operations/batches.test.ts"],
+      },
+      {
+        rule: "A registration over the wallet route is the same use of its transaction as operation 9.",
+        find: '"registration", expected, { services, id }',
+        replace: '"registration of a wallet", expected, { services, id }',
+        tests: ["test/server/operations/reorgs.test.ts"],
+        only: "a registration that a reorg removes",
       },
     ],
   },
