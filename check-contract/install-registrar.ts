@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, getAddress, type Hex, isAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
-import type { Chain } from "../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../sandbox/chain/genesis/start-chain.ts";
 import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
 import { Wallet } from "../sandbox/service/wallets/wallet.ts";
 import type { Artifact } from "./artifact.ts";
@@ -21,7 +21,7 @@ const fees = { maxFeePerGas: 4_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
  * @throws InstallationError when it does not deploy, names no funding source or opens no program.
  * @example await Stage.open(async (chain) => await installRegistrar(chain, artifact))
  */
-export async function installRegistrar(chain: Chain, artifact: Artifact): Promise<Chain> {
+export async function installRegistrar(chain: ChainNode, artifact: Artifact): Promise<ChainNode> {
   const { contractName } = artifact;
   const registrar = await deploy(chain, artifact);
   const fundingSource = await chain.client
@@ -53,7 +53,7 @@ export async function installRegistrar(chain: Chain, artifact: Artifact): Promis
   };
 }
 
-async function deploy(chain: Chain, { bytecode, contractName }: Artifact): Promise<Address> {
+async function deploy(chain: ChainNode, { bytecode, contractName }: Artifact): Promise<Address> {
   const { status, contractAddress } = await send(chain, null, bytecode);
   if (status !== "success" || !contractAddress || !isAddress(contractAddress))
     throw new InstallationError(
@@ -63,7 +63,7 @@ async function deploy(chain: Chain, { bytecode, contractName }: Artifact): Promi
 }
 
 /** The deployer sends; it is the admin of every program. */
-async function send(chain: Chain, to: Address | null, data: Hex) {
+async function send(chain: ChainNode, to: Address | null, data: Hex) {
   const account = privateKeyToAccount(chain.accounts.wallets.deployer.privateKey);
   const { client } = chain;
   const nonce = await client.getTransactionCount({ address: account.address, blockTag: "pending" });
@@ -81,7 +81,7 @@ async function send(chain: Chain, to: Address | null, data: Hex) {
   return await new Wallet(account, client).receipt(hash);
 }
 
-async function pin(chain: Chain, address: Address, name: string) {
+async function pin(chain: ChainNode, address: Address, name: string) {
   const codeHash = await codeHashAt(chain.client, address);
   if (codeHash === undefined) throw new InstallationError(`There is no code at ${address}, ${name}.`);
   return { address, codeHash };

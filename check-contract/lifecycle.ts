@@ -1,11 +1,10 @@
 import type { Hex } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../protocol/abi.generated.ts";
+import { usdc } from "../protocol/amount.ts";
 import { revokeFundingCall } from "../protocol/call.ts";
 import { hashId } from "../protocol/id.ts";
 import { refundExecutionSchema } from "../server/schemas/refund.ts";
 import type { Stage } from "./stage.ts";
-
-const usdc = 1_000_000n;
 
 /** What each function cost in a lifecycle, as a whole transaction. */
 export interface GasUse {

@@ -1,18 +1,18 @@
 import { hexToBytes } from "@noble/hashes/utils.js";
 import type { Hex } from "viem";
 import type { z } from "zod";
+import { usdc } from "../protocol/amount.ts";
 import { type Call, claimCall, payBatchCall, payCall, payWithPermitCall } from "../protocol/call.ts";
 import { type Claim, claimTypedData, hashClaim, hashReason } from "../protocol/claim.ts";
 import { type Decision, signDecision } from "../protocol/decision.ts";
 import type { Json } from "../protocol/json.ts";
 import type { SignedPermit } from "../protocol/permit.ts";
-import type { Chain } from "../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../sandbox/state/snapshot.ts";
 import { claimSchema } from "../server/schemas/claim.ts";
 import { decisionSchema } from "../server/schemas/decision.ts";
 import { purchaseSchema } from "../server/schemas/purchase.ts";
-import { Liar } from "./liar.ts";
 import type { Actor } from "./staged-chain.ts";
 import {
   type StageAnswer,
@@ -20,15 +20,14 @@ import {
   type StagedPurchase,
   StagedService,
 } from "./staged-service.ts";
-
-const usdc = 1_000_000n;
+import { TamperedNode } from "./tampered-node.ts";
 
 /**
  * A fresh sandbox with two active purchases of one buyer, one that is not on chain yet and one of another program: what
  * every attack starts from. A reset takes everything back.
  */
 export class Stage extends StagedService {
-  readonly liar: Liar;
+  readonly tampered: TamperedNode;
   #firstCredentials = new Map<string, string>();
   #mark: Snapshot | undefined;
   #merchant: StagedMerchant | undefined;
@@ -38,9 +37,9 @@ export class Stage extends StagedService {
   /** The calls that pay one purchase, since the last reset. */
   payments = 0;
 
-  private constructor(sandbox: Sandbox, liar: Liar) {
+  private constructor(sandbox: Sandbox, tampered: TamperedNode) {
     super(sandbox);
-    this.liar = liar;
+    this.tampered = tampered;
   }
 
   /**
@@ -48,13 +47,15 @@ export class Stage extends StagedService {
    *
    * @param install - puts another registrar in the place of the sandbox's own.
    */
-  static async open(install: (chain: Chain) => Promise<Chain> = async (chain) => chain): Promise<Stage> {
-    const liar = new Liar();
+  static async open(
+    install: (chain: ChainNode) => Promise<ChainNode> = async (chain) => chain,
+  ): Promise<Stage> {
+    const tampered = new TamperedNode();
     const sandbox = await createSandbox({
       seed: "attacks",
-      adaptChain: async (chain) => liar.adapt(await install(chain)),
+      adaptChain: async (chain) => tampered.adapt(await install(chain)),
     });
-    const stage = new Stage(sandbox, liar);
+    const stage = new Stage(sandbox, tampered);
     try {
       await stage.#prepare();
     } catch (error) {
@@ -70,7 +71,7 @@ export class Stage extends StagedService {
 
   /** Takes everything back to the moment after the preparation. */
   async reset(): Promise<void> {
-    this.liar.repent();
+    this.tampered.clear();
     this.payment = "pay";
     this.payments = 0;
     await this.#mark?.restore();

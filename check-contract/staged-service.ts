@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
+import { usdc } from "../protocol/amount.ts";
 import type { CheckName } from "../protocol/binding/check-binding.ts";
 import { type Call, registerCall } from "../protocol/call.ts";
 import { canonicalJson } from "../protocol/canonical-json.ts";
@@ -32,8 +33,6 @@ export interface StageAnswer extends Outcome {
   /** Whether anything that is stored changed. */
   wrote: boolean;
 }
-
-const usdc = 1_000_000n;
 
 /** What the parties of a stage ask of the service, with what each answer did to the store. */
 export class StagedService extends StagedChain {

@@ -21,3 +21,10 @@ export function parseAmount(text: string): bigint {
 export function isAmount(text: string): boolean {
   return /^(0|[1-9][0-9]{0,38})$/.test(text) && BigInt(text) <= maxAmount;
 }
+
+/**
+ * One USDC in base units: the token has 6 decimals.
+ *
+ * @example const amount = 25n * usdc;
+ */
+export const usdc = 1_000_000n;

@@ -5,7 +5,7 @@ import { drive } from "./drive.ts";
 import { OperationNotAbandonableError } from "./errors.ts";
 import { readHead, readNonce } from "./node.ts";
 import { sight } from "./observe.ts";
-import { type OperationRecord, unsignedAttempt } from "./operation.ts";
+import { type RelayOperationRecord, unsignedAttempt } from "./operation.ts";
 import { withStopped } from "./resume.ts";
 import { atOneTime } from "./timestamp.ts";
 
@@ -15,7 +15,7 @@ import { atOneTime } from "./timestamp.ts";
  *
  * @throws OperationNotAbandonableError unless a confirmed transaction that is none of the operation's has used its nonce.
  */
-export function abandon(context: RelayerContext, operationId: string): Promise<OperationRecord> {
+export function abandon(context: RelayerContext, operationId: string): Promise<RelayOperationRecord> {
   return withStopped(context, operationId, async (taken) => {
     await requireNonceTaken(context, taken);
     return supersede(context, taken, () => ({
@@ -31,7 +31,7 @@ export function abandon(context: RelayerContext, operationId: string): Promise<O
   });
 }
 
-async function requireNonceTaken(context: RelayerContext, operation: OperationRecord): Promise<void> {
+async function requireNonceTaken(context: RelayerContext, operation: RelayOperationRecord): Promise<void> {
   const { operation_id, nonce, from } = operation;
   if (nonce === null)
     throw new OperationNotAbandonableError(

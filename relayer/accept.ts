@@ -5,7 +5,7 @@ import type { RelayerContext } from "./context.ts";
 import { SignerUnknownError } from "./errors.ts";
 import { reach } from "./fault-point.ts";
 import type { BudgetRecord } from "./journal.ts";
-import { type OperationRecord, unsignedAttempt } from "./operation.ts";
+import { type RelayOperationRecord, unsignedAttempt } from "./operation.ts";
 import type { RelayIntent } from "./relay-intent.ts";
 import { simulateNow } from "./simulate.ts";
 import { timestamp } from "./timestamp.ts";
@@ -23,7 +23,7 @@ export async function accept(
   intent: RelayIntent,
   operationId: string,
   epoch: Hex,
-): Promise<OperationRecord> {
+): Promise<RelayOperationRecord> {
   const existing = await context.journal.read(operationId);
   if (existing === undefined) {
     const first = { operation_id: operationId, epoch, subject: intent.subject, attempt: 1 };
@@ -47,8 +47,8 @@ export async function accept(
 export async function acceptAgain(
   context: RelayerContext,
   intent: RelayIntent,
-  reverted: OperationRecord,
-): Promise<OperationRecord | null> {
+  reverted: RelayOperationRecord,
+): Promise<RelayOperationRecord | null> {
   if (await hasLiveAttempt(context, reverted)) return null;
   if ((await simulateNow(context, reverted)) !== null) return null;
   const next = { ...reverted, attempt: reverted.attempt + 1 };
@@ -61,16 +61,16 @@ export async function acceptAgain(
 }
 
 /** What the attempts of an operation have in common; the first one gets a sequence number and a time. */
-type Kept = Pick<OperationRecord, "operation_id" | "epoch" | "subject" | "attempt"> &
-  Partial<Pick<OperationRecord, "sequence" | "created_at">>;
+type Kept = Pick<RelayOperationRecord, "operation_id" | "epoch" | "subject" | "attempt"> &
+  Partial<Pick<RelayOperationRecord, "sequence" | "created_at">>;
 
 /** Writes an accepted attempt with its reservation, between the fault points of W1. */
 async function reserve(
   context: RelayerContext,
   intent: RelayIntent,
   kept: Kept,
-  write: (accepted: (budget: BudgetRecord) => OperationRecord) => Promise<OperationRecord>,
-): Promise<OperationRecord> {
+  write: (accepted: (budget: BudgetRecord) => RelayOperationRecord) => Promise<RelayOperationRecord>,
+): Promise<RelayOperationRecord> {
   const from = getAddress(intent.signer);
   if (!context.accounts.has(from)) throw new SignerUnknownError(from);
   const { program, kind, call } = intent;

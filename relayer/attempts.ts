@@ -1,12 +1,15 @@
 import type { RelayerContext } from "./context.ts";
 import { driveAlone } from "./drive.ts";
-import { isOver, type Operation, type OperationRecord, toPublicOperation } from "./operation.ts";
+import { isOver, type RelayOperation, type RelayOperationRecord, toRelayOperation } from "./operation.ts";
 
 /**
  * Whether an earlier attempt of an operation has taken effect or may still be mined, after another look at each of them. While one
  * is, no further attempt may begin.
  */
-export async function hasLiveAttempt(context: RelayerContext, current: OperationRecord): Promise<boolean> {
+export async function hasLiveAttempt(
+  context: RelayerContext,
+  current: RelayOperationRecord,
+): Promise<boolean> {
   for (const superseded of await context.journal.superseded(current))
     if (!isOver(await driveAlone(context, superseded, "always"))) return true;
   return false;
@@ -16,12 +19,15 @@ export async function hasLiveAttempt(context: RelayerContext, current: Operation
 export async function readShown(
   context: RelayerContext,
   operationId: string,
-): Promise<Operation | undefined> {
+): Promise<RelayOperation | undefined> {
   const record = await context.journal.read(operationId);
   return record && (await showOperation(context, record));
 }
 
 /** What the API shows of an operation, its earlier attempts included. */
-export async function showOperation(context: RelayerContext, current: OperationRecord): Promise<Operation> {
-  return toPublicOperation(current, await context.journal.superseded(current));
+export async function showOperation(
+  context: RelayerContext,
+  current: RelayOperationRecord,
+): Promise<RelayOperation> {
+  return toRelayOperation(current, await context.journal.superseded(current));
 }

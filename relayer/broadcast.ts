@@ -7,15 +7,15 @@ import { nodeOf } from "./faulty-node.ts";
 import type { Turn } from "./keyed-mutex.ts";
 import { knowsTransaction, sendRaw } from "./node.ts";
 import { note } from "./note.ts";
-import { type OperationRecord, type SignedTransaction, standing } from "./operation.ts";
+import { type RelayOperationRecord, type SignedTransaction, standing } from "./operation.ts";
 import { timestamp } from "./timestamp.ts";
 
 /** Sends the operation's signed bytes to a node that was just seen to be in its life of the chain; W3: the outcome. */
 export async function broadcast(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   turn: Turn = Promise.resolve(() => {}),
-): Promise<OperationRecord> {
+): Promise<RelayOperationRecord> {
   const sent = await send(context, await bumpAt(context, "after_signed", operation), turn);
   const bumped = await bumpAt(context, "after_broadcast", sent);
   return bumped === sent ? sent : send(context, bumped, turn);
@@ -23,9 +23,9 @@ export async function broadcast(
 
 async function send(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   turn: Turn,
-): Promise<OperationRecord> {
+): Promise<RelayOperationRecord> {
   // Read before it is sent: afterwards the time depends on whether the block is already made.
   const broadcastAt = await timestamp(context);
   const endTurn = await turn;
@@ -40,10 +40,10 @@ async function send(
 /** W3: the node has the operation's bytes. */
 export async function recordBroadcast(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   broadcastAt: string,
-): Promise<OperationRecord> {
-  const sent: OperationRecord = {
+): Promise<RelayOperationRecord> {
+  const sent: RelayOperationRecord = {
     ...operation,
     status: "broadcast",
     status_reason: operation.status_reason === "reorged" ? "reorged" : null,
@@ -61,7 +61,7 @@ export async function recordBroadcast(
 /** Sends signed bytes. @returns why the node does not have them, or null when it has. */
 export async function sendTransaction(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   transaction: SignedTransaction,
 ): Promise<RpcRefusedError | RpcUnavailableError | null> {
   const node = nodeOf(context, operation);
@@ -79,8 +79,8 @@ export async function sendTransaction(
 async function bumpAt(
   context: RelayerContext,
   point: FaultPoint,
-  operation: OperationRecord,
-): Promise<OperationRecord> {
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
   // A higher fee would bring back the call of an attempt that is superseded.
   if (operation.superseded) return operation;
   return context.faults.take(point, "replace", operation) ? bump(context, operation) : operation;

@@ -1,7 +1,7 @@
 import type { RelayerContext } from "./context.ts";
 import { GasBudgetExceededError } from "./errors.ts";
 import type { BudgetRecord, Journal } from "./journal.ts";
-import type { OperationRecord } from "./operation.ts";
+import type { RelayOperationRecord } from "./operation.ts";
 
 /** A program's gas budget as the API shows it; `limit = available + reserved + spent`, in wei. */
 export interface GasBudget {
@@ -55,10 +55,10 @@ export function requireAvailable(budget: BudgetRecord, wei: bigint): void {
  */
 export async function writeWithBudget(
   context: RelayerContext,
-  before: OperationRecord | null,
+  before: RelayOperationRecord | null,
   program: string,
-  next: (budget: BudgetRecord) => OperationRecord,
-): Promise<OperationRecord> {
+  next: (budget: BudgetRecord) => RelayOperationRecord,
+): Promise<RelayOperationRecord> {
   return writeAttempts(context, before, program, (budget) => ({ operation: next(budget) }));
 }
 
@@ -69,18 +69,18 @@ export async function writeWithBudget(
  */
 export function supersede(
   context: RelayerContext,
-  current: OperationRecord,
-  next: (budget: BudgetRecord) => { superseded: OperationRecord; operation: OperationRecord },
-): Promise<OperationRecord> {
+  current: RelayOperationRecord,
+  next: (budget: BudgetRecord) => { superseded: RelayOperationRecord; operation: RelayOperationRecord },
+): Promise<RelayOperationRecord> {
   return writeAttempts(context, current, current.program, next);
 }
 
 async function writeAttempts(
   context: RelayerContext,
-  before: OperationRecord | null,
+  before: RelayOperationRecord | null,
   program: string,
-  next: (budget: BudgetRecord) => { superseded?: OperationRecord; operation: OperationRecord },
-): Promise<OperationRecord> {
+  next: (budget: BudgetRecord) => { superseded?: RelayOperationRecord; operation: RelayOperationRecord },
+): Promise<RelayOperationRecord> {
   const { operation, durable } = await context.locks.run(`budget:${program}`, async () => {
     const ahead = context.journal.ahead();
     const budget = await readBudget(context, program, ahead);
@@ -95,8 +95,8 @@ async function writeAttempts(
 
 function moved(
   budget: BudgetRecord,
-  before: OperationRecord | null,
-  after: readonly OperationRecord[],
+  before: RelayOperationRecord | null,
+  after: readonly RelayOperationRecord[],
 ): BudgetRecord {
   const sum = (amounts: (string | null)[]) => amounts.reduce((wei, amount) => wei + BigInt(amount ?? 0), 0n);
   const reserved = sum(after.map(({ reserved_wei }) => reserved_wei)) - BigInt(before?.reserved_wei ?? 0);

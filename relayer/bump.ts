@@ -2,7 +2,7 @@ import { available, reservationOf, writeWithBudget } from "./budget.ts";
 import { requireEpoch } from "./chain-epoch.ts";
 import type { RelayerContext } from "./context.ts";
 import { reach } from "./fault-point.ts";
-import { type OperationRecord, standing, type TransactionPurpose } from "./operation.ts";
+import { type RelayOperationRecord, standing, type TransactionPurpose } from "./operation.ts";
 import { accountOf, signTransaction } from "./sign.ts";
 
 /**
@@ -10,7 +10,10 @@ import { accountOf, signTransaction } from "./sign.ts";
  *
  * The operation stays as it is when the budget does not cover the higher fees.
  */
-export async function bump(context: RelayerContext, operation: OperationRecord): Promise<OperationRecord> {
+export async function bump(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
   const bumped = await replace(context, operation, "bump", operation);
   const more = BigInt(bumped.reserved_wei) - BigInt(operation.reserved_wei);
   return writeWithBudget(context, operation, operation.program, (budget) =>
@@ -22,7 +25,10 @@ export async function bump(context: RelayerContext, operation: OperationRecord):
  * W2 of a superseded attempt whose nonce a reorg has freed: a transaction that does nothing, with the same nonce and higher fees. It
  * fills the nonce, so that later ones can be mined, and keeps the attempt's call from being mined beside a later attempt's.
  */
-export async function cancel(context: RelayerContext, superseded: OperationRecord): Promise<OperationRecord> {
+export async function cancel(
+  context: RelayerContext,
+  superseded: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
   if (standing(superseded).purpose === "cancel") return superseded;
   const nothing = { to: superseded.from, calldata: "0x", gas_limit: transferGas } as const;
   const cancelled = await replace(context, superseded, "cancel", nothing);
@@ -38,10 +44,10 @@ export async function cancel(context: RelayerContext, superseded: OperationRecor
 /** The operation with a further transaction for its nonce, which stands for it from then on; nothing is written. */
 async function replace(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   purpose: TransactionPurpose,
-  call: Pick<OperationRecord, "to" | "calldata" | "gas_limit">,
-): Promise<OperationRecord> {
+  call: Pick<RelayOperationRecord, "to" | "calldata" | "gas_limit">,
+): Promise<RelayOperationRecord> {
   const { nonce } = operation;
   if (nonce === null) throw new Error(`${operation.operation_id} has claimed no nonce.`);
   const newest = operation.transactions.at(-1);

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { RelayerContext } from "./context.ts";
 import { ChainMismatchError, RelayerError, RpcUnavailableError } from "./errors.ts";
-import type { OperationRecord } from "./operation.ts";
+import type { RelayOperationRecord } from "./operation.ts";
 
 /** Which chain the node serves now, and which life of it. */
 export async function readIdentity(context: RelayerContext): Promise<{ chainId: number; epoch: Hex }> {
@@ -18,7 +18,10 @@ export async function readIdentity(context: RelayerContext): Promise<{ chainId: 
  *
  * @throws ChainMismatchError
  */
-export async function requireEpoch(context: RelayerContext, operation: OperationRecord): Promise<number> {
+export async function requireEpoch(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<number> {
   const { chainId, epoch } = await readIdentity(context);
   if (epoch !== operation.epoch) throw new ChainMismatchError(operation.operation_id, operation.epoch, epoch);
   return chainId;

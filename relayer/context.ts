@@ -26,7 +26,7 @@ export interface RelayerPorts {
   fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
   gasLimits: Readonly<Record<OperationKind, bigint>>;
   /** How long an answer may wait for a receipt, in milliseconds of `wait`. */
-  patienceMs: number;
+  receiptTimeoutMs: number;
   /** Ends the process at a point of the journal. It must not return; needed only by the fault `crash`. */
   crash?: (point: FaultPoint) => Promise<never>;
 }

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { RelayerContext } from "./context.ts";
 import { readBlockHash } from "./node.ts";
-import type { OperationRecord } from "./operation.ts";
+import type { RelayOperationRecord } from "./operation.ts";
 
 /** How many operations are read at a time on the way down. */
 const stride = 8;
@@ -15,9 +15,9 @@ export async function displaced(
   context: RelayerContext,
   epoch: Hex,
   fork: number,
-): Promise<OperationRecord[]> {
+): Promise<RelayOperationRecord[]> {
   const { journal } = context;
-  const found: OperationRecord[] = [];
+  const found: RelayOperationRecord[] = [];
   for (const signer of context.accounts.keys()) {
     let below = ((await journal.lastNonce(signer, epoch)) ?? -1) + 1;
     while (below > 0) {
@@ -33,7 +33,7 @@ export async function displaced(
 /** Whether an operation's block is still on the chain. */
 export async function stands(
   context: RelayerContext,
-  { block_number, block_hash }: Pick<OperationRecord, "block_number" | "block_hash">,
+  { block_number, block_hash }: Pick<RelayOperationRecord, "block_number" | "block_hash">,
 ): Promise<boolean> {
   return block_number !== null && (await readBlockHash(context.node, block_number)) === block_hash;
 }

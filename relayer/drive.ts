@@ -7,7 +7,7 @@ import { HeldError, reach } from "./fault-point.ts";
 import { knowsTransaction, readNonce } from "./node.ts";
 import { note } from "./note.ts";
 import { awaitReceipt, findReceipt, type Sighting, sight } from "./observe.ts";
-import { type AttemptName, attemptKey, type OperationRecord, standing } from "./operation.ts";
+import { type AttemptName, attemptKey, type RelayOperationRecord, standing } from "./operation.ts";
 import { confirm, settle, takeBack } from "./settle.ts";
 import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
@@ -15,7 +15,7 @@ import { freeStranded } from "./stranded.ts";
 import { atOneTime, timestamp } from "./timestamp.ts";
 
 /** When to wait for a receipt: whenever there is none, only after something was sent, or not at all; or only to look. */
-export type Patience = "always" | "after_sending" | "never" | "sends_nothing";
+export type WaitMode = "always" | "after_sending" | "never" | "sends_nothing";
 
 /** How long a receipt takes when nothing is wrong, in milliseconds of `wait`. */
 const usualMs = 250;
@@ -24,12 +24,12 @@ const usualMs = 250;
 export function driveAlone(
   context: RelayerContext,
   attempt: AttemptName,
-  patience: Patience,
-): Promise<OperationRecord> {
+  waitMode: WaitMode,
+): Promise<RelayOperationRecord> {
   return context.locks.run(`operation:${attemptKey(attempt)}`, async () => {
     const operation = await context.journal.reread(attempt);
     if (!operation) throw new OperationUnknownError(attempt.operation_id);
-    return drive(atOneTime(context), operation, patience);
+    return drive(atOneTime(context), operation, waitMode);
   });
 }
 
@@ -44,15 +44,15 @@ export function driveAlone(
  */
 export async function drive(
   context: RelayerContext,
-  operation: OperationRecord,
-  patience: Patience,
+  operation: RelayOperationRecord,
+  waitMode: WaitMode,
   checked?: number,
-): Promise<OperationRecord> {
+): Promise<RelayOperationRecord> {
   try {
     const chainId = checked ?? (await requireEpoch(context, operation));
-    return operation.status === "accepted" && patience !== "sends_nothing"
-      ? await begin(context, operation, chainId, patience)
-      : await goOn(context, operation, patience);
+    return operation.status === "accepted" && waitMode !== "sends_nothing"
+      ? await begin(context, operation, chainId, waitMode)
+      : await goOn(context, operation, waitMode);
   } catch (error) {
     const current = (await context.journal.reread(operation)) ?? operation;
     if (error instanceof HeldError) return current;
@@ -64,18 +64,18 @@ export async function drive(
 
 async function begin(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   chainId: number,
-  patience: Patience,
-): Promise<OperationRecord> {
+  waitMode: WaitMode,
+): Promise<RelayOperationRecord> {
   const simulated = await simulate(context, operation);
   if (simulated.status === "failed") return simulated;
   const claim = await claimNonce(context, simulated, chainId);
   if (claim === null) return needsAttention(context, simulated, "foreign_nonce");
-  return finish(context, await sendInTurn(context, claim), patience);
+  return finish(context, await sendInTurn(context, claim), waitMode);
 }
 
-async function sendInTurn(context: RelayerContext, claim: Claim): Promise<OperationRecord> {
+async function sendInTurn(context: RelayerContext, claim: Claim): Promise<RelayOperationRecord> {
   try {
     const sameEpoch = requireEpoch(context, claim.operation);
     // Also when the chain is another one, or does not answer: whoever reads the operation from here on must find its claim.
@@ -92,8 +92,8 @@ async function sendInTurn(context: RelayerContext, claim: Claim): Promise<Operat
 /** What the chain says of a claimed operation now; nothing is sent. */
 async function look(
   context: RelayerContext,
-  operation: OperationRecord,
-): Promise<{ operation: OperationRecord; waiting: boolean }> {
+  operation: RelayOperationRecord,
+): Promise<{ operation: RelayOperationRecord; waiting: boolean }> {
   const receipt = await findReceipt(context, operation);
   if (receipt)
     return { operation: await confirm(context, await settle(context, operation, receipt)), waiting: false };
@@ -107,47 +107,47 @@ async function look(
 
 async function goOn(
   context: RelayerContext,
-  operation: OperationRecord,
-  patience: Patience,
-): Promise<OperationRecord> {
+  operation: RelayOperationRecord,
+  waitMode: WaitMode,
+): Promise<RelayOperationRecord> {
   if (operation.nonce === null) return operation;
   const { operation: looked, waiting } = await look(context, operation);
-  if (!waiting || patience === "sends_nothing") return looked;
+  if (!waiting || waitMode === "sends_nothing") return looked;
 
   const unmined = looked.superseded ? await cancel(context, looked) : looked;
   const unblocked = await sendPredecessors(context, unmined);
   if (!(await knowsTransaction(context.node, standing(unmined).hash))) {
     await requireEpoch(context, unmined);
-    return finish(context, await broadcast(context, unmined), patience);
+    return finish(context, await broadcast(context, unmined), waitMode);
   }
   if (!isRecorded(unmined))
-    return finish(context, await recordBroadcast(context, unmined, await timestamp(context)), patience);
+    return finish(context, await recordBroadcast(context, unmined, await timestamp(context)), waitMode);
   const freed = await freeStranded(context, unmined);
-  return patience === "always" || unblocked || freed ? finish(context, unmined, patience) : unmined;
+  return waitMode === "always" || unblocked || freed ? finish(context, unmined, waitMode) : unmined;
 }
 
 /** Waits for the receipt of what was sent. */
 async function finish(
   context: RelayerContext,
-  operation: OperationRecord,
-  patience: Patience,
-): Promise<OperationRecord> {
+  operation: RelayOperationRecord,
+  waitMode: WaitMode,
+): Promise<RelayOperationRecord> {
   const hopeless = operation.status_reason === "rpc_refused";
-  const patienceMs = patience === "never" || hopeless ? 0 : context.patienceMs;
-  const soonMs = Math.min(patienceMs, usualMs);
+  const receiptTimeoutMs = waitMode === "never" || hopeless ? 0 : context.receiptTimeoutMs;
+  const soonMs = Math.min(receiptTimeoutMs, usualMs);
   let receipt = await awaitReceipt(context, operation, soonMs);
-  if (receipt === null && patienceMs > soonMs) {
+  if (receipt === null && receiptTimeoutMs > soonMs) {
     await freeStranded(context, operation);
-    receipt = await awaitReceipt(context, operation, patienceMs - soonMs);
+    receipt = await awaitReceipt(context, operation, receiptTimeoutMs - soonMs);
   }
   return conclude(context, operation, receipt ?? (await sight(context, operation)));
 }
 
 async function conclude(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   sighting: Sighting,
-): Promise<OperationRecord> {
+): Promise<RelayOperationRecord> {
   if (sighting === "waiting") return operation;
   if (sighting !== "nonce_taken") return confirm(context, await settle(context, operation, sighting));
   if (operation.status === "needs_attention") return operation;
@@ -155,7 +155,7 @@ async function conclude(
 }
 
 // A process may have died between the node's answer and W3, or the node's answer may have been lost.
-function isRecorded(operation: OperationRecord): boolean {
+function isRecorded(operation: RelayOperationRecord): boolean {
   const { status, status_reason } = operation;
   return status === "broadcast" && (status_reason === null || status_reason === "reorged");
 }
@@ -164,7 +164,7 @@ function isRecorded(operation: OperationRecord): boolean {
  * Sends again what the node lacks of the signer's lower nonces: without them this operation can never be mined. Their own
  * records catch up when they are looked at.
  */
-async function sendPredecessors(context: RelayerContext, operation: OperationRecord): Promise<boolean> {
+async function sendPredecessors(context: RelayerContext, operation: RelayOperationRecord): Promise<boolean> {
   const { from, epoch, nonce } = operation;
   const chainNonce = await readNonce(context.node, from);
   if (nonce === null || nonce <= chainNonce) return false;

@@ -1,5 +1,5 @@
 import { FaultInvalidError } from "./errors.ts";
-import type { OperationRecord } from "./operation.ts";
+import type { RelayOperationRecord } from "./operation.ts";
 import type { OperationKind } from "./operation-kind.ts";
 
 /** Where a fault can act, in the order in which an operation passes. */
@@ -102,7 +102,7 @@ export interface Fault {
 }
 
 /** What a fault that acts is told about where it acts. */
-export type FaultSubject = Pick<OperationRecord, "operation_id" | "program" | "kind" | "subject">;
+export type FaultSubject = Pick<RelayOperationRecord, "operation_id" | "program" | "kind" | "subject">;
 
 /** How the node mined before a fault paused it. */
 export interface MiningMode {

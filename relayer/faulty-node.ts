@@ -5,7 +5,7 @@ import { RpcRefusedError, RpcUnavailableError } from "./errors.ts";
 import type { FaultPoint } from "./fault.ts";
 import { reach, useForeignNonce } from "./fault-point.ts";
 import type { Node } from "./node.ts";
-import type { OperationRecord } from "./operation.ts";
+import type { RelayOperationRecord } from "./operation.ts";
 
 const pointOfMethod: { [method: string]: FaultPoint } = {
   eth_call: "simulate",
@@ -15,7 +15,7 @@ const pointOfMethod: { [method: string]: FaultPoint } = {
 };
 
 /** The node as one operation meets it: the real one, with the faults that are set for this operation. */
-export function nodeOf(context: RelayerContext, operation: OperationRecord): Node {
+export function nodeOf(context: RelayerContext, operation: RelayOperationRecord): Node {
   const { faults, node } = context;
   return async (method, params) => {
     const point = pointOfMethod[method];

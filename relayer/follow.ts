@@ -3,10 +3,10 @@ import { readShown } from "./attempts.ts";
 import { readIdentity } from "./chain-epoch.ts";
 import type { RelayerContext } from "./context.ts";
 import { displaced, stands } from "./displaced.ts";
-import { driveAlone, type Patience } from "./drive.ts";
+import { driveAlone, type WaitMode } from "./drive.ts";
 import { RelayerError } from "./errors.ts";
 import { readHeadBlock } from "./node.ts";
-import { attemptKey, type Operation, type OperationRecord } from "./operation.ts";
+import { attemptKey, type RelayOperation, type RelayOperationRecord } from "./operation.ts";
 
 /** Looks at everything that a new head may have changed, and sends again what the node lacks. */
 export function follow(context: RelayerContext): Promise<void> {
@@ -33,7 +33,10 @@ export function observe(context: RelayerContext): Promise<void> {
  * Reads an operation as the chain has it now: when its block has left the chain, or it has none yet, the journal is brought up to the
  * head first. Nothing is sent.
  */
-export async function readNow(context: RelayerContext, operationId: string): Promise<Operation | undefined> {
+export async function readNow(
+  context: RelayerContext,
+  operationId: string,
+): Promise<RelayOperation | undefined> {
   const journaled = await readShown(context, operationId);
   if (journaled === undefined || (isSettled(journaled) && (await standsNow(context, journaled))))
     return journaled;
@@ -42,7 +45,7 @@ export async function readNow(context: RelayerContext, operationId: string): Pro
 }
 
 /** Whether the block is still there; a node that does not answer says no. */
-async function standsNow(context: RelayerContext, operation: Operation): Promise<boolean> {
+async function standsNow(context: RelayerContext, operation: RelayOperation): Promise<boolean> {
   try {
     return await stands(context, operation);
   } catch (error) {
@@ -57,8 +60,8 @@ async function standsNow(context: RelayerContext, operation: Operation): Promise
  */
 function lookAtHead(
   context: RelayerContext,
-  patience: Patience,
-  lookAtHeld: (held: readonly OperationRecord[]) => Promise<"seen" | "look_again">,
+  waitMode: WaitMode,
+  lookAtHeld: (held: readonly RelayOperationRecord[]) => Promise<"seen" | "look_again">,
 ): Promise<void> {
   return context.locks.run("follow", async () => {
     try {
@@ -66,10 +69,10 @@ function lookAtHead(
       // Read before anything is looked at: what comes meanwhile belongs to the next look.
       const head = await readHeadBlock(context.node);
       const fork = await context.trail.fork(context.node, head);
-      const held: OperationRecord[] = [];
+      const held: RelayOperationRecord[] = [];
       for (const operation of await affected(context, epoch, fork)) {
         if (context.locks.isHeld(`operation:${attemptKey(operation)}`)) held.push(operation);
-        else await driveAlone(context, operation, patience);
+        else await driveAlone(context, operation, waitMode);
       }
       if ((await lookAtHeld(held)) === "seen") context.trail.add(head);
     } catch (error) {
@@ -78,7 +81,7 @@ function lookAtHead(
   });
 }
 
-async function affected(context: RelayerContext, epoch: Hex, fork: number): Promise<OperationRecord[]> {
+async function affected(context: RelayerContext, epoch: Hex, fork: number): Promise<RelayOperationRecord[]> {
   // What needs attention waits for a person, and what has no nonce yet for whoever wants it.
   const waiting = (await context.journal.unsettled()).filter(
     (operation) =>
@@ -90,6 +93,6 @@ async function affected(context: RelayerContext, epoch: Hex, fork: number): Prom
 }
 
 /** Whether only a reorg can change what became of an operation. */
-function isSettled({ status }: Pick<OperationRecord, "status">): boolean {
+function isSettled({ status }: Pick<RelayOperationRecord, "status">): boolean {
   return status === "confirmed" || status === "reverted";
 }

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { AttemptName, OperationRecord, OperationStatus } from "./operation.ts";
+import type { AttemptName, OperationStatus, RelayOperationRecord } from "./operation.ts";
 
 /** A program's gas budget; `limit = available + reserved + spent`, in wei as decimal strings. */
 export interface BudgetRecord {
@@ -14,9 +14,9 @@ export interface BudgetRecord {
 /** One step of the journal: what it leaves behind, all of it or nothing. */
 interface JournalStep {
   /** The attempt that the step is about. */
-  operation: OperationRecord;
+  operation: RelayOperationRecord;
   /** The attempt whose place it takes. */
-  superseded?: OperationRecord;
+  superseded?: RelayOperationRecord;
   budget?: BudgetRecord;
 }
 
@@ -36,22 +36,22 @@ export interface OperationPage {
  */
 export interface Journal {
   /** The current attempt of an operation. */
-  read(operationId: string): Promise<OperationRecord | undefined>;
+  read(operationId: string): Promise<RelayOperationRecord | undefined>;
   /** An attempt as it is kept now: the current one, whatever its number, or the superseded one of this number. */
-  reread(attempt: AttemptName): Promise<OperationRecord | undefined>;
+  reread(attempt: AttemptName): Promise<RelayOperationRecord | undefined>;
   /** The attempts before this one, the first one first. */
-  superseded(current: OperationRecord): Promise<OperationRecord[]>;
+  superseded(current: RelayOperationRecord): Promise<RelayOperationRecord[]>;
   /** Every attempt that is not confirmed, reverted or failed, of all programs, in sequence order. */
-  unsettled(): Promise<OperationRecord[]>;
+  unsettled(): Promise<RelayOperationRecord[]>;
   /** The current attempts of a program's operations, by sequence. */
-  list(program: string, page: OperationPage): Promise<OperationRecord[]>;
+  list(program: string, page: OperationPage): Promise<RelayOperationRecord[]>;
   budget(program: string): Promise<BudgetRecord | undefined>;
   /** The highest nonce ever claimed for a signer in an epoch. */
   lastNonce(signer: Address, epoch: Hex): Promise<number | undefined>;
   /** The attempts with the highest nonces below this one for a signer in an epoch, by falling nonce. */
-  claimedBelow(signer: Address, nonce: number, epoch: Hex, limit: number): Promise<OperationRecord[]>;
+  claimedBelow(signer: Address, nonce: number, epoch: Hex, limit: number): Promise<RelayOperationRecord[]>;
   /** Every attempt that claimed this nonce or a higher one for a signer in an epoch, settled or not, by nonce. */
-  claimed(signer: Address, fromNonce: number, epoch: Hex): Promise<OperationRecord[]>;
+  claimed(signer: Address, fromNonce: number, epoch: Hex): Promise<RelayOperationRecord[]>;
   /** Atomic, and durable when it resolves. */
   write(step: JournalStep): Promise<void>;
   /** The journal as it is once everything is durable that was written so far. */

@@ -1,18 +1,18 @@
 import type { RelayerContext } from "./context.ts";
 import { RpcRefusedError, type RpcUnavailableError } from "./errors.ts";
-import type { OperationRecord, OperationStatus } from "./operation.ts";
+import type { OperationStatus, RelayOperationRecord } from "./operation.ts";
 
 const underWay: readonly OperationStatus[] = ["accepted", "signed", "broadcast"];
 
 /** Journals why an operation that is under way does not move on. */
 export async function note(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   failure: RpcRefusedError | RpcUnavailableError,
-): Promise<OperationRecord> {
+): Promise<RelayOperationRecord> {
   // What is settled, mined or waits for a person already says more than this.
   if (!underWay.includes(operation.status)) return operation;
-  const noted: OperationRecord = {
+  const noted: RelayOperationRecord = {
     ...operation,
     status_reason: failure.code,
     error: {

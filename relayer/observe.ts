@@ -1,7 +1,7 @@
 import type { RelayerContext } from "./context.ts";
 import { nodeOf } from "./faulty-node.ts";
 import { type Receipt, readNonce, readReceipt } from "./node.ts";
-import type { OperationRecord } from "./operation.ts";
+import type { RelayOperationRecord } from "./operation.ts";
 
 /** Longest pause between two looks for a receipt, in milliseconds. */
 const longestPause = 25;
@@ -12,7 +12,7 @@ export type Sighting = Receipt | "waiting" | "nonce_taken";
 /** The receipt of any of the operation's transactions. */
 export async function findReceipt(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
 ): Promise<Receipt | null> {
   const node = nodeOf(context, operation);
   // The newest first: it pays the most.
@@ -23,23 +23,23 @@ export async function findReceipt(
   return null;
 }
 
-/** Looks for a receipt until there is one or patience ends. */
+/** Looks for a receipt until there is one or the timeout passes. */
 export async function awaitReceipt(
   context: RelayerContext,
-  operation: OperationRecord,
-  patienceMs: number,
+  operation: RelayOperationRecord,
+  receiptTimeoutMs: number,
 ): Promise<Receipt | null> {
   let waited = 0;
   for (let pause = 1; ; pause = Math.min(pause * 2, longestPause)) {
     const receipt = await findReceipt(context, operation);
-    if (receipt || waited >= patienceMs) return receipt;
+    if (receipt || waited >= receiptTimeoutMs) return receipt;
     await context.wait(pause);
     waited += pause;
   }
 }
 
 /** Looks at nonce and receipts. */
-export async function sight(context: RelayerContext, operation: OperationRecord): Promise<Sighting> {
+export async function sight(context: RelayerContext, operation: RelayOperationRecord): Promise<Sighting> {
   const first = await sightOnce(context, operation);
   if (first !== "nonce_taken") return first;
   // A node may show a nonce before the receipt of the same block: only what is seen twice is believed.
@@ -48,7 +48,7 @@ export async function sight(context: RelayerContext, operation: OperationRecord)
 }
 
 // The nonce is read first, so that a transaction that is mined between the two reads is found by its receipt.
-async function sightOnce(context: RelayerContext, operation: OperationRecord): Promise<Sighting> {
+async function sightOnce(context: RelayerContext, operation: RelayOperationRecord): Promise<Sighting> {
   const chainNonce = await readNonce(context.node, operation.from);
   const receipt = await findReceipt(context, operation);
   if (receipt) return receipt;

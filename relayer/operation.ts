@@ -66,7 +66,7 @@ export const transactionOutcomes = [
 type TransactionOutcome = (typeof transactionOutcomes)[number];
 
 /** An error of the chain or of the node, as far as it can be told. */
-export interface OperationError {
+export interface RelayOperationError {
   code: (typeof operationErrorCodes)[number];
   message: string;
   /** The JSON-RPC error code, when the node refused. */
@@ -86,7 +86,7 @@ export interface SignedTransaction {
 }
 
 /** What the API shows of an operation. Wei and gas are decimal strings, times RFC 3339 in chain time. */
-export interface Operation {
+export interface RelayOperation {
   operation_id: string;
   program: string;
   kind: OperationKind;
@@ -126,7 +126,7 @@ export interface Operation {
   confirmations: number;
   /** How often a block that had the transaction left the chain. */
   reorg_count: number;
-  error: OperationError | null;
+  error: RelayOperationError | null;
   created_at: string;
   signed_at: string | null;
   broadcast_at: string | null;
@@ -135,7 +135,7 @@ export interface Operation {
 }
 
 /** One attempt of an operation as the journal keeps it: JSON, with what recovery needs and the API does not show. */
-export interface OperationRecord extends Omit<Operation, "hashes"> {
+export interface RelayOperationRecord extends Omit<RelayOperation, "hashes"> {
   /** The life of the chain that it was accepted for. */
   epoch: Hex;
   business_key: Hex;
@@ -159,7 +159,7 @@ export function operationId(
 }
 
 /** The signed transaction that stands for an operation. */
-export function standing(operation: OperationRecord): SignedTransaction {
+export function standing(operation: RelayOperationRecord): SignedTransaction {
   const transaction = operation.transactions.find(({ hash }) => hash === operation.hash);
   if (!transaction) throw new Error(`${operation.operation_id} has no signed transaction.`);
   return transaction;
@@ -167,7 +167,7 @@ export function standing(operation: OperationRecord): SignedTransaction {
 
 /** What an attempt is before anything is signed for it. */
 type Unsigned = Pick<
-  OperationRecord,
+  RelayOperationRecord,
   | "operation_id"
   | "epoch"
   | "business_key"
@@ -189,7 +189,7 @@ type Unsigned = Pick<
 >;
 
 /** An attempt for which nothing is signed. */
-export function unsignedAttempt(attempt: Unsigned): OperationRecord {
+export function unsignedAttempt(attempt: Unsigned): RelayOperationRecord {
   return {
     operation_id: attempt.operation_id,
     epoch: attempt.epoch,
@@ -229,7 +229,7 @@ export function unsignedAttempt(attempt: Unsigned): OperationRecord {
 }
 
 /** What names one attempt of an operation in the journal. */
-export type AttemptName = Pick<OperationRecord, "operation_id" | "attempt" | "superseded">;
+export type AttemptName = Pick<RelayOperationRecord, "operation_id" | "attempt" | "superseded">;
 
 /** The key of an attempt: the operation's id for the current one, and with its number for one that was superseded. */
 export function attemptKey({ operation_id, attempt, superseded }: AttemptName): string {
@@ -237,7 +237,7 @@ export function attemptKey({ operation_id, attempt, superseded }: AttemptName): 
 }
 
 /** Whether a superseded attempt has had no effect and, unless the chain reorganises, never will. */
-export function isOver(superseded: OperationRecord): boolean {
+export function isOver(superseded: RelayOperationRecord): boolean {
   const { status } = superseded;
   if (status === "reverted" || status === "needs_attention") return true;
   return status === "confirmed" && standing(superseded).purpose === "cancel";
@@ -247,12 +247,12 @@ export function isOver(superseded: OperationRecord): boolean {
  * What the API shows of a journaled operation.
  *
  * @param superseded - its earlier attempts. One that a reorg brought back to life is shown in place of the current attempt.
- * @example toPublicOperation(record, []).hashes // without the signed bytes
+ * @example toRelayOperation(record, []).hashes // without the signed bytes
  */
-export function toPublicOperation(
-  current: OperationRecord,
-  superseded: readonly OperationRecord[],
-): Operation {
+export function toRelayOperation(
+  current: RelayOperationRecord,
+  superseded: readonly RelayOperationRecord[],
+): RelayOperation {
   const attempts = [...superseded, current];
   const told = superseded.find((attempt) => !isOver(attempt)) ?? current;
   const {

@@ -3,7 +3,7 @@ import type { RelayerContext } from "./context.ts";
 import { displaced } from "./displaced.ts";
 import { driveAlone } from "./drive.ts";
 import { readHeadBlock } from "./node.ts";
-import { attemptKey, type OperationRecord } from "./operation.ts";
+import { attemptKey, type RelayOperationRecord } from "./operation.ts";
 
 /**
  * Takes up what an earlier process left: first every claimed nonce in order, from receipts to rebroadcast, then what was
@@ -23,7 +23,7 @@ export async function recover(context: RelayerContext): Promise<void> {
 }
 
 // Without a nonce last: they will claim higher ones.
-function byNonce(left: OperationRecord, right: OperationRecord): number {
+function byNonce(left: RelayOperationRecord, right: RelayOperationRecord): number {
   const order = (left.nonce ?? Number.MAX_SAFE_INTEGER) - (right.nonce ?? Number.MAX_SAFE_INTEGER);
   return order === 0 ? left.sequence - right.sequence : order;
 }

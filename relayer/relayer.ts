@@ -13,7 +13,7 @@ import { HeadTrail } from "./head-trail.ts";
 import type { OperationPage } from "./journal.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { connect } from "./node.ts";
-import { type Operation, type OperationRecord, operationId } from "./operation.ts";
+import { operationId, type RelayOperation, type RelayOperationRecord } from "./operation.ts";
 import { recover } from "./recover.ts";
 import type { RelayIntent } from "./relay-intent.ts";
 import { resume } from "./resume.ts";
@@ -37,34 +37,34 @@ export interface Relayer {
    *
    * @throws GasBudgetExceededError, SignerUnknownError, RpcUnavailableError before any effect.
    */
-  submit(intent: RelayIntent): Promise<Operation>;
+  submit(intent: RelayIntent): Promise<RelayOperation>;
   /**
    * Looks again: receipts of all hashes, confirmations, reorgs; sends the same bytes again where the node lacks them.
    *
    * @throws OperationUnknownError, ChainMismatchError
    */
-  advance(operationId: string): Promise<Operation>;
+  advance(operationId: string): Promise<RelayOperation>;
   /**
    * Lets an operation go on that needs attention, once a person has looked.
    *
    * @throws OperationNotResumableError, OperationUnknownError
    */
-  resume(operationId: string): Promise<Operation>;
+  resume(operationId: string): Promise<RelayOperation>;
   /**
    * Gives up an operation whose nonce was taken, once a person has looked; the next submit begins its next attempt.
    *
    * @throws OperationNotAbandonableError, OperationNotResumableError, OperationUnknownError
    */
-  abandon(operationId: string): Promise<Operation>;
+  abandon(operationId: string): Promise<RelayOperation>;
   /** The operation as the journal has it; asks the chain nothing. */
-  read(operationId: string): Promise<Operation | undefined>;
+  read(operationId: string): Promise<RelayOperation | undefined>;
   /**
    * The operation as the chain has it now: when a reorg took its block, the journal is brought up to the head first, as
    * `observe` does.
    */
-  readNow(operationId: string): Promise<Operation | undefined>;
+  readNow(operationId: string): Promise<RelayOperation | undefined>;
   /** Operations of a program by sequence. */
-  list(program: string, page: OperationPage): Promise<Operation[]>;
+  list(program: string, page: OperationPage): Promise<RelayOperation[]>;
   budget(program: string): Promise<GasBudget>;
   /** Takes up what an earlier process left; to be awaited before the first submit. */
   recover(): Promise<void>;
@@ -119,7 +119,7 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     }
   }
 
-  const shown = async (work: Promise<OperationRecord>) => showOperation(context, await track(work));
+  const shown = async (work: Promise<RelayOperationRecord>) => showOperation(context, await track(work));
 
   return {
     submit: (intent) => shown(submit(context, intent)),
@@ -147,7 +147,7 @@ export function createRelayer(ports: RelayerPorts): Relayer {
   };
 }
 
-async function submit(context: RelayerContext, intent: RelayIntent): Promise<OperationRecord> {
+async function submit(context: RelayerContext, intent: RelayIntent): Promise<RelayOperationRecord> {
   const { chainId, epoch } = await readIdentity(context);
   const id = operationId(epoch, intent);
   return context.locks.run(`operation:${id}`, async () => {
@@ -170,7 +170,7 @@ async function submit(context: RelayerContext, intent: RelayIntent): Promise<Ope
   });
 }
 
-async function advance(context: RelayerContext, id: string): Promise<OperationRecord> {
+async function advance(context: RelayerContext, id: string): Promise<RelayOperationRecord> {
   const operation = await context.journal.read(id);
   if (!operation) throw new OperationUnknownError(id);
   return driveAlone(context, operation, "after_sending");

@@ -2,7 +2,7 @@ import type { RelayerContext } from "./context.ts";
 import { drive } from "./drive.ts";
 import { OperationNotResumableError, OperationUnknownError } from "./errors.ts";
 import { readNonce } from "./node.ts";
-import type { OperationRecord } from "./operation.ts";
+import type { RelayOperationRecord } from "./operation.ts";
 import { atOneTime } from "./timestamp.ts";
 
 /**
@@ -11,9 +11,9 @@ import { atOneTime } from "./timestamp.ts";
  * Without a nonce it claims the next one that the chain has free. With a nonce it keeps that nonce and is looked at
  * again: if the chain still gives the nonce to another transaction, it still needs attention.
  */
-export function resume(context: RelayerContext, operationId: string): Promise<OperationRecord> {
+export function resume(context: RelayerContext, operationId: string): Promise<RelayOperationRecord> {
   return withStopped(context, operationId, async (operation) => {
-    const resumed: OperationRecord = {
+    const resumed: RelayOperationRecord = {
       ...operation,
       status: operation.nonce === null ? "accepted" : "signed",
       status_reason: null,
@@ -28,8 +28,8 @@ export function resume(context: RelayerContext, operationId: string): Promise<Op
 export function withStopped(
   context: RelayerContext,
   operationId: string,
-  step: (operation: OperationRecord) => Promise<OperationRecord>,
-): Promise<OperationRecord> {
+  step: (operation: RelayOperationRecord) => Promise<RelayOperationRecord>,
+): Promise<RelayOperationRecord> {
   return context.locks.run(`operation:${operationId}`, async () => {
     const operation = await context.journal.read(operationId);
     if (!operation) throw new OperationUnknownError(operationId);

@@ -1,7 +1,7 @@
 import { decodeErrorResult, type Hex } from "viem";
 import { fundingSourceAbi, purchaseRegistrarAbi, testUsdcAbi } from "../protocol/abi.generated.ts";
 import { toJson } from "../protocol/json.ts";
-import type { OperationError } from "./operation.ts";
+import type { RelayOperationError } from "./operation.ts";
 
 // The contracts share errors of the libraries that they use; the first of equals is as good as any.
 const errorAbi = [...purchaseRegistrarAbi, ...fundingSourceAbi, ...testUsdcAbi].filter(
@@ -14,7 +14,7 @@ const errorAbi = [...purchaseRegistrarAbi, ...fundingSourceAbi, ...testUsdcAbi].
  * @returns null when there is no data; an unknown error is named by its selector.
  * @example decodeRevert(data)?.name // "OfferDeadlinePassed"
  */
-export function decodeRevert(data: Hex): OperationError["revert"] {
+export function decodeRevert(data: Hex): RelayOperationError["revert"] {
   if (data === "0x") return null;
   try {
     const { errorName, args, abiItem } = decodeErrorResult({ abi: errorAbi, data });

@@ -5,15 +5,15 @@ import type { RelayerContext } from "./context.ts";
 import { reach } from "./fault-point.ts";
 import { nodeOf } from "./faulty-node.ts";
 import { type Receipt, readBlockTime, readHead, readReceipt, traceRevert } from "./node.ts";
-import { type OperationError, type OperationRecord, standing } from "./operation.ts";
+import { type RelayOperationError, type RelayOperationRecord, standing } from "./operation.ts";
 import { decodeRevert } from "./revert.ts";
 
 /** W4: the receipt, and its cost instead of the reservation. A receipt in another block than before is a reorg. */
 export async function settle(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   receipt: Receipt,
-): Promise<OperationRecord> {
+): Promise<RelayOperationRecord> {
   if (operation.block_hash === receipt.blockHash && operation.hash === receipt.transactionHash)
     return operation;
   const succeeded = receipt.status === "0x1";
@@ -49,7 +49,10 @@ export async function settle(
 }
 
 /** W5: once enough blocks confirm the receipt. */
-export async function confirm(context: RelayerContext, operation: OperationRecord): Promise<OperationRecord> {
+export async function confirm(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
   if (operation.status !== "mined") return operation;
   const confirmations = await countConfirmations(context, operation);
   if (confirmations < context.confirmations) {
@@ -60,7 +63,7 @@ export async function confirm(context: RelayerContext, operation: OperationRecor
   }
   const confirmedAt = await timeOfConfirmation(context, operation);
   await reach(context, "before_confirmed", operation);
-  const confirmed: OperationRecord = {
+  const confirmed: RelayOperationRecord = {
     ...operation,
     status: standing(operation).outcome === "reverted" ? "reverted" : "confirmed",
     confirmations,
@@ -72,7 +75,10 @@ export async function confirm(context: RelayerContext, operation: OperationRecor
 }
 
 /** The settlement reversed: the block that had the transaction has left the chain. */
-export function takeBack(context: RelayerContext, operation: OperationRecord): Promise<OperationRecord> {
+export function takeBack(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
   return writeWithBudget(context, operation, operation.program, () => ({
     ...operation,
     status: "broadcast",
@@ -92,7 +98,7 @@ export function takeBack(context: RelayerContext, operation: OperationRecord): P
 }
 
 // The receipt that was just read is the first confirmation. Further ones count only if it still stands in its block.
-async function countConfirmations(context: RelayerContext, operation: OperationRecord): Promise<number> {
+async function countConfirmations(context: RelayerContext, operation: RelayOperationRecord): Promise<number> {
   if (context.confirmations <= 1 || operation.block_number === null || operation.hash === null) return 1;
   const node = nodeOf(context, operation);
   const head = await readHead(node);
@@ -104,7 +110,7 @@ async function countConfirmations(context: RelayerContext, operation: OperationR
 // The time of the block that brought the last confirmation, whenever it is looked at.
 async function timeOfConfirmation(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
 ): Promise<string | null> {
   if (context.confirmations <= 1 || operation.block_number === null) return operation.mined_at;
   const last = operation.block_number + context.confirmations - 1;
@@ -113,9 +119,9 @@ async function timeOfConfirmation(
 
 async function explainRevert(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   hash: Hex,
-): Promise<OperationError> {
+): Promise<RelayOperationError> {
   const { data, message } = await traceRevert(nodeOf(context, operation), hash);
   return { code: "transaction_reverted", message, rpc_code: null, revert: decodeRevert(data) };
 }

@@ -6,12 +6,12 @@ import { reach } from "./fault-point.ts";
 import { nodeOf } from "./faulty-node.ts";
 import type { Turn } from "./keyed-mutex.ts";
 import { readNonce } from "./node.ts";
-import type { OperationRecord, SignedTransaction, TransactionPurpose } from "./operation.ts";
+import type { RelayOperationRecord, SignedTransaction, TransactionPurpose } from "./operation.ts";
 import { timestamp } from "./timestamp.ts";
 
 /** An operation whose nonce is claimed, and its place in the line of its signer's broadcasts. */
 export interface Claim {
-  operation: OperationRecord;
+  operation: RelayOperationRecord;
   /** Resolves when the claim is durable; nothing may be sent before. */
   durable: Promise<void>;
   /** Comes when every lower nonce has had its turn to be sent. */
@@ -28,7 +28,7 @@ export interface Claim {
  */
 export async function claimNonce(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   chainId: number,
 ): Promise<Claim | null> {
   const account = accountOf(context, operation);
@@ -49,7 +49,7 @@ export async function claimNonce(
       purpose: "original",
       ...context.fees,
     });
-    const signed: OperationRecord = {
+    const signed: RelayOperationRecord = {
       ...operation,
       status: "signed",
       status_reason: null,
@@ -68,9 +68,9 @@ export async function claimNonce(
 /** Foreign use of the signer before a nonce was claimed: only a person can tell whether to go on. */
 export function needsAttention(
   context: RelayerContext,
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   reason: "foreign_nonce" | "nonce_taken",
-): Promise<OperationRecord> {
+): Promise<RelayOperationRecord> {
   return writeWithBudget(context, operation, operation.program, () => ({
     ...operation,
     status: "needs_attention",
@@ -83,7 +83,7 @@ export function needsAttention(
 /** Signs a call with this nonce and these fees: equal input, equal bytes. */
 export async function signTransaction(
   account: LocalAccount,
-  call: Pick<OperationRecord, "to" | "calldata" | "gas_limit">,
+  call: Pick<RelayOperationRecord, "to" | "calldata" | "gas_limit">,
   envelope: {
     chainId: number;
     nonce: number;
@@ -112,7 +112,7 @@ export async function signTransaction(
 }
 
 /** The wallet that signs for an operation. */
-export function accountOf(context: RelayerContext, operation: OperationRecord): LocalAccount {
+export function accountOf(context: RelayerContext, operation: RelayOperationRecord): LocalAccount {
   const account = context.accounts.get(operation.from);
   if (!account) throw new SignerUnknownError(operation.from);
   return account;

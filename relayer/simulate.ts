@@ -3,7 +3,7 @@ import type { RelayerContext } from "./context.ts";
 import { RpcRefusedError } from "./errors.ts";
 import { nodeOf } from "./faulty-node.ts";
 import { readNextBlockTime, simulateCall } from "./node.ts";
-import type { OperationError, OperationRecord } from "./operation.ts";
+import type { RelayOperationError, RelayOperationRecord } from "./operation.ts";
 import { decodeRevert } from "./revert.ts";
 
 /** The JSON-RPC error code of a call that reverted. */
@@ -12,8 +12,8 @@ const executionReverted = 3;
 /** Tries the call without a nonce; a revert fails the operation and gives its reservation back. */
 export async function simulate(
   context: RelayerContext,
-  operation: OperationRecord,
-): Promise<OperationRecord> {
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
   const error = await simulateNow(context, operation);
   if (error === null) return operation;
   return writeWithBudget(context, operation, operation.program, () => ({
@@ -32,8 +32,8 @@ export async function simulate(
  */
 export async function simulateNow(
   context: RelayerContext,
-  operation: OperationRecord,
-): Promise<OperationError | null> {
+  operation: RelayOperationRecord,
+): Promise<RelayOperationError | null> {
   const { from, to, calldata: data, gas_limit } = operation;
   try {
     // A deadline counts when the transaction is mined: by the time of the block before, its last second is not over yet.

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { RelayerContext } from "./context.ts";
 import { RpcRefusedError } from "./errors.ts";
 import { ask, type Node, readNonce, sendRaw } from "./node.ts";
-import { type OperationRecord, standing } from "./operation.ts";
+import { type RelayOperationRecord, standing } from "./operation.ts";
 
 const poolSchema = z.object({
   queued: z.record(z.string(), z.record(z.string(), z.object({ hash: z.string() }))),
@@ -19,7 +19,7 @@ const poolSchema = z.object({
  */
 export function freeStranded(
   context: RelayerContext,
-  { from, epoch, nonce }: OperationRecord,
+  { from, epoch, nonce }: RelayOperationRecord,
 ): Promise<boolean> {
   const { node, journal } = context;
   return context.locks.run(`free:${from}`, async () => {

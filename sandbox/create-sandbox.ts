@@ -9,7 +9,7 @@ import { receiveNotification } from "../server/operations/receive-notification.t
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import { miningPart } from "./chain/clock/mining.ts";
-import { type Chain, startChain } from "./chain/genesis/start-chain.ts";
+import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
 import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
@@ -21,7 +21,7 @@ import { ClosingStack } from "./lib/closing-stack.ts";
 import { pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
 import { type Part, requireDistinctNames, restoreParts } from "./lib/part.ts";
-import { type SandboxOptions, type SandboxSettings, settle } from "./options/options.ts";
+import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import { type ApiClient, createApiClient } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
@@ -55,7 +55,7 @@ import { storePart } from "./state/store-part.ts";
 export interface Sandbox extends AsyncDisposable {
   /** URLs, accounts, addresses and test keys; the content of `sandbox.json`. */
   description: SandboxDescription;
-  chain: Chain;
+  chain: ChainNode;
   clock: SandboxClock;
   relayer: Relayer;
   store: Store;
@@ -110,7 +110,7 @@ export interface Sandbox extends AsyncDisposable {
  */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { options: completed, saved } = await completeOptions(options);
-  const settings = settle(completed);
+  const settings = resolveOptions(completed);
   if (saved !== null && settings.store !== undefined)
     throw new RangeError("A saved sandbox goes on in a directory; leave out --store or --from.");
   const deadline = new StartDeadline(settings.startTimeoutMs);
@@ -183,7 +183,7 @@ async function openChain(
   saved: SavedSandbox | null,
   opened: ClosingStack,
   deadline: StartDeadline,
-): Promise<Chain> {
+): Promise<ChainNode> {
   deadline.waitsFor("Anvil to start");
   const { mode, seed, programs, dataDirectory, fresh } = settings;
   await using state = saved === null ? null : await placeState(saved);
@@ -265,7 +265,7 @@ function openTools(
 }
 
 function sandboxOf(sandbox: {
-  chain: Chain;
+  chain: ChainNode;
   description: SandboxDescription;
   service: StartedService;
   state: SandboxState;
@@ -308,6 +308,6 @@ function sandboxOf(sandbox: {
   };
 }
 
-type SandboxProcess = ProcessParts & { settings: SandboxSettings; chain: Chain };
+type SandboxProcess = ProcessParts & { settings: SandboxSettings; chain: ChainNode };
 type SandboxState = ReturnType<typeof openState>;
 type SandboxTools = ReturnType<typeof openTools>;

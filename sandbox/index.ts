@@ -1,5 +1,6 @@
 /** A sandbox in a test or a program: `createSandbox()`, what it returns, and what it throws. */
 export { FaultInvalidError, RelayerError } from "../relayer/errors.ts";
+export type { Log } from "../server/services.ts";
 export { AnvilError, type AnvilErrorCode } from "./chain/anvil/anvil-error.ts";
 export { ClockError } from "./chain/clock/clock-error.ts";
 export { GenesisError, type GenesisErrorCode } from "./chain/genesis/genesis-error.ts";
@@ -10,7 +11,7 @@ export type { Scenario } from "./hosts/recorder/scenario.ts";
 export { readScenario, writeScenario } from "./hosts/recorder/scenario-file.ts";
 export type { Part } from "./lib/part.ts";
 export { SandboxError, type SandboxErrorCode } from "./lib/sandbox-error.ts";
-export type { Log, SandboxOptions } from "./options/options.ts";
+export type { SandboxOptions } from "./options/options.ts";
 export type { ProgramOption } from "./options/programs.ts";
 export { TestWallet } from "./service/wallets/test-wallet.ts";
 export type { SandboxDescription, SandboxUrls } from "./state/description.ts";

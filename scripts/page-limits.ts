@@ -1,22 +1,22 @@
 import { deepestReorg } from "../relayer/head-trail.ts";
 import { KEPT_STATES } from "../sandbox/chain/anvil/start-anvil.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
-import { keptSnapshots } from "../sandbox/hosts/control/mark-routes.ts";
+import { keptSnapshots } from "../sandbox/hosts/control/snapshot-routes.ts";
 import { heartbeatMs } from "../sandbox/hosts/explorer/explorer.ts";
 import { namedPurchases, windowMs } from "../sandbox/hosts/explorer/live/change-feed.ts";
 import { keptRefusals } from "../sandbox/hosts/explorer/live/refusal-log.ts";
 import { mostScanned, pageSize } from "../sandbox/hosts/explorer/reads/page.ts";
 import { connectionLimits } from "../sandbox/lib/http/connection-limits.ts";
 import { answerBytes } from "../sandbox/lib/http/deliver.ts";
-import { settle } from "../sandbox/options/options.ts";
-import { leaderWaitMs } from "../sandbox/service/cluster/hand-over.ts";
+import { resolveOptions } from "../sandbox/options/options.ts";
+import { leaderWaitMs } from "../sandbox/service/cluster/forwarding.ts";
 import { limits } from "../server/limits.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/backoff.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
 import { smallestFold } from "../server/store/directory.ts";
-import { lookEveryMs } from "../server/store/postgres/seat.ts";
+import { lookEveryMs } from "../server/store/postgres/cluster-member.ts";
 
-const defaults = settle({});
+const defaults = resolveOptions({});
 const count = (value: number) => value.toLocaleString("en-US");
 const seconds = (milliseconds: number) => `${milliseconds / 1_000} seconds`;
 const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;

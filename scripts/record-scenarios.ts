@@ -1,5 +1,7 @@
 /** Records the scenarios that ship, in `scenarios/`: `node scripts/record-scenarios.ts`. */
+
 import { mkdir, writeFile } from "node:fs/promises";
+import { usdc } from "../protocol/amount.ts";
 import { signDecision } from "../protocol/decision.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
@@ -10,8 +12,6 @@ import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../testkit/demo/narrator.ts";
 import * as steps from "../testkit/demo/purchase-steps.ts";
 import { Session } from "../testkit/demo/session.ts";
-
-const usdc = 1_000_000n;
 
 interface Story {
   file: string;

@@ -1,7 +1,7 @@
 import type { Hex, LocalAccount } from "viem";
 import type { BindingCheck } from "../protocol/binding/check-binding.ts";
 import type { Relayer } from "../relayer/relayer.ts";
-import type { Chain } from "./chain/chain.ts";
+import type { ChainReader } from "./chain/chain-reader.ts";
 import type { Deployment } from "./deployment.ts";
 import type { ErrorCode } from "./errors/catalogue.ts";
 import type { Answer } from "./http/answer.ts";
@@ -68,7 +68,7 @@ export interface Settings {
   /** Whether that URL is operation 17 of this service. */
   receivesNotifications: boolean;
   /** How long a repeated request waits for the one under way, in milliseconds. */
-  patienceMs: number;
+  receiptTimeoutMs: number;
   /** How many requests each caller may send; no limit by default. */
   rateLimit?: RateLimit | undefined;
 }
@@ -93,7 +93,7 @@ export interface Refusal {
 }
 
 /** A request as it is passed to another process of the same sandbox. */
-export interface HandedRequest {
+export interface ForwardedRequest {
   method: string;
   /** With the query. */
   path: string;
@@ -105,7 +105,7 @@ export interface HandedRequest {
 export interface Services {
   settings: Settings;
   deployment: Deployment;
-  chain: Chain;
+  chain: ChainReader;
   store: Store;
   clock: Clock;
   relayer: Relayer;
@@ -129,7 +129,7 @@ export interface Services {
    *
    * @returns null when this process is to answer. @throws StoreUnavailableError when none leads.
    */
-  handOver: (request: HandedRequest) => Promise<Answer | null>;
+  forwardToLeader: (request: ForwardedRequest) => Promise<Answer | null>;
   /** Is told of every transaction that a step did not accept, before that is answered. */
   refused: (refusal: Refusal) => Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { test as base } from "vitest";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
-import { type Loans, openLoans } from "./pool/open-loans.ts";
+import { openPool, type Pool } from "./pool/pool.ts";
 
 /** What a sandbox of tests can be told. */
 export interface SandboxTestOptions extends SandboxOptions {
@@ -23,13 +23,13 @@ export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions
   return (
     base
       // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from this pattern, here nothing
-      .extend("sandboxLoans", { scope: "worker" }, async ({}, { onCleanup }): Promise<Loans> => {
-        const loans = openLoans(options, scope);
-        onCleanup(async () => await loans.close());
-        return loans;
+      .extend("sandboxLoans", { scope: "worker" }, async ({}, { onCleanup }): Promise<Pool> => {
+        const pool = openPool(options, scope);
+        onCleanup(async () => await pool.close());
+        return pool;
       })
       .extend("sandbox", async ({ sandboxLoans }, { onCleanup }) => {
-        const { sandbox, end } = await sandboxLoans.lend();
+        const { sandbox, end } = await sandboxLoans.lease();
         onCleanup(end);
         return sandbox;
       })

@@ -1,11 +1,10 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
+import { usdc } from "../../protocol/amount.ts";
 import { faucetCall } from "../../protocol/call.ts";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch } from "../attack.ts";
 import type { Stage } from "../stage.ts";
 import type { StagedPurchase } from "../staged-service.ts";
-
-const usdc = 1_000_000n;
 
 /** A call that a contract wallet passes on. */
 function passOn(wallet: Address, how: "forward" | "attempt" | "delegate", call: { to: Address; data: Hex }) {

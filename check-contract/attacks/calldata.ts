@@ -1,9 +1,9 @@
 import { concatHex, encodeFunctionData, type Hex, pad, slice, toHex } from "viem";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { usdc } from "../../protocol/amount.ts";
 import { type Attack, mismatch, refused } from "../attack.ts";
 import { parseReconciliation } from "../staged-service.ts";
 
-const usdc = 1_000_000n;
 const amount = (25n * usdc).toString();
 
 /** Attacks by the bytes of a call. */

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import { z } from "zod";
+import { usdc } from "../../protocol/amount.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type Attack, harmless, mismatch, refused, unknownTransaction } from "../attack.ts";
 import type { Stage } from "../stage.ts";
 import { parseReconciliation, type StageAnswer } from "../staged-service.ts";
 
-const usdc = 1_000_000n;
 const rawLog = z.looseObject({ data: z.string() });
 type RawLog = z.infer<typeof rawLog>;
 
@@ -18,7 +18,7 @@ const rawObject = z.looseObject({});
 /** An honest payment of whose transaction the node then tells something else. */
 async function lieAboutFields(stage: Stage, change: { [field: string]: unknown }): Promise<StageAnswer> {
   const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
-  stage.liar.tell("eth_getTransactionByHash", (answer) => ({ ...rawObject.parse(answer), ...change }));
+  stage.tampered.tell("eth_getTransactionByHash", (answer) => ({ ...rawObject.parse(answer), ...change }));
   return await stage.reconcile(stage.purchase, [hash]);
 }
 
@@ -36,7 +36,7 @@ async function reorganiseUnderReads(stage: Stage, times: number): Promise<{ chan
   const head = Number(await stage.client.getBlockNumber());
   const reads = { changed: 0 };
   let looks = 0;
-  stage.liar.tell("eth_getBlockByNumber", (answer, parameters) => {
+  stage.tampered.tell("eth_getBlockByNumber", (answer, parameters) => {
     if (!Array.isArray(parameters) || Number(parameters[0]) !== head) return answer;
     looks += 1;
     // The first look is for the receipt's block, the second one asks whether the head still stands, and so on.
@@ -105,7 +105,7 @@ export const chainAttacks: readonly Attack[] = [
     stopped: mismatch("log"),
     async run(stage) {
       const hash = await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc));
-      stage.liar.tell("eth_getTransactionReceipt", (answer) => ({
+      stage.tampered.tell("eth_getTransactionReceipt", (answer) => ({
         ...rawObject.parse(answer),
         status: "0x1",
       }));
@@ -123,7 +123,7 @@ export const chainAttacks: readonly Attack[] = [
         method: "eth_getBlockByNumber",
         params: [`0x${number.toString(16)}`, false],
       });
-      stage.liar.tell("eth_getBlockByNumber", (answer, parameters) =>
+      stage.tampered.tell("eth_getBlockByNumber", (answer, parameters) =>
         Array.isArray(parameters) && parameters[0] === "latest" ? before : answer,
       );
       return await stage.reconcile(stage.purchase, [hash]);
@@ -136,11 +136,11 @@ export const chainAttacks: readonly Attack[] = [
     async run(stage) {
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
       const lie = (logs: readonly RawLog[]) => logs.map((log) => ({ ...log, data: renumbered(log.data) }));
-      stage.liar.tell("eth_getTransactionReceipt", (answer) => {
+      stage.tampered.tell("eth_getTransactionReceipt", (answer) => {
         const receipt = z.looseObject({ logs: z.array(rawLog) }).parse(answer);
         return { ...receipt, logs: lie(receipt.logs) };
       });
-      stage.liar.tell("eth_getLogs", (answer, parameters) =>
+      stage.tampered.tell("eth_getLogs", (answer, parameters) =>
         JSON.stringify(parameters).includes("blockHash") ? lie(z.array(rawLog).parse(answer)) : answer,
       );
       return await stage.reconcile(stage.purchase, [hash]);
@@ -152,7 +152,7 @@ export const chainAttacks: readonly Attack[] = [
     stopped: refused(503, "rpc_unavailable"),
     async run(stage) {
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
-      stage.liar.tell("eth_getLogs", () => []);
+      stage.tampered.tell("eth_getLogs", () => []);
       return await stage.reconcile(stage.purchase, [hash]);
     },
   },
@@ -207,7 +207,7 @@ export const chainAttacks: readonly Attack[] = [
     async run(stage) {
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
       const { number } = stage.sandbox.chain.deployment.epochBlock;
-      stage.liar.tell("eth_getBlockByNumber", (answer, parameters) =>
+      stage.tampered.tell("eth_getBlockByNumber", (answer, parameters) =>
         Array.isArray(parameters) && Number(parameters[0]) === number
           ? { ...rawObject.parse(answer), hash: stage.purchase.commitment.hash }
           : answer,
@@ -221,7 +221,7 @@ export const chainAttacks: readonly Attack[] = [
     stopped: refused(503, "chain_mismatch"),
     async run(stage) {
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
-      stage.liar.tell("eth_chainId", () => "0x1");
+      stage.tampered.tell("eth_chainId", () => "0x1");
       return await stage.reconcile(stage.purchase, [hash]);
     },
   },
@@ -268,7 +268,7 @@ export const chainAttacks: readonly Attack[] = [
     async run(stage) {
       const { id, commitment } = stage.draft;
       let reorgs = 0;
-      stage.liar.tell("eth_getTransactionByHash", async (answer) => {
+      stage.tampered.tell("eth_getTransactionByHash", async (answer) => {
         if (reorgs > 0) return answer;
         reorgs += 1;
         await reorganise(stage, 1);

@@ -7,12 +7,12 @@ import {
 } from "viem";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { usdc } from "../../protocol/amount.ts";
 import { lookalikeAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
 import type { Stage } from "../stage.ts";
 import { parseReconciliation, type StageAnswer } from "../staged-service.ts";
 
-const usdc = 1_000_000n;
 const hex = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
 const rawLog = z.looseObject({
   address: hex,
@@ -36,7 +36,7 @@ type RawLog = z.infer<typeof rawLog>;
 /** An honest payment of which the node then tells something else. */
 async function lieAbout(stage: Stage, change: (receipt: RawReceipt) => RawReceipt): Promise<StageAnswer> {
   const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
-  stage.liar.tell("eth_getTransactionReceipt", (answer) => change(rawReceipt.parse(answer)));
+  stage.tampered.tell("eth_getTransactionReceipt", (answer) => change(rawReceipt.parse(answer)));
   return await stage.reconcile(stage.purchase, [hash]);
 }
 
@@ -89,7 +89,7 @@ function isOfBlock(parameters: unknown): boolean {
 
 /** Has the node list more logs. */
 function listMore(stage: Stage, more: (listed: "of the block" | "of the event") => readonly RawLog[]): void {
-  stage.liar.tell("eth_getLogs", (answer, parameters) => [
+  stage.tampered.tell("eth_getLogs", (answer, parameters) => [
     ...z.array(rawLog).parse(answer),
     ...more(isOfBlock(parameters) ? "of the block" : "of the event"),
   ]);
@@ -234,7 +234,7 @@ export const logAttacks: readonly Attack[] = [
     stopped: mismatch("canonical"),
     async run(stage) {
       const remove = (logs: readonly RawLog[]) => logs.map((log) => ({ ...log, removed: true }));
-      stage.liar.tell("eth_getLogs", (answer, parameters) =>
+      stage.tampered.tell("eth_getLogs", (answer, parameters) =>
         isOfBlock(parameters) ? remove(z.array(rawLog).parse(answer)) : answer,
       );
       return await lieAbout(stage, (receipt) => ({ ...receipt, logs: remove(receipt.logs) }));
@@ -269,7 +269,7 @@ export const logAttacks: readonly Attack[] = [
       const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
       const honest = await receiptOf(stage, hash);
       const invented = inventPayment(stage, honest, 10n * usdc);
-      stage.liar.tell("eth_getTransactionReceipt", () => ({
+      stage.tampered.tell("eth_getTransactionReceipt", () => ({
         ...honest,
         logs: [...honest.logs, ...invented],
       }));
@@ -307,7 +307,7 @@ export const logAttacks: readonly Attack[] = [
       const hash = await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc));
       const honest = await receiptOf(stage, hash);
       const logs = inventPayment(stage, honest, 26n * usdc);
-      stage.liar.tell("eth_getTransactionReceipt", () => ({ ...honest, status: "0x1", logs }));
+      stage.tampered.tell("eth_getTransactionReceipt", () => ({ ...honest, status: "0x1", logs }));
       listMore(stage, (listed) => (listed === "of the block" ? logs : logs.slice(0, 1)));
       return await stage.reconcile(stage.purchase, [hash]);
     },

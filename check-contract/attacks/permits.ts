@@ -1,12 +1,12 @@
 import { concatHex, encodeFunctionData, type Hex, slice } from "viem";
 import { z } from "zod";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { usdc } from "../../protocol/amount.ts";
 import type { SignedPermit } from "../../protocol/permit.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
 import type { Stage } from "../stage.ts";
 import { parseReconciliation, type StageAnswer } from "../staged-service.ts";
 
-const usdc = 1_000_000n;
 const amount = 10n * usdc;
 const hex = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
 const rawLog = z.looseObject({ topics: z.array(hex), data: hex });
@@ -41,11 +41,11 @@ async function lieAbout(
   lie: (logs: RawLog[]) => RawLog[],
 ): Promise<StageAnswer> {
   const hash = await stage.succeed("buyer", call);
-  stage.liar.tell("eth_getTransactionReceipt", (answer) => {
+  stage.tampered.tell("eth_getTransactionReceipt", (answer) => {
     const receipt = rawReceipt.parse(answer);
     return { ...receipt, logs: lie(receipt.logs) };
   });
-  stage.liar.tell("eth_getLogs", (answer, parameters) => {
+  stage.tampered.tell("eth_getLogs", (answer, parameters) => {
     const listed = JSON.stringify(parameters).includes("blockHash");
     return listed ? lie(z.array(rawLog).parse(answer)) : answer;
   });

@@ -1,13 +1,12 @@
 import { encodeFunctionData } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { usdc } from "../../protocol/amount.ts";
 import { signDecision } from "../../protocol/decision.ts";
 import { hashId } from "../../protocol/id.ts";
 import { decisionSchema } from "../../server/schemas/decision.ts";
 import { type Attack, refused } from "../attack.ts";
 import type { Stage } from "../stage.ts";
 import type { StagedMerchant, StagedPurchase } from "../staged-service.ts";
-
-const usdc = 1_000_000n;
 
 interface Awarded {
   merchant: StagedMerchant;

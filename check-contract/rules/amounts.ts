@@ -1,10 +1,9 @@
 import { encodeFunctionData } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { usdc } from "../../protocol/amount.ts";
 import { hashId } from "../../protocol/id.ts";
 import type { Stage } from "../stage.ts";
 import { type Attempt, collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.ts";
-
-const usdc = 1_000_000n;
 
 function pause({ contracts }: Stage): Attempt {
   return { to: contracts.token, data: encodeFunctionData({ abi: testUsdcAbi, functionName: "pause" }) };

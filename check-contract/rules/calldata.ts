@@ -1,9 +1,8 @@
 import { concatHex, slice } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { usdc } from "../../protocol/amount.ts";
 import { hashClaim } from "../../protocol/claim.ts";
 import { type Attempt, type Rule, refuses } from "./rule.ts";
-
-const usdc = 1_000_000n;
 
 function trailing({ to, data }: Attempt): Attempt {
   return { to, data: `${data}00` };

@@ -1,8 +1,7 @@
 import { encodeFunctionData } from "viem";
 import { fundingSourceAbi } from "../../protocol/abi.generated.ts";
+import { usdc } from "../../protocol/amount.ts";
 import { collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.ts";
-
-const usdc = 1_000_000n;
 
 /** Who may move a purchase on: nobody but the one that it names. */
 export const callerRules: readonly Rule[] = [

@@ -1,8 +1,8 @@
+import { usdc } from "../../protocol/amount.ts";
 import { submission } from "../attacks/permits.ts";
 import type { Stage } from "../stage.ts";
 import { accepts, type Rule, refuses } from "./rule.ts";
 
-const usdc = 1_000_000n;
 const amount = 10n * usdc;
 
 /** The last second in which the buyer can pay the first purchase. */

@@ -1,9 +1,8 @@
+import { usdc } from "../../protocol/amount.ts";
 import { setBoundsCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
 import type { Stage } from "../stage.ts";
 import { accepts, at, collect, pause, payAndClaim, type Rule, refuses, revoke } from "./rule.ts";
-
-const usdc = 1_000_000n;
 
 /** An owed refund can be collected until the funding's enrolled end, whatever others do. */
 export const refundRules: readonly Rule[] = [

@@ -1,6 +1,5 @@
+import { usdc } from "../../protocol/amount.ts";
 import { collect, pause, payAndClaim, type Rule, refuses, revoke } from "./rule.ts";
-
-const usdc = 1_000_000n;
 
 /** Which step follows which, and each of them once. */
 export const stateRules: readonly Rule[] = [

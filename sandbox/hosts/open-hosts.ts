@@ -9,7 +9,7 @@ import { apiPages } from "../../server/pages/api-pages.ts";
 import type { Services } from "../../server/services.ts";
 import { requireReorgDepth } from "../chain/anvil/reorg-depth.ts";
 import { mineBlocks } from "../chain/clock/mining.ts";
-import type { Chain } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
@@ -41,7 +41,7 @@ export function openHosts(
   listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
 }
 
-function openRpcFront({ anvil, client, request }: Chain, gate: RequestGate): RpcFront {
+function openRpcFront({ anvil, client, request }: ChainNode, gate: RequestGate): RpcFront {
   return new RpcFront(anvil.url, gate, {
     settle: async () => await awaitAutomine(connect(request)),
     mine: async (blocks) => await mineBlocks(client, blocks),

@@ -31,7 +31,7 @@ export type SandboxErrorCode =
   /** A wallet's transaction has left the node. */
   | "transaction_dropped"
   /** A test used the sandbox after its end, or while another test had it. */
-  | "not_lent"
+  | "not_leased"
   /** A scenario cannot be recorded, or its file cannot be played. */
   | "scenario_refused"
   /** The sandbox was closed. */

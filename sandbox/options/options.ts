@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import type { RateLimit } from "../../server/http/rate-limit.ts";
+import type { Log } from "../../server/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
-import type { Chain } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-limits.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
-import { defaultPrograms, type ProgramOption, type ProgramSetting, settlePrograms } from "./programs.ts";
+import { defaultPrograms, type ProgramOption, type ProgramSetting, resolvePrograms } from "./programs.ts";
 import { checkStartTimeout, defaultStartTimeoutMs } from "./start-timeout.ts";
 
 /** What a sandbox can be told when it is created; everything has a default. */
@@ -37,7 +38,7 @@ export interface SandboxOptions {
   /** A snapshot file to go on from; it brings its seed, mode, programs, confirmations and gas budget. */
   from?: string;
   /** How long a request waits for a relayed receipt or for its twin, in milliseconds; 2,000 by default. */
-  patienceMs?: number;
+  receiptTimeoutMs?: number;
   /** How long a snapshot or a restore waits for what is under way, in real milliseconds; 10,000 by default. */
   snapshotTimeoutMs?: number;
   /** How long the start may take until everything answers, in real milliseconds; 30,000 by default. */
@@ -51,13 +52,7 @@ export interface SandboxOptions {
   /** Where structured log lines of failures go; nowhere by default. */
   log?: Log;
   /** Puts something between the chain and everything that uses it: other contracts, or a node that lies. For tests. */
-  adaptChain?: (chain: Chain) => Promise<Chain>;
-}
-
-/** Where structured log lines go. */
-export interface Log {
-  info(fields: { [name: string]: unknown }, message: string): void;
-  error(fields: { [name: string]: unknown }, message: string): void;
+  adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
 }
 
 /** The options with every default filled in. */
@@ -74,14 +69,14 @@ export interface SandboxSettings {
   dataDirectory: string | undefined;
   store: string | undefined;
   fresh: boolean;
-  patienceMs: number;
+  receiptTimeoutMs: number;
   snapshotTimeoutMs: number;
   startTimeoutMs: number;
   rateLimit: RateLimit | undefined;
   connectionLimits: ConnectionLimits;
   parts: readonly Part[];
   log: Log;
-  adaptChain: (chain: Chain) => Promise<Chain>;
+  adaptChain: (chain: ChainNode) => Promise<ChainNode>;
 }
 
 /**
@@ -89,14 +84,14 @@ export interface SandboxSettings {
  *
  * @throws RangeError for a setting that makes no sense.
  */
-export function settle(options: SandboxOptions): SandboxSettings {
-  const { ports = {}, confirmations = 1, gasBudgetWei = 10n ** 18n, patienceMs = 2_000 } = options;
+export function resolveOptions(options: SandboxOptions): SandboxSettings {
+  const { ports = {}, confirmations = 1, gasBudgetWei = 10n ** 18n, receiptTimeoutMs = 2_000 } = options;
   const settings = {
     seed: options.seed ?? "sandbox",
     mode: options.mode ?? "deterministic",
     ports: { api: ports.api ?? 0, docs: ports.docs ?? 0, rpc: ports.rpc ?? 0, control: ports.control ?? 0 },
     confirmations,
-    programs: options.programs === undefined ? defaultPrograms : settlePrograms(options.programs),
+    programs: options.programs === undefined ? defaultPrograms : resolvePrograms(options.programs),
     gasBudgetWei,
     receiverUrl: options.receiverUrl,
     resolveHost: options.resolveHost ?? resolveHost,
@@ -104,14 +99,14 @@ export function settle(options: SandboxOptions): SandboxSettings {
     dataDirectory: options.dataDirectory === undefined ? undefined : folderOf(options.dataDirectory),
     store: options.store,
     fresh: options.fresh ?? false,
-    patienceMs,
+    receiptTimeoutMs,
     snapshotTimeoutMs: options.snapshotTimeoutMs ?? 10_000,
     startTimeoutMs: options.startTimeoutMs ?? defaultStartTimeoutMs,
     rateLimit: options.rateLimit,
     connectionLimits: { ...connectionLimits, ...options.connectionLimits },
     parts: options.parts ?? [],
     log: options.log ?? { info() {}, error() {} },
-    adaptChain: options.adaptChain ?? (async (chain: Chain) => chain),
+    adaptChain: options.adaptChain ?? (async (chain: ChainNode) => chain),
   };
   check(settings);
   return settings;
@@ -133,12 +128,14 @@ function check({ seed, mode, ports, confirmations, gasBudgetWei, ...rest }: Sand
   if (!Number.isInteger(confirmations) || confirmations < 1 || confirmations > 1_000)
     throw new RangeError(`confirmations must be a whole number from 1 to 1000, not ${confirmations}.`);
   if (gasBudgetWei < 0n) throw new RangeError("The gas budget must not be negative.");
-  const { deliveryTimeoutMs, patienceMs, snapshotTimeoutMs, startTimeoutMs } = rest;
+  const { deliveryTimeoutMs, receiptTimeoutMs, snapshotTimeoutMs, startTimeoutMs } = rest;
   if (!Number.isInteger(snapshotTimeoutMs) || snapshotTimeoutMs < 1 || snapshotTimeoutMs > 600_000)
     throw new RangeError(`snapshotTimeoutMs must be 1 to 600000 milliseconds, not ${snapshotTimeoutMs}.`);
   checkStartTimeout(startTimeoutMs);
   if (!Number.isInteger(deliveryTimeoutMs) || deliveryTimeoutMs < 1 || deliveryTimeoutMs > 60_000)
     throw new RangeError(`deliveryTimeoutMs must be 1 to 60000 milliseconds, not ${deliveryTimeoutMs}.`);
-  if (!Number.isInteger(patienceMs) || patienceMs < 0)
-    throw new RangeError(`patienceMs must be a whole number of milliseconds, 0 or more, not ${patienceMs}.`);
+  if (!Number.isInteger(receiptTimeoutMs) || receiptTimeoutMs < 0)
+    throw new RangeError(
+      `receiptTimeoutMs must be a whole number of milliseconds, 0 or more, not ${receiptTimeoutMs}.`,
+    );
 }

@@ -25,15 +25,15 @@ export const programSchema = z.strictObject({
 export type ProgramSetting = z.infer<typeof programSchema>;
 
 /** The programs of a sandbox that is told nothing. */
-export const defaultPrograms: readonly ProgramSetting[] = settlePrograms(programRoles.map(({ id }) => id));
+export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(programRoles.map(({ id }) => id));
 
 /**
  * Fills in the defaults of programs and checks them.
  *
  * @throws RangeError for an id or account that cannot be one, or that is there twice, and for no or too many programs.
- * @example settlePrograms(["prg_demo", { id: "prg_books", name: "Book store" }])
+ * @example resolvePrograms(["prg_demo", { id: "prg_books", name: "Book store" }])
  */
-export function settlePrograms(programs: readonly ProgramOption[]): ProgramSetting[] {
+export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSetting[] {
   const settled = programs.map((program) => {
     const { id, name, account } = typeof program === "string" ? { id: program } : program;
     const known = programRoles.find((role) => role.id === id);

@@ -1,11 +1,11 @@
 import type { Relayer } from "../../relayer/relayer.ts";
-import { nodeChain } from "../../server/chain/node-chain.ts";
+import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import type { Gate } from "../../server/http/gate.ts";
 import { KeyRing } from "../../server/key-ring.ts";
 import type { Services } from "../../server/services.ts";
 import type { JournalStore } from "../../server/store/relayer-journal.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
-import type { Chain } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { isPinnedAs, type PinnedReceiver } from "../lib/http/pin-receiver.ts";
 import { wait } from "../lib/wait.ts";
 import type { SandboxSettings } from "../options/options.ts";
@@ -14,12 +14,12 @@ import type { RequestCounter } from "../state/request-counter.ts";
 import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
 import { openRelayer } from "./open-relayer.ts";
 import type { DeliveryFaults } from "./receiver/delivery-fault.ts";
-import { openOutlet } from "./receiver/open-outlet.ts";
+import { openWebhookSender } from "./receiver/webhook-sender.ts";
 
 /** The settings that every process of a sandbox answers by. */
 export type ServiceSettings = Pick<
   SandboxSettings,
-  "seed" | "programs" | "confirmations" | "gasBudgetWei" | "patienceMs" | "deliveryTimeoutMs"
+  "seed" | "programs" | "confirmations" | "gasBudgetWei" | "receiptTimeoutMs" | "deliveryTimeoutMs"
 > &
   Partial<Pick<SandboxSettings, "rateLimit">>;
 
@@ -35,7 +35,7 @@ export interface ConnectedService {
 export interface ServiceProcess {
   settings: ServiceSettings;
   log: Services["log"];
-  chain: Pick<Chain, "client" | "request" | "deployment" | "accounts"> & {
+  chain: Pick<ChainNode, "client" | "request" | "deployment" | "accounts"> & {
     clock: Pick<SandboxClock, "mode" | "now" | "travel">;
   };
   store: Services["store"];
@@ -52,7 +52,7 @@ export interface ServiceProcess {
   gate: Gate;
   requests: RequestCounter;
   wrapRelayer: (relayer: Relayer) => Relayer;
-  handOver: Services["handOver"];
+  forwardToLeader: Services["forwardToLeader"];
   refused: Services["refused"];
 }
 
@@ -62,8 +62,9 @@ export interface ServiceProcess {
  * Nothing is started yet: the relayer does nothing before it is asked.
  */
 export function connectService(process: ServiceProcess): ConnectedService {
-  const { settings, log, chain, store, journal, urls, receiver, gate, requests, handOver, refused } = process;
-  const { seed, confirmations, patienceMs, rateLimit, deliveryTimeoutMs } = settings;
+  const { settings, log, chain, store, journal, urls, receiver, gate, requests, forwardToLeader, refused } =
+    process;
+  const { seed, confirmations, receiptTimeoutMs, rateLimit, deliveryTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
   const keys = deriveKeys(seed, chain.accounts, settings.programs);
   const keyRing = new KeyRing(
@@ -74,7 +75,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
   const relayer = process.wrapRelayer(
     openRelayer({ settings, chain, store: journal, signers: keys.registrars }),
   );
-  const outlet = openOutlet({
+  const sender = openWebhookSender({
     receiver,
     timeoutMs: deliveryTimeoutMs,
     clock,
@@ -92,23 +93,23 @@ export function connectService(process: ServiceProcess): ConnectedService {
       urls,
       receiverUrl,
       receivesNotifications,
-      patienceMs,
+      receiptTimeoutMs,
       rateLimit,
     },
     deployment,
-    chain: nodeChain(client.request, deployment),
+    chain: openChainReader(client.request, deployment),
     store,
     clock,
     relayer,
     keys: keys.service,
     keyRing,
-    ...outlet,
+    ...sender,
     closing: process.closing,
     gate,
     requests,
     wait,
     log,
-    handOver,
+    forwardToLeader,
     refused,
   };
   return { services, relayer, keys, keyRing };

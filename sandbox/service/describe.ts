@@ -1,7 +1,7 @@
 import { base64urlnopad } from "@scure/base";
 import type { KeyRing } from "../../server/key-ring.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
-import type { Chain } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import type { RotatingDescription, SandboxDescription, SandboxUrls } from "../state/description.ts";
 import { bareHex, type SandboxKeys, type SeededAccount } from "./keys.ts";
 
@@ -33,7 +33,7 @@ export async function describeRotating(
 export async function describe(sandbox: {
   settings: { seed: string; mode: ClockMode };
   urls: SandboxUrls;
-  chain: Chain;
+  chain: ChainNode;
   keys: SandboxKeys;
   keyRing: KeyRing;
   receiverUrl: string;

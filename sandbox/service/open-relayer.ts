@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../../relayer/relayer.ts";
-import { nodeChain } from "../../server/chain/node-chain.ts";
+import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import { type JournalStore, relayerJournal } from "../../server/store/relayer-journal.ts";
-import type { Chain } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { crashProcess } from "../lib/processes.ts";
 import { sharedReading } from "../lib/shared-reading.ts";
 import type { SandboxSettings } from "../options/options.ts";
@@ -16,19 +16,19 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 
 /** Makes the relayer of a sandbox, on its store and its chain. */
 export function openRelayer(parts: {
-  settings: Pick<SandboxSettings, "confirmations" | "gasBudgetWei" | "patienceMs">;
-  chain: Pick<Chain, "request" | "deployment"> & { clock: Pick<Chain["clock"], "now"> };
+  settings: Pick<SandboxSettings, "confirmations" | "gasBudgetWei" | "receiptTimeoutMs">;
+  chain: Pick<ChainNode, "request" | "deployment"> & { clock: Pick<ChainNode["clock"], "now"> };
   store: JournalStore;
   /** The wallets that it signs with. */
   signers: readonly LocalAccount[];
 }): Relayer {
   const { settings, chain, store, signers } = parts;
-  const { confirmations, gasBudgetWei, patienceMs } = settings;
+  const { confirmations, gasBudgetWei, receiptTimeoutMs } = settings;
   const { request } = chain;
   return createRelayer({
     journal: relayerJournal(store),
     request,
-    chain: { identity: sharedReading(nodeChain(request, chain.deployment).identity) },
+    chain: { identity: sharedReading(openChainReader(request, chain.deployment).identity) },
     signers,
     clock: { now: sharedReading(async () => await chain.clock.now()) },
     wait: async (milliseconds) => await pause(milliseconds),
@@ -36,7 +36,7 @@ export function openRelayer(parts: {
     gasBudgetWei,
     fees,
     gasLimits,
-    patienceMs,
+    receiptTimeoutMs,
     // The fault is a real one.
     crash: crashProcess,
   });

@@ -74,7 +74,7 @@ export async function startService(
     deliveryFaults,
     closing: closing.signal,
     wrapRelayer: (own) => cluster.leading(observer.relayer(own)),
-    handOver: cluster.forwarding(urls.api),
+    forwardToLeader: cluster.forwarding(urls.api),
     refused: observer.refused,
   });
   const { relayer } = connected;

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { hashJson } from "../../protocol/canonical-json.ts";
-import type { Chain } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { captureParts, digestParts, type Part } from "../lib/part.ts";
 
 /** What two equal runs have in common: the chain's tip and everything that is stored. */
@@ -33,7 +33,7 @@ const receiptSignature = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
  * The kernel chooses ports anew in every run. So the URLs that are stored count without their ports, and the signatures
  * over such URLs do not count; what they sign does.
  */
-export async function takeFingerprint(chain: Chain, parts: readonly Part[]): Promise<Fingerprint> {
+export async function takeFingerprint(chain: ChainNode, parts: readonly Part[]): Promise<Fingerprint> {
   const { number, hash, stateRoot } = await chain.client.getBlock({ blockTag: "latest" });
   const counting = parts.filter((part) => part.digest !== undefined);
   const { journal, store, ...added } = digestsSchema.parse(digestParts(await captureParts(counting)));

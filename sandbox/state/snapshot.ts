@@ -4,7 +4,7 @@ import { connect } from "../../relayer/node.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { ChainClient } from "../chain/anvil/chain-client.ts";
 import { drainMining, isMining } from "../chain/clock/mining.ts";
-import type { Chain } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import { captureParts, type Part, type PartStates, restoreParts } from "../lib/part.ts";
 import { SandboxError } from "../lib/sandbox-error.ts";
@@ -33,7 +33,7 @@ interface Moment {
 /** Everything that a snapshot holds or has to hold still. */
 export interface SnapshotSources {
   gate: RequestGate;
-  chain: Chain;
+  chain: ChainNode;
   relayer: Relayer;
   /** All state but the chain's, in the order in which it is restored; `openState` in create-sandbox.ts lists it. */
   parts: readonly Part[];

@@ -25,10 +25,10 @@ import {
   fundingAuthorizationTypedData,
 } from "../../protocol/funding-authorization.ts";
 import { hashId } from "../../protocol/id.ts";
-import type { OperationRecord, Relayer, RelayIntent } from "../../relayer/relayer.ts";
+import type { Relayer, RelayIntent, RelayOperationRecord } from "../../relayer/relayer.ts";
 import { testMnemonic } from "../../sandbox/chain/genesis/roles.ts";
 import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
-import { settle } from "../../sandbox/options/options.ts";
+import { resolveOptions } from "../../sandbox/options/options.ts";
 import { openRelayer } from "../../sandbox/service/open-relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
@@ -184,7 +184,7 @@ async function relayerWith(journaled: number, index: number): Promise<() => Prom
   const store = await openDirectoryStore(join(folder, String(index)));
   opened.defer(async () => await store.close());
   const relayer = openRelayer({
-    settings: settle({ gasBudgetWei: maxUint256 }),
+    settings: resolveOptions({ gasBudgetWei: maxUint256 }),
     chain,
     store,
     signers: [signer],
@@ -220,7 +220,7 @@ async function fill(
   if (record === undefined || budget === undefined) throw new Error("The first operation is journaled.");
   const writes: Promise<void>[] = [];
   for (let sequence = 2; sequence <= journaled; sequence += 1) {
-    const copy: OperationRecord = {
+    const copy: RelayOperationRecord = {
       ...record,
       operation_id: `op_copy_${sequence}`,
       sequence,

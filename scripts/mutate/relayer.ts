@@ -134,8 +134,8 @@ export const relayer: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "What an earlier attempt cost is told with the operation.",
-        find: "toPublicOperation(current, await context.journal.superseded(current))",
-        replace: "toPublicOperation(current, [])",
+        find: "toRelayOperation(current, await context.journal.superseded(current))",
+        replace: "toRelayOperation(current, [])",
       },
     ],
   },

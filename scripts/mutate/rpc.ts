@@ -250,7 +250,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "testkit/pool/loan-term.ts",
+    file: "testkit/pool/lease-guard.ts",
     tests: ["test/testkit/fixture.test.ts"],
     mutants: [
       {
@@ -266,13 +266,13 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "testkit/pool/open-loans.ts",
+    file: "testkit/pool/pool.ts",
     tests: ["test/testkit/fixture.test.ts"],
     mutants: [
       {
         rule: "Two tests of one worker cannot have the sandbox at once.",
-        find: "if (isLent)",
-        replace: "if (isLent && kept === null)",
+        find: "if (isLeased)",
+        replace: "if (isLeased && kept === null)",
       },
       {
         rule: "Every test starts from the same state.",

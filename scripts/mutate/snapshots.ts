@@ -296,7 +296,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/control/mark-routes.ts",
+    file: "sandbox/hosts/control/snapshot-routes.ts",
     tests: [marks],
     mutants: [
       {

@@ -11,7 +11,7 @@ import {
   registerCall,
 } from "../../protocol/call.ts";
 import { toJson } from "../../protocol/json.ts";
-import type { ChainPurchase } from "../chain/chain.ts";
+import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment, PinnedContract } from "../deployment.ts";
 import { authorizationOf, commitmentOf } from "../domain/commitment-of.ts";
 import type { Settings } from "../services.ts";

@@ -4,7 +4,7 @@ import {
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from "viem";
-import { type BlockPoint, ChainUnavailableError } from "./chain.ts";
+import { type BlockPoint, ChainUnavailableError } from "./chain-reader.ts";
 
 /** How often a read starts over when the chain reorganised under it. */
 const headRetries = 3;

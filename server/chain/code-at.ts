@@ -1,7 +1,7 @@
 import { type Address, BaseError, type Hex, type PublicClient, RpcRequestError } from "viem";
 import { recoverAuthorizationAddress } from "viem/utils";
 import { sameAddress } from "../../protocol/same-address.ts";
-import { ChainUnavailableError } from "./chain.ts";
+import { ChainUnavailableError } from "./chain-reader.ts";
 
 /** A block of which a receipt or a read tells. */
 interface Block {

@@ -2,7 +2,7 @@ import { createPublicClient, custom, type EIP1193RequestFn, type Hex, type Publi
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import type { Deployment } from "../deployment.ts";
 import { absent } from "./at-one-head.ts";
-import { ChainMismatchError } from "./chain.ts";
+import { ChainMismatchError } from "./chain-reader.ts";
 
 /** A node with the contracts of a deployment, as they are called on it. */
 export interface DeployedNode {

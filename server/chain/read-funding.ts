@@ -1,7 +1,7 @@
 import type { Address, ContractFunctionReturnType, Hex } from "viem";
 import type { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { headBlock } from "./at-one-head.ts";
-import type { BlockPoint, ChainCover, ChainFunding } from "./chain.ts";
+import type { BlockPoint, ChainCover, ChainFunding } from "./chain-reader.ts";
 import { type DeployedNode, unlessZero } from "./deployed-node.ts";
 
 /** Reads the funding of a merchant at the newest block. */

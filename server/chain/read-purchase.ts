@@ -2,7 +2,7 @@ import { type Address, getAbiItem, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type DecodedLog, decodeLog } from "../../protocol/binding/match-log.ts";
 import { atOneHead } from "./at-one-head.ts";
-import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "./chain.ts";
+import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "./chain-reader.ts";
 import { type DeployedNode, unlessZero } from "./deployed-node.ts";
 import { toObservedLog } from "./observe-transaction.ts";
 

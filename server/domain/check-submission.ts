@@ -13,7 +13,7 @@ import {
   expectRegistration,
 } from "../binding/expectations.ts";
 import { assertBound, requireBound } from "../binding/require-bound.ts";
-import type { ChainPurchase, ChainRevert } from "../chain/chain.ts";
+import type { ChainPurchase, ChainRevert } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { OperationContext } from "../http/operation.ts";
 import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../schemas/wallet.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { type Claim, hashClaim, hashReason } from "../../protocol/claim.ts";
-import type { ChainPurchase } from "../chain/chain.ts";
+import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment } from "../deployment.ts";
 import { assertNothingFound } from "../errors/problem.ts";
 import type { PurchaseRecord, SubmissionRecord } from "../store/records.ts";

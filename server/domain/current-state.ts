@@ -1,12 +1,12 @@
 import { operationId } from "../../relayer/relayer.ts";
-import type { Chain } from "../chain/chain.ts";
+import type { ChainReader } from "../chain/chain-reader.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord, RefundRecord } from "../store/records.ts";
 
 /** What is asked for the state of relay operations and of what a merchant registered. */
 export interface RelayedServices extends Pick<Services, "store" | "deployment"> {
   relayer: Pick<Services["relayer"], "readNow">;
-  chain: Pick<Chain, "route">;
+  chain: Pick<ChainReader, "route">;
 }
 
 /** Returns services that tell what journal and records have, for readers outside of the request gate. */

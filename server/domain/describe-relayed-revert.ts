@@ -1,6 +1,6 @@
 import type { Json } from "../../protocol/json.ts";
 import { toChainTimestamp } from "../../protocol/time.ts";
-import type { Operation, OperationKind } from "../../relayer/relayer.ts";
+import type { OperationKind, RelayOperation } from "../../relayer/relayer.ts";
 
 /** Why a relayed call fails: what is wrong, and what makes it succeed; null when nothing does. */
 interface Cause {
@@ -66,7 +66,7 @@ const tokenCauses: { readonly [text: string]: Cause } = {
  * @returns `retryable`: whether the identical request can succeed after that.
  * @example describeRelayedRevert(operation).detail // "The collection was not sent: the token is paused. Let …"
  */
-export function describeRelayedRevert(operation: Operation): { detail: string; retryable: boolean } {
+export function describeRelayedRevert(operation: RelayOperation): { detail: string; retryable: boolean } {
   const { wrong, remedy } = causeOf(operation);
   const noun = nouns[operation.kind];
   const what =
@@ -78,7 +78,7 @@ export function describeRelayedRevert(operation: Operation): { detail: string; r
   return { detail: `${what}: ${wrong}. ${then}`, retryable: remedy !== null };
 }
 
-function causeOf({ error, status_reason, status }: Operation): Cause {
+function causeOf({ error, status_reason, status }: RelayOperation): Cause {
   const remedy = "Remove the cause";
   const revert = error?.revert ?? null;
   if (revert === null) return { wrong: withoutStop(error?.message ?? status_reason ?? status), remedy };

@@ -2,7 +2,7 @@ import { isHex } from "viem";
 import type { Json } from "../../protocol/json.ts";
 import { toChainTimestamp } from "../../protocol/time.ts";
 import { decodeRevert } from "../../relayer/revert.ts";
-import type { ChainRevert } from "../chain/chain.ts";
+import type { ChainRevert } from "../chain/chain-reader.ts";
 
 type Words = (args: { [name: string]: Json }, approved: bigint) => string;
 

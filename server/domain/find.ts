@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { hashId } from "../../protocol/id.ts";
-import type { BlockPoint, Chain, ChainPurchase } from "../chain/chain.ts";
+import type { BlockPoint, ChainPurchase, ChainReader } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type {
   ClaimRecord,
@@ -57,7 +57,7 @@ export async function findPurchase(
 /** Reads a purchase's figures and payments from the chain, at the newest block or at the one of other reads. */
 export async function readOnChain(
   { commitment_hash, buyer }: Pick<PurchaseRecord, "commitment_hash" | "buyer">,
-  { chain }: { chain: Pick<Chain, "purchase"> },
+  { chain }: { chain: Pick<ChainReader, "purchase"> },
   at?: BlockPoint,
 ): Promise<ChainPurchase> {
   return await chain.purchase({ id: commitment_hash, buyer }, at);

@@ -1,6 +1,6 @@
 import type { Json } from "../../protocol/json.ts";
 import { toChainTimestamp, toTimestamp } from "../../protocol/time.ts";
-import type { ChainCover, ChainRevert } from "../chain/chain.ts";
+import type { ChainCover, ChainRevert } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { DecisionRecord, PurchaseRecord } from "../store/records.ts";

@@ -1,7 +1,7 @@
 import { hashId } from "../../protocol/id.ts";
 import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { ChainFunding } from "../chain/chain.ts";
+import type { ChainFunding } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";

@@ -1,7 +1,7 @@
 import { hashId } from "../../protocol/id.ts";
 import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { ChainProgram, ChainRevert } from "../chain/chain.ts";
+import type { ChainProgram, ChainRevert } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";

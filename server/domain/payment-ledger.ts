@@ -4,7 +4,7 @@ import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { toJson } from "../../protocol/json.ts";
 import { expectPayments } from "../binding/expectations.ts";
 import { assertBound } from "../binding/require-bound.ts";
-import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../chain/chain.ts";
+import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../chain/chain-reader.ts";
 import type { PaymentReceipt } from "../schemas/purchase.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";

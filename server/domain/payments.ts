@@ -7,7 +7,7 @@ import { toJson } from "../../protocol/json.ts";
 import type { SignedPermit } from "../../protocol/permit.ts";
 import { sameAddress } from "../../protocol/same-address.ts";
 import type { ExpectedPayment } from "../binding/expectations.ts";
-import type { ChainPurchase } from "../chain/chain.ts";
+import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";

@@ -1,4 +1,4 @@
-import type { ChainPurchase } from "../chain/chain.ts";
+import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { PurchaseStatus } from "../schemas/purchase.ts";
 import type { Services } from "../services.ts";

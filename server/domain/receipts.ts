@@ -1,4 +1,4 @@
-import type { ChainPurchase } from "../chain/chain.ts";
+import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { PaymentReceipt } from "../schemas/purchase.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 

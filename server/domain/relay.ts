@@ -2,20 +2,20 @@ import type { Hex } from "viem";
 import { type Json, toJson } from "../../protocol/json.ts";
 import {
   GasBudgetExceededError,
-  type Operation,
   operationId,
   RelayerError,
   type RelayIntent,
+  type RelayOperation,
 } from "../../relayer/relayer.ts";
-import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain.ts";
+import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import { describeRelayedRevert } from "./describe-relayed-revert.ts";
 
 /** How far a relayed operation came: confirmed with its transaction, or still on its way. */
 export type Relayed =
-  | { confirmed: true; operation: Operation; hash: Hex }
-  | { confirmed: false; operation: Operation };
+  | { confirmed: true; operation: RelayOperation; hash: Hex }
+  | { confirmed: false; operation: RelayOperation };
 
 /** What a step knows of the intent that it has relayed. */
 interface RelayedStep {
@@ -37,7 +37,7 @@ interface RelayedStep {
 type Effect = Pick<RelayIntent, "program" | "kind" | "businessKey">;
 
 /** The relay operation of an effect on this chain, as the relayer has it now. */
-export async function findOperation(effect: Effect, services: Services): Promise<Operation | undefined> {
+export async function findOperation(effect: Effect, services: Services): Promise<RelayOperation | undefined> {
   const { relayer, deployment } = services;
   return await relayer.read(operationId(deployment.epoch, effect));
 }
@@ -102,7 +102,7 @@ async function relay(
 }
 
 /** Whether its transaction took place can only be told by a person who looks; the key stays bound to it. */
-function unknownOutcome(operation: Operation): Problem {
+function unknownOutcome(operation: RelayOperation): Problem {
   const reason = operation.status_reason ?? operation.status;
   return new Problem("outcome_unknown", `The outcome of ${operation.operation_id} is not known: ${reason}.`, {
     members: { operation: toJson(operation) },

@@ -4,7 +4,7 @@ import { approveCall, type Call, claimCall, enrollCall, payCall, registerCall } 
 import { claimTypedData, hashClaim } from "../../protocol/claim.ts";
 import type { Json } from "../../protocol/json.ts";
 import { hashPermit, permitTypedData } from "../../protocol/permit.ts";
-import type { BlockPoint, ChainFunding, ChainPurchase } from "../chain/chain.ts";
+import type { BlockPoint, ChainFunding, ChainPurchase } from "../chain/chain-reader.ts";
 import type { WalletAction } from "../schemas/wallet.ts";
 import type { Services } from "../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";

@@ -1,7 +1,7 @@
 import express, { type Express, type Request, type Response } from "express";
 import { z } from "zod";
 import { RefusedTransaction } from "../binding/refused-transaction.ts";
-import { ChainUnavailableError } from "../chain/chain.ts";
+import { ChainUnavailableError } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
@@ -226,7 +226,7 @@ async function answerAdmitted(
       headers: handedHeaders(request),
       body: rawBody,
     };
-    const elsewhere = await outside(async () => await services.handOver(handed));
+    const elsewhere = await outside(async () => await services.forwardToLeader(handed));
     if (elsewhere !== null) return elsewhere;
   }
   const context: OperationContext = {

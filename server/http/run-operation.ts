@@ -63,7 +63,7 @@ export class OperationRunner {
   async #endsInTime(running: Promise<void>): Promise<boolean> {
     const { wait, settings } = this.#services;
     const stop = new AbortController();
-    const late = wait(settings.patienceMs, stop.signal).then(() => false);
+    const late = wait(settings.receiptTimeoutMs, stop.signal).then(() => false);
     const inTime = running.then(() => true);
     const ended = await Promise.race([inTime, late]);
     stop.abort();

@@ -4,8 +4,8 @@ import type { Answer } from "./answer.ts";
 import { hasBody } from "./read-body.ts";
 
 /** How long and how much is still read of a body that nobody wants. */
-const patienceMs = 500;
-const patienceBytes = 1024 * 1024;
+const drainTimeoutMs = 500;
+const drainedBytes = 1024 * 1024;
 
 /**
  * Sends an answer as it is, with what `response.locals.headers` adds: set one by one before, they would take Node a slower way.
@@ -39,8 +39,8 @@ export function sendAnswer(
   let thrownAway = 0;
   request.on("data", (chunk: Buffer) => {
     thrownAway += chunk.length;
-    if (thrownAway > patienceBytes) end();
+    if (thrownAway > drainedBytes) end();
   });
   request.once("end", end).once("close", end).resume();
-  wait(patienceMs, stop.signal).then(end, end);
+  wait(drainTimeoutMs, stop.signal).then(end, end);
 }

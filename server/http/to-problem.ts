@@ -1,4 +1,4 @@
-import { ChainMismatchError, ChainUnavailableError } from "../chain/chain.ts";
+import { ChainMismatchError, ChainUnavailableError } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import { StoreConflictError, StoreUnavailableError } from "../store/store.ts";
 

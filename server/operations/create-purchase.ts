@@ -3,7 +3,7 @@ import { hashJson } from "../../protocol/canonical-json.ts";
 import { commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { ChainFunding } from "../chain/chain.ts";
+import type { ChainFunding } from "../chain/chain-reader.ts";
 import type { Deployment } from "../deployment.ts";
 import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
 import { commitmentSigner } from "../domain/commitment-signer.ts";

@@ -1,9 +1,9 @@
 import { collectRefundCall } from "../../protocol/call.ts";
 import { toJson } from "../../protocol/json.ts";
-import type { Operation, RelayIntent } from "../../relayer/relayer.ts";
+import type { RelayIntent, RelayOperation } from "../../relayer/relayer.ts";
 import { expectRefund } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
-import type { BlockPoint } from "../chain/chain.ts";
+import type { BlockPoint } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { currentRefund } from "../domain/current-state.ts";
@@ -21,7 +21,7 @@ import type { ClaimRecord, DecisionRecord, PurchaseRecord, RefundRecord } from "
 import type { Change, Store, Stored } from "../store/store.ts";
 import { viewRefund } from "../views/refund.ts";
 
-/** Operation 13: records the award and collects it from the accepted funding source. */
+/** RelayOperation 13: records the award and collects it from the accepted funding source. */
 export const executeRefund = defineOperation({
   number: 13,
   id: "executeRefund",
@@ -236,7 +236,7 @@ async function answerCollected(
 }
 
 /** What a refund has from the beginning; its id is that of the operation's subject, whichever request began it. */
-function refundOf({ stored, decision, refund, now }: Due, operation: Operation) {
+function refundOf({ stored, decision, refund, now }: Due, operation: RelayOperation) {
   return {
     id: operation.subject.id,
     program: stored.value.program,

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toJson } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { ChainPurchase } from "../chain/chain.ts";
+import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import {
   changesOf,

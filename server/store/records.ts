@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import type { Decision } from "../../protocol/decision.ts";
 import type { Json } from "../../protocol/json.ts";
 import type { BudgetRecord } from "../../relayer/journal.ts";
-import type { OperationRecord } from "../../relayer/operation.ts";
+import type { RelayOperationRecord } from "../../relayer/operation.ts";
 import type { PaymentReceipt, PurchaseStatus } from "../schemas/purchase.ts";
 
 /** Times in records are Unix seconds of chain time; amounts are decimal strings in base units. */
@@ -215,9 +215,9 @@ export interface Collections {
   used_transactions: UsedTransactionRecord;
   submissions: SubmissionRecord;
   /** The current attempt of each relay operation, by its id. */
-  operations: OperationRecord;
+  operations: RelayOperationRecord;
   /** The attempts of relay operations that later ones have superseded, by id and number. */
-  attempts: OperationRecord;
+  attempts: RelayOperationRecord;
   budgets: BudgetRecord;
 }
 

@@ -1,5 +1,5 @@
 import type { Journal } from "../../relayer/journal.ts";
-import { attemptKey, type OperationRecord } from "../../relayer/operation.ts";
+import { attemptKey, type RelayOperationRecord } from "../../relayer/operation.ts";
 import type { Change, OrderedPage, Store } from "./store.ts";
 
 /** What the journal needs of a store. */
@@ -73,8 +73,8 @@ export function relayerJournal(store: JournalStore): Journal {
 /** Reads the attempts of an operation before the current one, the first one first. */
 export async function readSuperseded(
   store: Pick<Store, "get">,
-  { operation_id, attempt }: Pick<OperationRecord, "operation_id" | "attempt">,
-): Promise<OperationRecord[]> {
+  { operation_id, attempt }: Pick<RelayOperationRecord, "operation_id" | "attempt">,
+): Promise<RelayOperationRecord[]> {
   const keys = Array.from({ length: attempt - 1 }, (_, index) =>
     attemptKey({ operation_id, attempt: index + 1, superseded: true }),
   );
@@ -103,7 +103,7 @@ async function byNonce(
   signer: string,
   epoch: string,
   page: OrderedPage,
-): Promise<OperationRecord[]> {
+): Promise<RelayOperationRecord[]> {
   const both = await Promise.all([
     store.ordered("operations_by_nonce", [signer, epoch], page),
     store.ordered("attempts_by_nonce", [signer, epoch], page),
@@ -128,6 +128,6 @@ async function write(
 }
 
 /** Current attempts are kept by the id of their operation, so that those are found and listed whatever their number. */
-function collectionOf({ superseded }: Pick<OperationRecord, "superseded">) {
+function collectionOf({ superseded }: Pick<RelayOperationRecord, "superseded">) {
   return superseded ? "attempts" : "operations";
 }

@@ -3,7 +3,7 @@ import { enrollmentMessage } from "../../protocol/enrollment.ts";
 import { fundingAuthorizationTypedData } from "../../protocol/funding-authorization.ts";
 import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { ChainFunding } from "../chain/chain.ts";
+import type { ChainFunding } from "../chain/chain-reader.ts";
 import { authorizationOf, domainOf } from "../domain/commitment-of.ts";
 import { remainingOf } from "../domain/funding.ts";
 import type { Services } from "../services.ts";

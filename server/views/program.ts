@@ -1,7 +1,7 @@
 import { base64urlnopad } from "@scure/base";
 import type { Json } from "../../protocol/json.ts";
 import { toChainTimestamp } from "../../protocol/time.ts";
-import type { ChainProgram } from "../chain/chain.ts";
+import type { ChainProgram } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { domainOf } from "../domain/commitment-of.ts";
 import type { PublicKey } from "../key-ring.ts";

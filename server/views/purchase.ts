@@ -1,7 +1,7 @@
 import { commitmentTypedData } from "../../protocol/commitment.ts";
 import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { ChainPurchase } from "../chain/chain.ts";
+import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
 import type { PurchaseParts } from "../domain/find.ts";
 import { reconciledOf } from "../domain/receipts.ts";

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Stage } from "../../check-contract/stage.ts";
+import { usdc } from "../../protocol/amount.ts";
 import { type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
 import type { ExpectedTransaction } from "../../protocol/binding/expected-transaction.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
@@ -14,7 +15,7 @@ import {
   expectPayments,
   expectRegistration,
 } from "../../server/binding/expectations.ts";
-import { nodeChain } from "../../server/chain/node-chain.ts";
+import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import type { PurchaseRecord } from "../../server/store/records.ts";
 import { Dice, mutate, otherBytes, placesOf } from "./mutate.ts";
 
@@ -25,7 +26,6 @@ interface Accepted {
   expected: ExpectedTransaction;
 }
 
-const usdc = 1_000_000n;
 let stage: Stage;
 let accepted: Accepted[];
 
@@ -44,7 +44,7 @@ async function recordOf(id: string): Promise<PurchaseRecord> {
 /** One accepted transaction of every kind, on a real chain. */
 async function acceptEveryStep(): Promise<Accepted[]> {
   const { chain, store } = stage.sandbox;
-  const reader = nodeChain(chain.client.request, chain.deployment);
+  const reader = openChainReader(chain.client.request, chain.deployment);
   const services = { deployment: chain.deployment, settings: { confirmations: 1 } };
   const observe = async (step: string, hash: `0x${string}`, expectation: Expectation): Promise<Accepted> => {
     const observed = await reader.observe(hash);

@@ -43,7 +43,7 @@ export function meetFaults(chosen: readonly FaultRequest[], kind: OperationKind,
   const before: RelayedRequest[] = [];
 
   beforeAll(async () => {
-    sandbox = await createSandbox({ seed: "faults", patienceMs: mining === "automine" ? 200 : 1_500 });
+    sandbox = await createSandbox({ seed: "faults", receiptTimeoutMs: mining === "automine" ? 200 : 1_500 });
     const { description } = sandbox;
     const storefront = await Storefront.open(description);
     request = await storefront.prepare(kind);

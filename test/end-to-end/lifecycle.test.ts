@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { usdc } from "../../protocol/amount.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { type Actors, balanceOf, castActors } from "../../testkit/demo/actors.ts";
@@ -7,8 +8,6 @@ import { silentNarrator } from "../../testkit/demo/narrator.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
-
-const usdc = 1_000_000n;
 
 let sandbox: Sandbox;
 let actors: Actors;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { usdc } from "../../protocol/amount.ts";
 import { balanceOf, castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../testkit/demo/narrator.ts";
@@ -8,8 +9,6 @@ import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { startSandbox } from "./started-sandbox.ts";
-
-const usdc = 1_000_000n;
 
 test.for(["SIGTERM", "SIGKILL"] as const)(
   "a purchase that was paid in part goes on after %s and a second start, chain included",

@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { usdc } from "../../protocol/amount.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
@@ -18,8 +19,6 @@ import {
 } from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { openBrowser, type PageOptions, type TestBrowser } from "./browser.ts";
-
-const usdc = 1_000_000n;
 
 /** A sandbox and a browser that looks at its explorer. */
 export class ExplorerStage implements AsyncDisposable {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { usdc } from "../../protocol/amount.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
@@ -16,7 +17,6 @@ import { temporaryFolder } from "../temporary-folder.ts";
 import { accessibilityFaults, contrastFaults } from "./browser.ts";
 import { ExplorerStage, offered, refunded } from "./explorer-stage.ts";
 
-const usdc = 1_000_000n;
 let stage: ExplorerStage;
 
 beforeAll(async () => {

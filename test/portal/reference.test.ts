@@ -19,11 +19,11 @@ afterAll(async () => {
 const without = ["nested-interactive", "heading-order", "region"];
 
 // Swagger UI is 1.7 MB of script, which two busy cores take seconds to run.
-const patience = { timeout: 30_000 };
+const slowLoad = { timeout: 30_000 };
 
 test(
   "a person authorizes and creates a merchant in the reference, whose key is filled in",
-  patience,
+  slowLoad,
   async () => {
     const page = await browser.open({ viewport: { width: 390, height: 844 } });
     await page.goto(`${stage.sandbox.description.urls.docs}/reference/`);
@@ -54,7 +54,7 @@ test(
 
 test(
   "the documentation host's description is there, too, and its resources can be tried",
-  patience,
+  slowLoad,
   async () => {
     const page = await browser.open();
     await page.goto(`${stage.base}/reference/?of=documentation`);

@@ -18,11 +18,11 @@ import {
   signedPermit,
   tokenDomain,
 } from "../../protocol/permit.ts";
-import { type Chain, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
+import { type ChainNode, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { viewTypedData } from "../../server/views/typed-data.ts";
 import { authorization, claim, commitment, domain, permit, permitDomain } from "./sample.ts";
 
-let chain: Chain;
+let chain: ChainNode;
 beforeAll(async () => {
   chain = await startChain({ mode: "deterministic", seed: "typed-data" });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { faultPoints, type Operation, type RelayIntent } from "../../relayer/relayer.ts";
+import { faultPoints, type RelayIntent, type RelayOperation } from "../../relayer/relayer.ts";
 import { Crash, offerReservation, openStages, program, type Stage } from "./stage.ts";
 
 const openStage = openStages();
 
 /** An offer whose nonce somebody else has used. */
-async function takenOffer(stage: Stage): Promise<{ intent: RelayIntent; taken: Operation }> {
+async function takenOffer(stage: Stage): Promise<{ intent: RelayIntent; taken: RelayOperation }> {
   const intent = await stage.offer("taken");
   stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
   const taken = await stage.relayer.submit(intent);
@@ -19,14 +19,14 @@ async function takenOffer(stage: Stage): Promise<{ intent: RelayIntent; taken: O
 }
 
 /** The bytes of the first transaction that was ever signed for an operation. */
-async function firstRaw(stage: Stage, { operation_id }: Operation) {
+async function firstRaw(stage: Stage, { operation_id }: RelayOperation) {
   const current = await stage.journal.read(operation_id);
   if (current === undefined) throw new Error(`The journal has lost ${operation_id}.`);
   const [first = current] = await stage.journal.superseded(current);
   return first.transactions[0]?.raw ?? "0x";
 }
 
-function outcomes({ hashes }: Operation) {
+function outcomes({ hashes }: RelayOperation) {
   return hashes.map(({ attempt, nonce, purpose, outcome }) => [attempt, nonce, purpose, outcome]);
 }
 
@@ -218,7 +218,7 @@ describe("abandoning is refused", () => {
   });
 });
 
-async function takenOfferAt(stage: Stage, nonce: number): Promise<{ taken: Operation }> {
+async function takenOfferAt(stage: Stage, nonce: number): Promise<{ taken: RelayOperation }> {
   stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
   const taken = await stage.relayer.submit(await stage.offer(`taken-at-${nonce}`));
   expect(taken).toMatchObject({ status_reason: "nonce_taken", nonce });

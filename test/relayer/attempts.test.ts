@@ -1,18 +1,18 @@
 import type { EIP1193RequestFn } from "viem";
 import { describe, expect, test } from "vitest";
-import { faultPoints, type Operation } from "../../relayer/relayer.ts";
+import { faultPoints, type RelayOperation } from "../../relayer/relayer.ts";
 import { Crash, openStages, program, type Stage } from "./stage.ts";
 
 const openStage = openStages();
 
 const enough = 10n ** 12n;
 
-function outcomes({ hashes }: Operation) {
+function outcomes({ hashes }: RelayOperation) {
   return hashes.map(({ attempt, nonce, purpose, outcome }) => [attempt, nonce, purpose, outcome]);
 }
 
 /** The bytes of an operation's first transaction, as the journal has them. */
-async function rawOf(stage: Stage, { operation_id }: Operation) {
+async function rawOf(stage: Stage, { operation_id }: RelayOperation) {
   const current = await stage.journal.read(operation_id);
   if (current === undefined) throw new Error(`The journal has lost ${operation_id}.`);
   const [first = current] = await stage.journal.superseded(current);
@@ -132,7 +132,7 @@ describe("a refund whose transaction reverted", () => {
   );
 
   test("waits for the confirmations of the revert before the next attempt", async () => {
-    const stage = await openStage({ patienceMs: 50 });
+    const stage = await openStage({ receiptTimeoutMs: 50 });
     const offer = await stage.offer("deep");
     await stage.relayer.submit(offer);
     const intent = await stage.refund("deep", offer.businessKey, 4_000_000n);
@@ -161,7 +161,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
     return { intent, reverted, collected };
   }
 
-  const repairs: [string, (stage: Stage, operation: Operation) => Promise<unknown>][] = [
+  const repairs: [string, (stage: Stage, operation: RelayOperation) => Promise<unknown>][] = [
     ["a new head", async (stage) => await stage.relayer.follow()],
     ["a restart", async (stage) => await (await stage.restart()).recover()],
     ["a look", async (stage, { operation_id }) => await stage.relayer.advance(operation_id)],
@@ -177,7 +177,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
   test.each(repairs)(
     "is repaired by %s: the first attempt is cancelled, and the second is collected with the same hash",
     async (_, repair) => {
-      const stage = await openStage({ patienceMs: 50 });
+      const stage = await openStage({ receiptTimeoutMs: 50 });
       const { intent, collected } = await collectedAgain(stage);
       // The revert, the merchant's approval and the collection; the approval that comes back makes the first attempt possible.
       await stage.reorg(3);
@@ -221,7 +221,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
   });
 
   test("leaves the operation under way while the cancellation is not mined", async () => {
-    const stage = await openStage({ patienceMs: 50 });
+    const stage = await openStage({ receiptTimeoutMs: 50 });
     const { intent, collected } = await collectedAgain(stage);
     await stage.reorg(3);
     await stage.fund(enough);
@@ -240,7 +240,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
   });
 
   test("between two looks begins no third attempt while the first one can still be mined", async () => {
-    const stage = await openStage({ patienceMs: 20 });
+    const stage = await openStage({ receiptTimeoutMs: 20 });
     const { intent } = await stage.revertedRefund("between");
     await stage.fund(enough);
     stage.relayer.fault({ point: "after_signed", action: "hold" });

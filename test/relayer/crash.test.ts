@@ -24,13 +24,13 @@ describe.each(faultPoints)("a crash at %s", (point) => {
   });
 
   test("among others leaves no gap and no second transaction", async () => {
-    const stage = await openStage({ patienceMs: 50 });
+    const stage = await openStage({ receiptTimeoutMs: 50 });
     const intents = await Promise.all(["a", "b", "c", "d"].map((name) => stage.offer(name)));
     stage.relayer.fault({ point, action: "crash", match: { subject_id: "pur_b" } });
     const answers = await Promise.allSettled(intents.map((intent) => stage.relayer.submit(intent)));
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
 
-    const relayer = await stage.restart({ patienceMs: 2_000 });
+    const relayer = await stage.restart({ receiptTimeoutMs: 2_000 });
     await relayer.recover();
     const operations = await Promise.all(intents.map((intent) => relayer.submit(intent)));
     expect(operations.map(({ status }) => status)).toEqual(operations.map(() => "confirmed"));

@@ -19,7 +19,7 @@ test.each(rpcPoints)("a lost answer at %s leads to no second transaction", async
 });
 
 test("a lost answer to the broadcast is not taken for a failure", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   await stage.client.setAutomine(false);
   stage.relayer.fault({ point: "broadcast", action: "lose_response" });
   const waiting = await stage.relayer.submit(await stage.offer("lost"));
@@ -80,7 +80,7 @@ test.each(faultPoints.slice(1))(
 );
 
 test("what the node took before the process could write it down is written down later", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   await stage.client.setAutomine(false);
   stage.relayer.fault({ point: "sent", action: "hold" });
   const held = await stage.relayer.submit(await stage.offer("unwritten"));
@@ -93,7 +93,7 @@ test("what the node took before the process could write it down is written down 
 });
 
 test("a held operation does not stop the ones behind it for good", async () => {
-  const stage = await openStage({ patienceMs: 50 });
+  const stage = await openStage({ receiptTimeoutMs: 50 });
   stage.relayer.fault({ point: "broadcast", action: "hold", match: { subject_id: "pur_front" } });
   const front = await stage.relayer.submit(await stage.offer("front"));
   const behind = await stage.relayer.submit(await stage.offer("behind"));
@@ -110,7 +110,7 @@ test("a held operation does not stop the ones behind it for good", async () => {
 });
 
 test("a dropped transaction is sent again, byte for byte", async () => {
-  const stage = await openStage({ patienceMs: 50 });
+  const stage = await openStage({ receiptTimeoutMs: 50 });
   stage.relayer.fault({ point: "broadcast", action: "drop" });
   const dropped = await stage.relayer.submit(await stage.offer("dropped"));
   expect(dropped).toMatchObject({ status: "broadcast", hashes: [{ outcome: "broadcast" }] });
@@ -121,7 +121,7 @@ test("a dropped transaction is sent again, byte for byte", async () => {
 });
 
 test("a transaction that the node forgets while it waits is sent again", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   await stage.client.setAutomine(false);
   const waiting = await stage.relayer.submit(await stage.offer("forgotten"));
   await stage.client.dropTransaction({ hash: waiting.hash ?? "0x" });
@@ -135,7 +135,7 @@ test("a transaction that the node forgets while it waits is sent again", async (
 });
 
 test("a transaction that the node's pool keeps for one with a gap before it is sent again, byte for byte", async () => {
-  const stage = await openStage({ patienceMs: 50 });
+  const stage = await openStage({ receiptTimeoutMs: 50 });
   stage.relayer.fault({ point: "broadcast", action: "hold" });
   await stage.relayer.submit(await stage.offer("front"));
   const behind = await stage.relayer.submit(await stage.offer("behind"));
@@ -267,7 +267,7 @@ describe("a raised fee", () => {
   });
 
   test("while the first one waits reserves the difference, and one of the two is mined", async () => {
-    const stage = await openStage({ patienceMs: 0 });
+    const stage = await openStage({ receiptTimeoutMs: 0 });
     await stage.client.setAutomine(false);
     stage.relayer.fault({ point: "after_broadcast", action: "replace" });
     const waiting = await stage.relayer.submit(await stage.offer("raised"));
@@ -292,7 +292,7 @@ describe("a raised fee", () => {
 
   test("is made when it takes exactly what the budget has left, and not when one wei is missing", async () => {
     const raise = async (gasBudgetWei: bigint) => {
-      const stage = await openStage({ patienceMs: 0, gasBudgetWei });
+      const stage = await openStage({ receiptTimeoutMs: 0, gasBudgetWei });
       await stage.client.setAutomine(false);
       stage.relayer.fault({ point: "after_broadcast", action: "replace" });
       const { hashes, reserved_wei } = await stage.relayer.submit(await stage.offer("exact"));
@@ -317,7 +317,7 @@ describe("a raised fee", () => {
 });
 
 test("paused mining leaves an operation broadcast until the fault is cleared", async () => {
-  const stage = await openStage({ patienceMs: 20 });
+  const stage = await openStage({ receiptTimeoutMs: 20 });
   stage.relayer.fault({ point: "after_signed", action: "pause_mining" });
   const intent = await stage.offer("paused");
   const waiting = await stage.relayer.submit(intent);
@@ -331,7 +331,7 @@ test("paused mining leaves an operation broadcast until the fault is cleared", a
 });
 
 test("clearing a pause puts back interval mining too, however often it was paused", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   const interval = () =>
     stage.client.request<{ Method: "anvil_getIntervalMining"; Parameters: []; ReturnType: number | null }>({
       method: "anvil_getIntervalMining",

@@ -45,7 +45,7 @@ test("who only observes sees a reorg and sends nothing", async () => {
 });
 
 test("what a reorg has mined again in another block is told with that block", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   await stage.client.setAutomine(false);
   const sent = await stage.relayer.submit(await stage.offer("moved"));
   const snapshot = await stage.client.snapshot();
@@ -126,7 +126,7 @@ test("an operation that waits for a person costs a head nothing once others have
 });
 
 test("what belongs to another epoch does not keep the operations of this one from being followed", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   await stage.client.setAutomine(false);
   const old = await stage.relayer.submit(await stage.offer("old"));
   await stage.client.dropTransaction({ hash: old.hash ?? "0x" });
@@ -189,7 +189,7 @@ test("a node that is away, or on another life of the chain, leaves the journal a
 });
 
 test("faults that are put back pause mining again, and clearing them ends the pause", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   stage.relayer.fault({ point: "before_intent", action: "pause_mining" });
   await stage.relayer.submit(await stage.offer("paused"));
   const state = stage.relayer.snapshotFaults();

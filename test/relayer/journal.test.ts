@@ -3,7 +3,7 @@ import { cp, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { zeroAddress, zeroHash } from "viem";
 import { expect, test, vi } from "vitest";
-import type { OperationRecord, OperationStatus } from "../../relayer/relayer.ts";
+import type { OperationStatus, RelayOperationRecord } from "../../relayer/relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { openEphemeralStore } from "../../server/store/journaled-store.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
@@ -97,7 +97,7 @@ test("an attempt that was superseded is found by its nonce and by its operation,
       [3, 1],
     ]);
     expect(await opened.lastNonce(zeroAddress, zeroHash)).toBe(3);
-    const nonces = (records: OperationRecord[]) => records.map(({ nonce }) => nonce);
+    const nonces = (records: RelayOperationRecord[]) => records.map(({ nonce }) => nonce);
     expect(nonces(await opened.claimed(zeroAddress, 1, zeroHash))).toEqual([1, 2, 3]);
     expect(nonces(await opened.claimedBelow(zeroAddress, 3, zeroHash, 2))).toEqual([2, 1]);
   };
@@ -144,8 +144,8 @@ test("a journal that has grown long is folded, and a kill at any time afterwards
 function record(
   sequence: number,
   status: OperationStatus,
-  fields: Partial<OperationRecord> = {},
-): OperationRecord {
+  fields: Partial<RelayOperationRecord> = {},
+): RelayOperationRecord {
   return {
     operation_id: `op_${sequence}`,
     epoch: zeroHash,

@@ -39,7 +39,7 @@ class LateNode {
 test("a nonce that the node shows before the receipt does not make an activation need attention", async () => {
   const stage = await Stage.open({
     seed: "late-receipt",
-    patienceMs: 0,
+    receiptTimeoutMs: 0,
     adaptChain: async (chain) => ({ ...chain, request: new LateNode(chain.request).request }),
   });
   onTestFinished(async () => await stage[Symbol.asyncDispose]());
@@ -54,7 +54,7 @@ test("a nonce that the node shows before the receipt does not make an activation
 });
 
 test("a nonce that the node shows before the receipt does not make what is only looked at need attention", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   const node = new LateNode(stage.client.request);
   const relayer = await stage.restart({ request: node.request });
   relayer.fault({ point: "sent", action: "hold" });

@@ -103,7 +103,7 @@ test.each(["offer", "collect_refund"] as const)(
     const request = await storefront.prepare(kind);
     const { credential } = storefront;
     await before.close();
-    const sandbox = await open({ dataDirectory: folder, confirmations: 3, patienceMs: 100 });
+    const sandbox = await open({ dataDirectory: folder, confirmations: 3, receiptTimeoutMs: 100 });
     const { description, chain } = sandbox;
     const last = async () => (await readTransactions(description, credential)).data.at(-1);
     for (const confirmations of [1, 2]) {
@@ -136,7 +136,7 @@ test.each(["offer", "collect_refund"] as const)(
 );
 
 test("a snapshot holds the faults, their counts and a pause of mining", async () => {
-  const sandbox = await open({ patienceMs: 50 });
+  const sandbox = await open({ receiptTimeoutMs: 50 });
   const { description, relayer, chain } = sandbox;
   const storefront = await Storefront.open(description);
   const [first, second] = [await storefront.prepare("offer"), await storefront.prepare("offer")];

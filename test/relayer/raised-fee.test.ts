@@ -13,7 +13,7 @@ function leastReplacement(fee: bigint): bigint {
 }
 
 test("a raised fee is at least a tenth above both fees of the transaction before it, rounded up", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   await stage.client.setAutomine(false);
   const sent: Transaction[] = [];
   const forward: EIP1193RequestFn = stage.client.request;

@@ -6,7 +6,7 @@ import { offerReservation, openStages, program } from "./stage.ts";
 const openStage = openStages();
 
 test("a reorg takes a mined operation back to broadcast, and the same bytes are mined again", async () => {
-  const stage = await openStage({ confirmations: 2, patienceMs: 100 });
+  const stage = await openStage({ confirmations: 2, receiptTimeoutMs: 100 });
   const first = await stage.relayer.submit(await stage.offer("reorged"));
   expect(first).toMatchObject({ status: "mined", confirmations: 1, reserved_wei: "0" });
 
@@ -59,7 +59,7 @@ test.each([1, 2, 3, 4, 5])(
 );
 
 test("a new operation finds what a reorg took before it", async () => {
-  const stage = await openStage({ patienceMs: 50 });
+  const stage = await openStage({ receiptTimeoutMs: 50 });
   const lost = await stage.relayer.submit(await stage.offer("lost"));
   await stage.reorg(1);
   const next = await stage.relayer.submit(await stage.offer("next"));
@@ -89,7 +89,7 @@ test("recovery repairs what was confirmed and then reorged while nobody looked",
 test.each(["after_broadcast", "after_mined", "after_confirmed"] as const)(
   "a reorg at %s as a fault ends in one transaction",
   async (point) => {
-    const stage = await openStage({ patienceMs: 50 });
+    const stage = await openStage({ receiptTimeoutMs: 50 });
     stage.relayer.fault({ point, action: "reorg" });
     const intent = await stage.offer("fault");
     await stage.relayer.submit(intent);
@@ -117,7 +117,7 @@ test("a transaction that a reorg makes revert is told as reverted, with its cost
 });
 
 test("on another life of the chain nothing is sent and nothing is concluded", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   const { deployment } = stage.chain;
   await stage.client.setAutomine(false);
   const waiting = await stage.relayer.submit(await stage.offer("waiting"));
@@ -218,7 +218,7 @@ test("what is settled keeps its own words while the node is away", async () => {
 
 test("a node that is away is told in the operation, and before any effect it is an error", async () => {
   let away: string | null = null;
-  const stage = await openStage({ patienceMs: 50 });
+  const stage = await openStage({ receiptTimeoutMs: 50 });
   const forward: EIP1193RequestFn = stage.client.request;
   const request: EIP1193RequestFn = async (args) => {
     if (args.method === away) throw new Error("connect ECONNREFUSED");

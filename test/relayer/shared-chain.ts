@@ -1,7 +1,7 @@
 import { custom, type EIP1193RequestFn, type Hash, type Hex, type Transport } from "viem";
 import { createChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
 import { drainMining, setMining } from "../../sandbox/chain/clock/mining.ts";
-import type { Chain } from "../../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../sandbox/chain/genesis/start-chain.ts";
 
 /** A moment of a chain: Anvil's snapshot, its latest block, and the base fee of the one after that in wei. */
 interface Moment {
@@ -12,16 +12,16 @@ interface Moment {
 
 /** A chain that is lent to one test after the other and is as new for each of them. */
 export class SharedChain {
-  readonly #chain: Chain;
+  readonly #chain: ChainNode;
   readonly #moment: Moment;
 
-  private constructor(chain: Chain, moment: Moment) {
+  private constructor(chain: ChainNode, moment: Moment) {
     this.#chain = chain;
     this.#moment = moment;
   }
 
   /** Shares a chain as it stands now; every test begins here. */
-  static async from(chain: Chain): Promise<SharedChain> {
+  static async from(chain: ChainNode): Promise<SharedChain> {
     const { client } = chain;
     const block = await client.getBlock({ blockTag: "latest" });
     const { baseFeePerGas } = await client.getBlock({ blockTag: "pending" });
@@ -29,7 +29,7 @@ export class SharedChain {
   }
 
   /** The chain for one test: once it is returned nothing reaches the node from there, so that no test disturbs the next one. */
-  lend(): { chain: Chain; giveBack: () => Promise<boolean> } {
+  lend(): { chain: ChainNode; giveBack: () => Promise<boolean> } {
     const underWay = new Set<Promise<void>>();
     let over = false;
     const forward: EIP1193RequestFn = this.#chain.request;

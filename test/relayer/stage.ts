@@ -34,13 +34,13 @@ import {
   createRelayer,
   type FaultPoint,
   type Journal,
-  type Operation,
   type Relayer,
   type RelayerPorts,
   type RelayIntent,
+  type RelayOperation,
 } from "../../relayer/relayer.ts";
-import type { Account } from "../../sandbox/chain/genesis/deployment.ts";
-import { type Chain, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
+import type { TestAccount } from "../../sandbox/chain/genesis/deployment.ts";
+import { type ChainNode, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -64,7 +64,7 @@ const settings = {
   gasBudgetWei: 10n ** 18n,
   fees: { maxFeePerGas: 20n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n },
   gasLimits: { offer: 500_000n, collect_refund: 400_000n },
-  patienceMs: 2_000,
+  receiptTimeoutMs: 2_000,
 };
 
 /** What one offer reserves under these settings. */
@@ -106,7 +106,7 @@ async function prepareChain(seed = "relayer"): Promise<SharedChain> {
 
 /** The stage of one test. */
 export class Stage {
-  readonly chain: Chain;
+  readonly chain: ChainNode;
   readonly registrar: LocalAccount;
   readonly #options: StageOptions;
   #folder: string;
@@ -114,7 +114,7 @@ export class Stage {
   #balanceBefore = 0n;
   #blockBefore = 0n;
 
-  constructor(chain: Chain, options: StageOptions, folder: string) {
+  constructor(chain: ChainNode, options: StageOptions, folder: string) {
     this.chain = chain;
     this.#options = options;
     this.#folder = folder;
@@ -236,7 +236,7 @@ export class Stage {
   async revertedRefund(
     name: string,
     award = 4_000_000n,
-  ): Promise<{ intent: RelayIntent; reverted: Operation }> {
+  ): Promise<{ intent: RelayIntent; reverted: RelayOperation }> {
     const offer = await this.offer(name);
     await this.relayer.submit(offer);
     const intent = await this.refund(name, offer.businessKey, award);
@@ -288,12 +288,12 @@ export class Stage {
   }
 
   /** Sends a wallet's own transaction and expects it to succeed. */
-  async send(sender: Account, call: Pick<Call, "to" | "data">): Promise<void> {
+  async send(sender: TestAccount, call: Pick<Call, "to" | "data">): Promise<void> {
     await send(this.chain, sender, call);
   }
 
   /** The token balance of an address. */
-  async tokens(account: Account): Promise<bigint> {
+  async tokens(account: TestAccount): Promise<bigint> {
     return this.client.readContract({
       address: this.chain.deployment.token.address,
       abi: testUsdcAbi,
@@ -315,7 +315,7 @@ export class Stage {
   }
 
   /** Exactly the operation's transaction is on the chain, and the operation says so. */
-  async expectExactlyOnce(operation: Operation): Promise<void> {
+  async expectExactlyOnce(operation: RelayOperation): Promise<void> {
     expect(operation.status).toBe("confirmed");
     expect(await this.mined()).toEqual([operation.hash]);
     await this.expectBooksToBalance();
@@ -346,7 +346,7 @@ export class Stage {
 }
 
 /** The merchant takes the funding that the program's signer authorizes. */
-async function enrollMerchant(chain: Chain): Promise<void> {
+async function enrollMerchant(chain: ChainNode): Promise<void> {
   const { merchant } = chain.accounts.wallets;
   const { registrar, token, fundingSource } = chain.deployment;
   const authorization: FundingAuthorization = {
@@ -364,7 +364,7 @@ async function enrollMerchant(chain: Chain): Promise<void> {
   await send(chain, merchant, approveCall(token.address, fundingSource.address, 10n ** 12n));
 }
 
-async function send(chain: Chain, sender: Account, call: Pick<Call, "to" | "data">): Promise<void> {
+async function send(chain: ChainNode, sender: TestAccount, call: Pick<Call, "to" | "data">): Promise<void> {
   const wallet = createWalletClient({
     account: accountOf(sender),
     chain: foundry,
@@ -375,16 +375,16 @@ async function send(chain: Chain, sender: Account, call: Pick<Call, "to" | "data
   expect(receipt.status).toBe("success");
 }
 
-function keysOf({ accounts }: Chain) {
+function keysOf({ accounts }: ChainNode) {
   const keys = accounts.programs[program];
   if (!keys) throw new Error(`The genesis does not know ${program}.`);
   return keys;
 }
 
-function domainOf({ deployment }: Chain) {
+function domainOf({ deployment }: ChainNode) {
   return registrarDomain(deployment.chainId, deployment.registrar.address);
 }
 
-function accountOf({ privateKey }: Account): LocalAccount {
+function accountOf({ privateKey }: TestAccount): LocalAccount {
   return privateKeyToAccount(privateKey);
 }

@@ -130,7 +130,7 @@ function nonceOf(params: unknown): number | undefined {
 }
 
 test("many intents at once are mined together when blocks are not made per transaction", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   await stage.client.setAutomine(false);
   const intents = await Promise.all(Array.from({ length: 8 }, (_, index) => stage.offer(`block-${index}`)));
   const sent = await Promise.all(intents.map((intent) => stage.relayer.submit(intent)));
@@ -202,7 +202,7 @@ test.each([
 );
 
 test("a transaction that reverts on chain is paid, explained, and never sent again", async () => {
-  const stage = await openStage({ patienceMs: 0 });
+  const stage = await openStage({ receiptTimeoutMs: 0 });
   await stage.setBounds({ maxPurchase: 100_000_000n, openBudget: 150_000_000n });
   await stage.client.setAutomine(false);
   const first = await stage.relayer.submit(await stage.offer("first", 100_000_000n));

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { openLoans } from "../../testkit/pool/open-loans.ts";
+import { openPool } from "../../testkit/pool/pool.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
 
 const test = sandboxTest({ seed: "fixture" });
@@ -85,8 +85,8 @@ test("which is answered before the next one begins", async ({ sandbox }) => {
 });
 
 test("no call that was left under way reaches a later test, whatever it has come to", async () => {
-  const loans = openLoans({ seed: "left" }, "worker");
-  onTestFinished(async () => await loans.close());
+  const pool = openPool({ seed: "left" }, "worker");
+  onTestFinished(async () => await pool.close());
   const begin = (sandbox: Sandbox) => [
     createMerchant(sandbox),
     sandbox.wallets.buyer.faucet(1n),
@@ -95,14 +95,14 @@ test("no call that was left under way reaches a later test, whatever it has come
     sandbox.chain.request({ method: "evm_mine" }),
     sandbox.clock.travel({ days: 8 }),
   ];
-  const first = await loans.lend();
+  const first = await pool.lease();
   const fresh = await first.sandbox.fingerprint();
   await first.end();
   for (let round = 0; round < 20; round += 1) {
-    const earlier = await loans.lend();
+    const earlier = await pool.lease();
     const begun = Promise.allSettled(begin(earlier.sandbox));
     await earlier.end();
-    const later = await loans.lend();
+    const later = await pool.lease();
     await begun;
     expect(await later.sandbox.fingerprint()).toEqual(fresh);
     const { receipt } = await later.sandbox.wallets.stranger.faucet(1n);
@@ -123,8 +123,8 @@ test("a test may end with what waits without end", async ({ sandbox }) => {
 test("and what was waited for is refused to it, and there for the next one", async ({ sandbox }) => {
   const { receiver } = sandbox;
   const [faucet, receipt] = left.slice(-3);
-  await expect(faucet).rejects.toMatchObject({ code: "not_lent" });
-  await expect(receipt).rejects.toMatchObject({ code: "not_lent" });
+  await expect(faucet).rejects.toMatchObject({ code: "not_leased" });
+  await expect(receipt).rejects.toMatchObject({ code: "not_leased" });
   await fetch(receiver.url, { method: "POST", body: "{}" });
   expect(await receiver.next()).toMatchObject({ number: 1 });
 });
@@ -141,13 +141,13 @@ test("and the next one has another", async ({ sandbox }) => {
 });
 
 test("two tests of one worker cannot have it at once, and are told what to do", async () => {
-  const loans = openLoans({}, "worker");
-  const first = await loans.lend();
-  await expect(loans.lend()).rejects.toThrow('sandboxTest({ scope: "test" })');
+  const pool = openPool({}, "worker");
+  const first = await pool.lease();
+  await expect(pool.lease()).rejects.toThrow('sandboxTest({ scope: "test" })');
   await first.end();
-  const second = await loans.lend();
+  const second = await pool.lease();
   expect(second.sandbox.description.urls).toEqual(first.sandbox.description.urls);
-  await loans.close();
+  await pool.close();
 });
 
 const apart = sandboxTest({ scope: "test", seed: "apart" });

@@ -1,3 +1,4 @@
+import { usdc } from "../../protocol/amount.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { castActors } from "./actors.ts";
 import { enrollMerchant } from "./merchant-steps.ts";
@@ -5,8 +6,6 @@ import type { Narrator } from "./narrator.ts";
 import * as steps from "./purchase-steps.ts";
 import { Session } from "./session.ts";
 import { payFromStranger } from "./wrong-wallet.ts";
-
-const usdc = 1_000_000n;
 
 /**
  * Tells the whole story on a running sandbox, over HTTP and with wallets that sign for themselves: a purchase from

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { AnvilSilentError } from "./anvil-silent-error.ts";
 
 /** How long a node may take to answer, in milliseconds. */
-const patienceMs = 10_000;
+const answerTimeoutMs = 10_000;
 
 /** How many questions go in one message, and how many messages are under way, at most. */
 const batchSize = 128;
@@ -114,11 +114,11 @@ class Line {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#underWay = { resolve, reject };
     const late = setTimeout(() => {
-      reject(new AnvilSilentError(`Anvil gave no answer within ${patienceMs / 1_000} s.`));
+      reject(new AnvilSilentError(`Anvil gave no answer within ${answerTimeoutMs / 1_000} s.`));
       // What it answers later must not be taken for the answer to the next message, which has a socket of its own.
       this.#open = undefined;
       this.#socket?.close();
-    }, patienceMs);
+    }, answerTimeoutMs);
     this.#open ??= this.#connect();
     this.#open.then((socket) => socket.send(message)).catch(reject);
     try {

@@ -62,12 +62,12 @@ export const deployment = contracts.extend({
 });
 
 /** What {@link deployment} describes; on disk the amounts are decimal strings. */
-export type Deployment = z.infer<typeof deployment>;
+export type DeploymentRecord = z.infer<typeof deployment>;
 
 const account = z.object({ address, privateKey: hash });
 
 /** A test account: its address and its key. */
-export type Account = z.infer<typeof account>;
+export type TestAccount = z.infer<typeof account>;
 
 /** The keys of everybody who acts on chain: test keys only. */
 export const accounts = z.object({

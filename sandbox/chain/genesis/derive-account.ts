@@ -1,6 +1,6 @@
 import { toHex } from "viem";
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
-import type { Account } from "./deployment.ts";
+import type { TestAccount } from "./deployment.ts";
 import { derivationPath, testMnemonic } from "./roles.ts";
 
 /**
@@ -10,12 +10,12 @@ import { derivationPath, testMnemonic } from "./roles.ts";
  * const accountAt = accountDeriver();
  * accountAt(0).address; // "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
  */
-export function accountDeriver(): (index: number) => Account {
+export function accountDeriver(): (index: number) => TestAccount {
   const parent = mnemonicToAccount(testMnemonic, { path: derivationPath }).getHdKey();
   return (index) => {
     const { privateKey } = parent.deriveChild(index);
     if (privateKey === null || privateKey === undefined)
-      throw new Error(`Account ${index} has no private key.`);
+      throw new Error(`TestAccount ${index} has no private key.`);
     const key = toHex(privateKey);
     return { address: privateKeyToAccount(key).address, privateKey: key };
   };

@@ -1,7 +1,7 @@
 import { encodePacked, type Hex, keccak256, slice, stringToHex, zeroAddress } from "viem";
 import type { ChainClient } from "../anvil/chain-client.ts";
 import type { SandboxClock } from "../clock/clock.ts";
-import type { Deployment, GenesisDeployment } from "./deployment.ts";
+import type { DeploymentRecord, GenesisDeployment } from "./deployment.ts";
 import { GenesisError } from "./genesis-error.ts";
 
 /** What makes a fresh chain unlike any other one. */
@@ -26,7 +26,7 @@ export async function openEpoch(
   clock: SandboxClock,
   genesis: GenesisDeployment,
   { seed, random = "0x", startTime }: EpochOptions,
-): Promise<Deployment> {
+): Promise<DeploymentRecord> {
   const entropy = keccak256(
     encodePacked(["string", "bytes32", "bytes"], ["epoch", keccak256(stringToHex(seed)), random]),
   );

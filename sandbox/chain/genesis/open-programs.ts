@@ -3,7 +3,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { openProgramCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
 import type { ChainClient } from "../anvil/chain-client.ts";
-import type { Account, Accounts, GenesisDeployment } from "./deployment.ts";
+import type { Accounts, GenesisDeployment, TestAccount } from "./deployment.ts";
 import { accountDeriver } from "./derive-account.ts";
 import { GenesisError } from "./genesis-error.ts";
 import { initialBalances, programBounds } from "./roles.ts";
@@ -86,7 +86,7 @@ export async function openPrograms(
 
 async function send(
   client: ChainClient,
-  from: Account,
+  from: TestAccount,
   { chainId, registrar }: GenesisDeployment,
   data: Hex,
 ): Promise<void> {

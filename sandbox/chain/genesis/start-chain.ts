@@ -11,7 +11,7 @@ import { limitReorgs } from "../anvil/reorg-depth.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
 import { settleStateFile } from "../anvil/state-file.ts";
 import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
-import { type Accounts, accounts, type Deployment, deployment } from "./deployment.ts";
+import { type Accounts, accounts, type DeploymentRecord, deployment } from "./deployment.ts";
 import { loadGenesis } from "./genesis-cache.ts";
 import { GenesisError } from "./genesis-error.ts";
 import { type EpochOptions, openEpoch } from "./open-epoch.ts";
@@ -45,13 +45,13 @@ export interface SavedChain extends ChainRecord {
 }
 
 /** A running chain with the contracts deployed on it. */
-export interface Chain extends AsyncDisposable {
+export interface ChainNode extends AsyncDisposable {
   readonly anvil: AnvilProcess;
   readonly client: ChainClient;
   /** Asks the node itself, whatever stands before `client`. */
   readonly request: EIP1193RequestFn;
   readonly clock: SandboxClock;
-  readonly deployment: Deployment;
+  readonly deployment: DeploymentRecord;
   readonly accounts: Accounts;
   /** Whether the chain goes on where an earlier run stopped. */
   readonly resumed: boolean;
@@ -78,7 +78,7 @@ export type ChainRecord = z.infer<typeof chainRecord>;
  * await using chain = await startChain({ mode: "deterministic", seed: "checkout" });
  * chain.deployment.registrar.address;
  */
-export async function startChain(options: ChainOptions): Promise<Chain> {
+export async function startChain(options: ChainOptions): Promise<ChainNode> {
   const { folder } = options;
   const kept = folder === undefined ? undefined : await findKept(folder, options);
   if (folder !== undefined && kept !== undefined) return await resume(options, folder, kept);
@@ -86,7 +86,7 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
   return saved === undefined ? await startFresh(options) : await startSaved(options, saved);
 }
 
-async function startFresh(options: ChainOptions): Promise<Chain> {
+async function startFresh(options: ChainOptions): Promise<ChainNode> {
   const genesis = await loadGenesis(options.signal);
   return await startNew(options, genesis.stateFile, async (client, clock) => {
     await verifyDeployment(client, genesis.deployment, "remove .genesis and start again");
@@ -95,7 +95,7 @@ async function startFresh(options: ChainOptions): Promise<Chain> {
   });
 }
 
-async function startSaved(options: ChainOptions, saved: SavedChain): Promise<Chain> {
+async function startSaved(options: ChainOptions, saved: SavedChain): Promise<ChainNode> {
   const { stateFile, deployment, accounts, baseFee, offset } = saved;
   return await startNew(options, stateFile, async (client, clock) => {
     await verifyDeployment(client, deployment, "save the snapshot again");
@@ -110,7 +110,7 @@ async function startNew(
   options: ChainOptions,
   initialState: string,
   prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
-): Promise<Chain> {
+): Promise<ChainNode> {
   const { folder } = options;
   if (folder !== undefined) {
     // Whatever is left there belongs to a run that nobody could use yet, or that is to be forgotten.
@@ -125,7 +125,7 @@ async function startNew(
   });
 }
 
-async function resume(options: ChainOptions, folder: string, record: ChainRecord): Promise<Chain> {
+async function resume(options: ChainOptions, folder: string, record: ChainRecord): Promise<ChainNode> {
   return await start(options, folder, {}, async (client) => {
     await verifyDeployment(
       client,
@@ -141,7 +141,7 @@ async function start(
   folder: string | undefined,
   source: Pick<AnvilOptions, "initialState">,
   prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
-): Promise<Chain> {
+): Promise<ChainNode> {
   const anvil = await startAnvil({
     chainId,
     unlocked: walletNames.length,

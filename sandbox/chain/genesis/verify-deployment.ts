@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256 } from "viem";
 import type { ChainClient } from "../anvil/chain-client.ts";
-import type { Deployment, GenesisDeployment } from "./deployment.ts";
+import type { DeploymentRecord, GenesisDeployment } from "./deployment.ts";
 import { GenesisError } from "./genesis-error.ts";
 
 /** keccak256 of the code at an address, or `undefined` when there is none. */
@@ -20,7 +20,7 @@ export async function codeHashAt(client: ChainClient, address: Address): Promise
  */
 export async function verifyDeployment(
   client: ChainClient,
-  described: Deployment | GenesisDeployment,
+  described: DeploymentRecord | GenesisDeployment,
   remedy: string,
 ): Promise<void> {
   const known = "epochBlock" in described ? described.epochBlock : described.block;

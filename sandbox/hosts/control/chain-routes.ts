@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Gate } from "../../../server/http/gate.ts";
 import { mineBlocks, setMining } from "../../chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../../chain/clock/mining-limits.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { gatedBy } from "./gated.ts";
 
 const travelBody = z
@@ -15,7 +15,7 @@ const miningBody = z.strictObject({
 });
 
 /** The part of the control API that moves time and blocks. */
-export function chainRoutes({ chain, gate }: { chain: Chain; gate: Gate }): Router {
+export function chainRoutes({ chain, gate }: { chain: ChainNode; gate: Gate }): Router {
   const { clock, client } = chain;
   const gated = gatedBy(gate);
   const router = Router();

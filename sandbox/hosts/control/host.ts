@@ -5,7 +5,7 @@ import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import type { KeyUse } from "../../../server/key-use.ts";
 import type { Services } from "../../../server/services.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { refusalRoutes } from "../../service/cluster/refusals.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
@@ -14,11 +14,11 @@ import type { Explanation } from "../explain/explanation.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { chainRoutes } from "./chain-routes.ts";
-import { markRoutes } from "./mark-routes.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
 import { refuse, refuseError } from "./refuse-error.ts";
 import { relayerRoutes } from "./relayer-routes.ts";
 import { scenarioRoutes } from "./scenario-routes.ts";
+import { snapshotFileRoutes } from "./snapshot-file-routes.ts";
 import { snapshotRoutes } from "./snapshot-routes.ts";
 
 const explainedHash = z.templateLiteral(
@@ -29,7 +29,7 @@ const explainedHash = z.templateLiteral(
 /** What the control API reads and changes. */
 export interface ControlledSandbox {
   description: SandboxDescription;
-  chain: Chain;
+  chain: ChainNode;
   relayer: Relayer;
   receiver: SandboxReceiver;
   rotateKeys: (...uses: KeyUse[]) => Promise<void>;
@@ -55,9 +55,9 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
     if (request.headers.expect !== undefined) response.writeContinue();
     next();
   });
-  app.use(snapshotRoutes(sandbox));
+  app.use(snapshotFileRoutes(sandbox));
   app.use(refusalRoutes(sandbox.services));
-  app.use(markRoutes(sandbox));
+  app.use(snapshotRoutes(sandbox));
   app.use(scenarioRoutes(sandbox));
   app.use(sandbox.recorder.control());
   app.use(express.json({ limit: "32kb" }));

@@ -2,7 +2,7 @@ import type { Response } from "express";
 import { BaseError } from "viem";
 import { z } from "zod";
 import { CodedError, causesOf } from "../../../protocol/coded-error.ts";
-import { ChainUnavailableError } from "../../../server/chain/chain.ts";
+import { ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { AnvilSilentError } from "../../chain/anvil/anvil-silent-error.ts";
 import type { SandboxErrorCode } from "../../lib/sandbox-error.ts";

@@ -1,10 +1,56 @@
 import { Router } from "express";
+import { Problem } from "../../../server/errors/problem.ts";
+import type { SandboxClock } from "../../chain/clock/clock.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 
-/** The part of the control API that saves the sandbox. To be served before what is held back: it waits for all of that itself. */
-export function snapshotRoutes({ encoded }: { encoded: () => Promise<Uint8Array> }): Router {
+/** A snapshot that the control API took, to go back to while the sandbox runs. */
+interface KeptSnapshot {
+  /** Counts them from 1. */
+  number: number;
+  /** Sandbox time in Unix seconds. */
+  now: number;
+  snapshot: Snapshot;
+}
+
+/** How many are kept; the oldest one is forgotten for a new one. */
+export const keptSnapshots = 20;
+
+/**
+ * The part of the control API that takes snapshots and goes back to them. To be served before what is held back: a snapshot waits for
+ * all of that itself.
+ */
+export function snapshotRoutes({
+  snapshot,
+  chain: { clock },
+}: {
+  snapshot: () => Promise<Snapshot>;
+  chain: { clock: SandboxClock };
+}): Router {
   const router = Router();
-  router.get("/snapshot", async (_request, response) => {
-    response.type("application/octet-stream").send(Buffer.from(await encoded()));
+  let marks: readonly KeptSnapshot[] = [];
+  let taken = 0;
+  const list = () => ({ data: marks.map(({ number, now }) => ({ number, now })) });
+  router.get("/snapshots", (_request, response) => {
+    response.json(list());
+  });
+  router.post("/snapshots", async (_request, response) => {
+    const made = await snapshot();
+    taken += 1;
+    const mark = { number: taken, now: await clock.now(), snapshot: made };
+    marks = [...marks, mark].slice(-keptSnapshots);
+    response.status(201).json({ number: mark.number, now: mark.now });
+  });
+  router.post("/snapshots/:number/restore", async (request, response) => {
+    const mark = marks.find(({ number }) => String(number) === request.params.number);
+    if (mark === undefined)
+      throw new Problem(
+        "not_found",
+        `There is no snapshot ${request.params.number}; take one with POST /snapshots.`,
+      );
+    await mark.snapshot.restore();
+    // What was taken after it is of a time that is no more.
+    marks = marks.filter(({ number }) => number <= mark.number);
+    response.json(list());
   });
   return router;
 }

@@ -1,5 +1,5 @@
 import { type Address, getAddress } from "viem";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { contractsOf } from "../explain/address-book.ts";
 import type { AccountView } from "./views.ts";
 
@@ -7,7 +7,7 @@ import type { AccountView } from "./views.ts";
 export class AddressLabels {
   readonly #names = new Map<string, string>();
 
-  constructor({ accounts, deployment }: Chain) {
+  constructor({ accounts, deployment }: ChainNode) {
     for (const [name, { address }] of Object.entries(accounts.wallets))
       this.#names.set(address.toLowerCase(), name.replaceAll("_", " "));
     for (const { id, registrar, commitmentSigner } of deployment.programs) {

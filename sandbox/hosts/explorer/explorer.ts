@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from "express";
 import { pageRoutes } from "../../../server/pages/page-routes.ts";
 import type { Services } from "../../../server/services.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { AddressLabels } from "./address-labels.ts";
@@ -24,7 +24,7 @@ export interface Explorer {
 export function openExplorer(parts: {
   description: SandboxDescription;
   services: Services;
-  chain: Chain;
+  chain: ChainNode;
   receiver: SandboxReceiver;
   watch: Watch;
 }): Explorer {

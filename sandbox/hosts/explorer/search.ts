@@ -1,5 +1,5 @@
 import { type Hex, isAddress, isHash } from "viem";
-import type { OperationRecord } from "../../../relayer/operation.ts";
+import type { RelayOperationRecord } from "../../../relayer/operation.ts";
 import type { Services } from "../../../server/services.ts";
 import { readPage } from "./reads/page.ts";
 import { readBlock } from "./reads/read-blocks.ts";
@@ -45,7 +45,7 @@ async function findHash(text: string, sources: Sources): Promise<SearchResult[]>
         purchase_id: purchase.key,
       },
     ];
-  const signed = { cursor: undefined, keep: (attempt: OperationRecord) => hasSigned(attempt, hash) };
+  const signed = { cursor: undefined, keep: (attempt: RelayOperationRecord) => hasSigned(attempt, hash) };
   const pages = await Promise.all([
     readPage(services.store, "operations", {}, signed),
     readPage(services.store, "attempts", {}, signed),
@@ -75,7 +75,7 @@ async function findHash(text: string, sources: Sources): Promise<SearchResult[]>
   return [{ type: "transaction", id: hash, title, purchase_id: transaction.about[0] ?? null }, ...found];
 }
 
-function hasSigned({ transactions }: OperationRecord, hash: Hex): boolean {
+function hasSigned({ transactions }: RelayOperationRecord, hash: Hex): boolean {
   return transactions.some((signed) => signed.hash === hash);
 }
 

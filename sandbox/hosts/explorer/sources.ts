@@ -1,6 +1,6 @@
 import { createPublicClient, type HttpTransport, http, type PublicClient } from "viem";
 import type { Services } from "../../../server/services.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import type { AddressLabels } from "./address-labels.ts";
@@ -13,7 +13,7 @@ export type BatchingNode = PublicClient<HttpTransport>;
 export interface Sources {
   description: SandboxDescription;
   services: Services;
-  chain: Chain;
+  chain: ChainNode;
   node: BatchingNode;
   receiver: SandboxReceiver;
   refusals: RefusalLog;
@@ -21,7 +21,7 @@ export interface Sources {
 }
 
 /** Connects to the node for reading. */
-export function connectNode({ anvil }: Chain): BatchingNode {
+export function connectNode({ anvil }: ChainNode): BatchingNode {
   // viem joins the batches of one URL: the query keeps these apart from the relayer's, which must not wait for them.
   const transport = http(`${anvil.url}/?explorer`, { retryCount: 0, batch: { wait: 0 } });
   return createPublicClient({ transport, cacheTime: 0 });

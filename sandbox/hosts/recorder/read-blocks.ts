@@ -3,7 +3,7 @@ import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { decodeCall } from "../../../protocol/call.ts";
 import type { ChainClient } from "../../chain/anvil/chain-client.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { blockName, type Step, type WalletStep } from "./scenario.ts";
 
@@ -28,7 +28,7 @@ export async function readHead(client: ChainClient): Promise<SeenBlock> {
  * @returns null when the block is no longer on the chain.
  */
 export async function readSteps(
-  chain: Chain,
+  chain: ChainNode,
   names: SandboxDescription["wallets"],
   from: SeenBlock,
   caused: boolean,
@@ -70,7 +70,7 @@ export async function readSteps(
 }
 
 async function describe(
-  { client, deployment }: Chain,
+  { client, deployment }: ChainNode,
   names: SandboxDescription["wallets"],
   transaction: { hash: Hex; from: Address; to: Address | null; input: Hex },
   status: "success" | "reverted",

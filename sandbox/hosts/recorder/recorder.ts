@@ -4,7 +4,7 @@ import type { RequestHandler } from "express";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import { receiveNotification } from "../../../server/operations/receive-notification.ts";
 import type { Store } from "../../../server/store/store.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import type { Part } from "../../lib/part.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
@@ -33,7 +33,7 @@ interface Recording {
 interface RecorderSources {
   settings: SandboxSettings;
   gate: RequestGate;
-  chain: Chain;
+  chain: ChainNode;
   store: Store;
   parts: readonly Part[];
   relayer: Relayer;

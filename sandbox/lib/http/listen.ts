@@ -51,9 +51,9 @@ export async function listen({ port, option, pages, limits }: ListenOptions): Pr
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
       server.closeIdleConnections();
-      const patience = setTimeout(() => server.closeAllConnections(), 2_000);
+      const timer = setTimeout(() => server.closeAllConnections(), 2_000);
       await promise;
-      clearTimeout(patience);
+      clearTimeout(timer);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Services } from "../../../server/services.ts";
 import type { JournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import type { SandboxUrls } from "../../state/description.ts";
@@ -17,7 +17,7 @@ export interface Cluster extends AsyncDisposable {
   /** Returns a relayer that follows the chain only while this process leads. */
   leading(relayer: Relayer): Relayer;
   /** Forwards requests with an effect to the leader; `ownUrl` is where this process answers. */
-  forwarding(ownUrl: string): Services["handOver"];
+  forwarding(ownUrl: string): Services["forwardToLeader"];
   /** Has this process lead whenever no other one does; resolves when one leads. `changed` is told when another process has committed. */
   lead(apiUrl: string, relayer: Relayer, changed: () => void): Promise<void>;
   /** Runs a step while no other process is in the cluster. @throws SandboxError sandbox_shared */
@@ -25,7 +25,7 @@ export interface Cluster extends AsyncDisposable {
   /** Tells the processes that join what they need to know. */
   publish(sandbox: {
     settings: SandboxSettings;
-    chain: Chain;
+    chain: ChainNode;
     urls: SandboxUrls;
     receiver: PinnedReceiver;
   }): Promise<void>;

@@ -5,7 +5,7 @@ import { openDirectoryStore } from "../../../server/store/directory.ts";
 import { type JournaledStore, openEphemeralStore } from "../../../server/store/journaled-store.ts";
 import type { JournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import type { Cluster } from "./cluster.ts";
 import { openShared } from "./shared-store.ts";
@@ -25,7 +25,7 @@ class ClusterOfOne implements Cluster {
     return relayer;
   }
 
-  forwarding(): Services["handOver"] {
+  forwarding(): Services["forwardToLeader"] {
     return async () => null;
   }
 
@@ -47,9 +47,9 @@ class ClusterOfOne implements Cluster {
 /**
  * Opens the store that the settings name, in memory, a directory or PostgreSQL, and takes a place among the processes that share it.
  *
- * @throws SandboxError database_mismatch; StoreDamagedError, StoreUnavailableError, DatabaseUrlError, SeatTakenError.
+ * @throws SandboxError database_mismatch; StoreDamagedError, StoreUnavailableError, DatabaseUrlError, ClusterMemberError.
  */
-export async function openCluster(settings: SandboxSettings, chain: Chain): Promise<Cluster> {
+export async function openCluster(settings: SandboxSettings, chain: ChainNode): Promise<Cluster> {
   const { store, dataDirectory } = settings;
   if (store !== undefined) return await openShared({ ...settings, store }, chain);
   return new ClusterOfOne(

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { checkNames } from "../../../protocol/binding/check-binding.ts";
 import { errorCodes } from "../../../server/errors/catalogue.ts";
 import { hashSchema } from "../../../server/schemas/primitives.ts";
-import type { Refusal, Services } from "../../../server/services.ts";
-import type { Log } from "../../options/options.ts";
+import type { Log, Refusal, Services } from "../../../server/services.ts";
 
 const path = "/refusals";
 

@@ -1,20 +1,24 @@
 import { z } from "zod";
 import type { Relayer } from "../../../relayer/relayer.ts";
-import type { Services } from "../../../server/services.ts";
+import type { Log, Services } from "../../../server/services.ts";
+import {
+  ClusterMember,
+  ClusterMemberError,
+  type ClusterRole,
+} from "../../../server/store/postgres/cluster-member.ts";
 import { Database } from "../../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../../server/store/postgres/postgres-store.ts";
-import { Seat, type SeatRole, SeatTakenError } from "../../../server/store/postgres/seat.ts";
 import type { JournalStore } from "../../../server/store/relayer-journal.ts";
 import { accounts, decimal, deployment } from "../../chain/genesis/deployment.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { wait } from "../../lib/wait.ts";
-import type { Log, SandboxSettings } from "../../options/options.ts";
+import type { SandboxSettings } from "../../options/options.ts";
 import { programSchema } from "../../options/programs.ts";
 import type { SandboxUrls } from "../../state/description.ts";
 import type { Cluster } from "./cluster.ts";
-import { handOverTo } from "./hand-over.ts";
+import { forwardingTo } from "./forwarding.ts";
 
 const url = z.codec(z.url(), z.instanceof(URL), {
   decode: (text) => new URL(text),
@@ -31,7 +35,7 @@ const sharedSandbox = z.object({
     programs: z.array(programSchema).readonly(),
     confirmations: z.int(),
     gasBudgetWei: decimal,
-    patienceMs: z.int(),
+    receiptTimeoutMs: z.int(),
     deliveryTimeoutMs: z.int(),
     rateLimit: z.object({ requests: z.number(), seconds: z.number() }).optional(),
     connectionLimits: z.object({ connections: z.number(), headersMs: z.number(), requestMs: z.number() }),
@@ -54,25 +58,25 @@ type SharedSandbox = z.infer<typeof sharedSandbox>;
 export class SharedStore implements Cluster {
   readonly store: PostgresStore;
   readonly awaited = "the database and Anvil to answer";
-  readonly seat: Seat;
+  readonly member: ClusterMember;
   readonly #log: Log;
 
-  private constructor(store: PostgresStore, seat: Seat, log: Log) {
+  private constructor(store: PostgresStore, member: ClusterMember, log: Log) {
     this.store = store;
-    this.seat = seat;
+    this.member = member;
     this.#log = log;
   }
 
   /** What the relayer's journal is kept in. */
   get journal(): JournalStore {
-    return this.seat.journal;
+    return this.member.journal;
   }
 
-  /** Opens the database and takes a seat. @throws StoreUnavailableError, DatabaseUrlError, SeatTakenError */
-  static async open(url: string, role: SeatRole, log: Log): Promise<SharedStore> {
+  /** Opens the database and joins its cluster. @throws StoreUnavailableError, DatabaseUrlError, ClusterMemberError */
+  static async open(url: string, role: ClusterRole, log: Log): Promise<SharedStore> {
     const store = await PostgresStore.open(new Database(url));
     try {
-      return new SharedStore(store, await Seat.take(store, role), log);
+      return new SharedStore(store, await ClusterMember.join(store, role), log);
     } catch (error) {
       await store.close();
       throw error;
@@ -100,7 +104,7 @@ export class SharedStore implements Cluster {
   /** Writes down what those that join have to know. */
   async publish(sandbox: {
     settings: SandboxSettings;
-    chain: Chain;
+    chain: ChainNode;
     urls: SandboxUrls;
     receiver: PinnedReceiver;
   }): Promise<void> {
@@ -144,38 +148,38 @@ export class SharedStore implements Cluster {
       }
     };
     const lost = async () => await relayer.drain();
-    await this.seat.stand(apiUrl, { gained, lost, changed, wait });
+    await this.member.elect(apiUrl, { gained, lost, changed, wait });
     started = true;
   }
 
   /** A relayer that looks at the chain only while this process leads. */
   leading(relayer: Relayer): Relayer {
     const whileLeading = (look: () => Promise<void>) => async () => {
-      if (this.seat.leads()) await look();
+      if (this.member.leads()) await look();
     };
     return {
       ...relayer,
       follow: whileLeading(async () => await relayer.follow()),
       observe: whileLeading(async () => await relayer.observe()),
-      readNow: async (id) => await (this.seat.leads() ? relayer.readNow(id) : relayer.read(id)),
+      readNow: async (id) => await (this.member.leads() ? relayer.readNow(id) : relayer.read(id)),
     };
   }
 
   /** Hands requests with an effect to whoever leads. */
-  forwarding(ownUrl: string): Services["handOver"] {
-    return handOverTo(this.seat, async () => await this.store.about("leader"), ownUrl);
+  forwarding(ownUrl: string): Services["forwardToLeader"] {
+    return forwardingTo(this.member, async () => await this.store.about("leader"), ownUrl);
   }
 
   /** Runs a step while no other process is in. @throws SandboxError sandbox_shared */
   async alone<T>(step: () => Promise<T>): Promise<T> {
-    return await this.seat.alone(step).catch((error: unknown) => {
-      if (!(error instanceof SeatTakenError)) throw error;
+    return await this.member.alone(step).catch((error: unknown) => {
+      if (!(error instanceof ClusterMemberError)) throw error;
       throw new SandboxError("sandbox_shared", error.message, { cause: error });
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.seat.close();
+    await this.member.close();
     await this.store.close();
   }
 }
@@ -183,11 +187,11 @@ export class SharedStore implements Cluster {
 /**
  * Opens the database of a sandbox's settings for a chain.
  *
- * @throws SandboxError database_mismatch; StoreUnavailableError, DatabaseUrlError, SeatTakenError.
+ * @throws SandboxError database_mismatch; StoreUnavailableError, DatabaseUrlError, ClusterMemberError.
  */
 export async function openShared(
   { store, fresh, log }: Pick<SandboxSettings, "fresh" | "log"> & { store: string },
-  chain: Chain,
+  chain: ChainNode,
 ): Promise<SharedStore> {
   const shared = await SharedStore.open(store, "owner", log);
   try {

@@ -8,7 +8,7 @@ import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fau
 import { ReceiverTap } from "./receiver-tap.ts";
 
 /** How long {@link SandboxReceiver.next} waits unless it is told, in milliseconds. */
-const patienceMs = 5_000;
+const nextTimeoutMs = 5_000;
 
 /** How many arrivals are kept. */
 const keptArrivals = 1_000;
@@ -88,7 +88,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
    * @throws SandboxError no_delivery when none comes in time.
    * @example await sandbox.receiver.next(({ status }) => status === 200)
    */
-  async next(matches: Waiter["matches"] = () => true, timeoutMs = patienceMs): Promise<Arrival> {
+  async next(matches: Waiter["matches"] = () => true, timeoutMs = nextTimeoutMs): Promise<Arrival> {
     const there = this.#arrivals.find((one) => !this.#taken.has(one) && matches(one));
     if (there !== undefined) {
       this.#taken.add(there);

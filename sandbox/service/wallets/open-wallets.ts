@@ -1,6 +1,6 @@
 import type { LocalAccount } from "viem";
 import type { WalletName } from "../../chain/genesis/roles.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { signingAccount } from "./signing-account.ts";
 import type { TestWallet } from "./test-wallet.ts";
 
@@ -9,7 +9,7 @@ export type TestWallets = { [W in WalletName]: TestWallet };
 
 /** Opens a wallet for each named test account. */
 export function openWallets(
-  { accounts }: Chain,
+  { accounts }: ChainNode,
   walletOf: (account: LocalAccount, name: WalletName) => TestWallet,
 ): TestWallets {
   const open = (name: WalletName) => walletOf(signingAccount(accounts.wallets[name]), name);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { SandboxDescription } from "../description.ts";
 
 /** How long a sandbox may take to say who it is, in milliseconds. */
-const patienceMs = 10_000;
+const answerTimeoutMs = 10_000;
 
 const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z.url() }) });
 
@@ -18,7 +18,7 @@ export async function findRunning(directory: string): Promise<SandboxDescription
   const description = text === null ? null : parseDescription(text);
   if (description === null) return null;
   const answer = await fetch(`${description.urls.control}/status`, {
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(answerTimeoutMs),
   })
     .then(async (response) => await response.json())
     .catch(() => null);

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { hexToBytes } from "viem";
 import type { Relayer } from "../../../relayer/relayer.ts";
-import type { Chain } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import {
   captureParts,
@@ -20,7 +20,7 @@ import type { SavedSandbox } from "./saved-sandbox.ts";
 export interface SavedSources {
   settings: SandboxSettings;
   gate: RequestGate;
-  chain: Chain;
+  chain: ChainNode;
   relayer: Relayer;
   parts: readonly Part[];
 }

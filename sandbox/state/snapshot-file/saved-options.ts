@@ -2,7 +2,7 @@ import { canonicalJson } from "../../../protocol/canonical-json.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxOptions } from "../../options/options.ts";
-import { settlePrograms } from "../../options/programs.ts";
+import { resolvePrograms } from "../../options/programs.ts";
 import { readKeptSettings } from "../data-directory/settings-file.ts";
 import type { SavedSandbox } from "./saved-sandbox.ts";
 import { readSnapshot } from "./snapshot-file.ts";
@@ -37,7 +37,7 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
   const asked = {
     seed: options.seed ?? seed,
     mode: options.mode ?? mode,
-    programs: options.programs === undefined ? programs : settlePrograms(options.programs),
+    programs: options.programs === undefined ? programs : resolvePrograms(options.programs),
   };
   if (canonicalJson(asked) !== canonicalJson({ seed, mode, programs }))
     throw new SandboxError(

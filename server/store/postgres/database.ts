@@ -14,7 +14,7 @@ export class DatabaseUrlError extends Error {
 }
 
 /** How long a connection or a statement may take, in milliseconds; longer is as good as never. */
-const patienceMs = 10_000;
+const answerTimeoutMs = 10_000;
 
 /** A PostgreSQL database with one schema for each sandbox in it. */
 export class Database {
@@ -38,7 +38,7 @@ export class Database {
     this.#config = {
       ...config,
       keepAlive: true,
-      connectionTimeoutMillis: patienceMs,
+      connectionTimeoutMillis: answerTimeoutMs,
       application_name: "routing-sandbox",
     };
     this.name = `${config.database ?? ""} at ${config.host ?? ""}:${config.port ?? 5432}, schema ${schema}`;
@@ -46,7 +46,7 @@ export class Database {
     const digest = createHash("sha256").update(schema).digest();
     this.channel = escapeIdentifier(`routing_sandbox_${digest.toString("hex", 0, 8)}`);
     this.#lockClass = digest.readInt32BE(0);
-    this.#pool = new Pool({ ...this.#config, max: 8, query_timeout: patienceMs });
+    this.#pool = new Pool({ ...this.#config, max: 8, query_timeout: answerTimeoutMs });
     // A connection that breaks off while nobody uses it is replaced when it is needed.
     this.#pool.on("error", () => {});
   }

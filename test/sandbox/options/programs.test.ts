@@ -67,7 +67,7 @@ test("a data directory goes on with its programs, seed and mode, and refuses oth
 test.for([
   [{ mode: "Deterministic" }, 'mode must be "deterministic" or "live", not "Deterministic"'],
   [{ seed: 5 }, "The seed must have 1 to 200 characters"],
-  [{ patienceMs: Number.NaN }, "patienceMs must be a whole number"],
+  [{ receiptTimeoutMs: Number.NaN }, "receiptTimeoutMs must be a whole number"],
   [{ dataDirectory: "" }, "dataDirectory is empty"],
   [{ confirmations: 0 }, "confirmations must be a whole number from 1 to 1000, not 0"],
 ] as const)("refuses the option %j", async ([options, reason]) => {

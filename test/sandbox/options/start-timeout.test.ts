@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { readGuardRecord } from "../../../sandbox/chain/anvil/guard-record.ts";
-import type { Chain } from "../../../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { findProcess } from "../../../sandbox/lib/processes.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
@@ -116,7 +116,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
   test("once that answers", async () => {
     const dataDirectory = join(await temporaryFolder(), "kept");
     let pid = 0;
-    const adaptChain = async (chain: Chain) => {
+    const adaptChain = async (chain: ChainNode) => {
       ({ pid } = chain.anvil);
       process.kill(pid, "SIGSTOP");
       return chain;
@@ -134,7 +134,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
     await (await open({})).save(file);
     const before = await stateFolders();
     let pid = 0;
-    const adaptChain = async (chain: Chain) => {
+    const adaptChain = async (chain: ChainNode) => {
       ({ pid } = chain.anvil);
       process.kill(pid, "SIGSTOP");
       return chain;
@@ -168,7 +168,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
 
 test("a start whose Anvil does not answer a question fails before its time is over", async () => {
   let pid = 0;
-  const adaptChain = async (chain: Chain) => {
+  const adaptChain = async (chain: ChainNode) => {
     ({ pid } = chain.anvil);
     process.kill(pid, "SIGSTOP");
     return chain;
@@ -210,7 +210,7 @@ describe("a database that takes connections and never answers", () => {
   test("ends a start when its time is over, with its Anvil", async () => {
     const store = await silentDatabase();
     let pid = 0;
-    const adaptChain = async (chain: Chain) => {
+    const adaptChain = async (chain: ChainNode) => {
       ({ pid } = chain.anvil);
       return chain;
     };

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Liar } from "../../../check-contract/liar.ts";
+import { TamperedNode } from "../../../check-contract/tampered-node.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { sendEnrollment } from "./sent-enrollment.ts";
 
-const node = new Liar();
+const node = new TamperedNode();
 let sandbox: Sandbox;
 let start: Snapshot;
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
   start = await sandbox.snapshot();
 });
 beforeEach(async () => {
-  node.repent();
+  node.clear();
   await start.restore();
 });
 afterAll(async () => await sandbox.close());

@@ -2,8 +2,8 @@ import { type Hex, slice } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { Stage } from "../../../check-contract/stage.ts";
+import { usdc } from "../../../protocol/amount.ts";
 
-const usdc = 1_000_000n;
 const rawLog = z.looseObject({
   data: z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x")),
   logIndex: z.string(),
@@ -21,7 +21,7 @@ afterAll(async () => await stage.close());
 async function payTwiceAndList(lie: (logs: RawLog[]) => RawLog[]): Promise<void> {
   await stage.succeed("buyer", stage.pay(stage.purchase, 10n * usdc));
   await stage.succeed("buyer", stage.pay(stage.purchase, 5n * usdc));
-  stage.liar.tell("eth_getLogs", (answer, parameters) =>
+  stage.tampered.tell("eth_getLogs", (answer, parameters) =>
     JSON.stringify(parameters).includes("blockHash") ? answer : lie(z.array(rawLog).parse(answer)),
   );
 }

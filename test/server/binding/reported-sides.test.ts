@@ -4,6 +4,7 @@ import { z } from "zod";
 import { contractWalletAbi } from "../../../check-contract/adversary-abi.ts";
 import { Stage } from "../../../check-contract/stage.ts";
 import type { StageAnswer } from "../../../check-contract/staged-service.ts";
+import { usdc } from "../../../protocol/amount.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 
 const object = z.looseObject({});
@@ -35,16 +36,16 @@ async function lieAboutPayment(lies: Lies): Promise<{ answer: StageAnswer; hash:
   const honest = object.parse(
     await stage.client.request({ method: "eth_getBlockByNumber", params: [number, false] }),
   );
-  stage.liar.tell("eth_getTransactionReceipt", (answer) => receipt(receiptShape.parse(answer)));
+  stage.tampered.tell("eth_getTransactionReceipt", (answer) => receipt(receiptShape.parse(answer)));
   let asked = 0;
-  stage.liar.tell("eth_getBlockByNumber", (answer, parameters) => {
+  stage.tampered.tell("eth_getBlockByNumber", (answer, parameters) => {
     const [at] = z.array(z.unknown()).parse(parameters);
     if (at !== number && at !== toHex(blockNumber - 1n)) return answer;
     asked += 1;
     // First the receipt's block is asked for; then whether the head, which is the same block, is still there.
     return asked === 1 ? block(honest) : answer;
   });
-  stage.liar.tell("eth_getLogs", (answer, parameters) =>
+  stage.tampered.tell("eth_getLogs", (answer, parameters) =>
     JSON.stringify(parameters).includes("blockHash") ? logs(z.array(object).parse(answer)) : answer,
   );
   return { answer: await stage.reconcile(stage.purchase, [hash]), hash, blockHash };
@@ -142,8 +143,8 @@ test("a contradiction shows the hash and the block that differ", async () => {
 test("a transaction that the node always tells without a block is reported as pending, though it has a receipt", async () => {
   const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
   const pending = (answer: unknown) => ({ ...object.parse(answer), blockHash: null, blockNumber: null });
-  stage.liar.tell("eth_getTransactionByHash", pending);
-  stage.liar.tell("eth_getTransactionByBlockHashAndIndex", pending);
+  stage.tampered.tell("eth_getTransactionByHash", pending);
+  stage.tampered.tell("eth_getTransactionByBlockHashAndIndex", pending);
   const answer = await stage.reconcile(stage.purchase, [hash]);
   expect(answer).toMatchObject({ code: "binding_mismatch", failed: ["mined", "canonical"] });
   expect(failedChecks(answer).get("mined")).toMatchObject({ expected: "mined", actual: "pending" });
@@ -165,8 +166,6 @@ test("logs of other transactions in the same block are no contradiction", async 
   });
   expect(await stage.reconcile(stage.second, hashes.slice(1))).toMatchObject({ status: 200, code: null });
 });
-
-const usdc = 1_000_000n;
 
 /** Reconciles a transaction that is no accepted payment of the first purchase. */
 async function refuse(hash: Hex): Promise<StageAnswer> {

@@ -4,11 +4,11 @@ import type { z } from "zod";
 import { Stage } from "../../../check-contract/stage.ts";
 import type { Outgoing } from "../../../check-contract/staged-chain.ts";
 import type { StageAnswer, StagedMerchant, StagedPurchase } from "../../../check-contract/staged-service.ts";
+import { usdc } from "../../../protocol/amount.ts";
 import type { CheckName } from "../../../protocol/binding/check-binding.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 
-const usdc = 1_000_000n;
 let stage: Stage;
 beforeAll(async () => {
   stage = await Stage.open();

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const address = receiver.address();
   if (address === null || typeof address === "string") throw new Error("The receiver must listen on a port.");
   receiverUrl = `http://127.0.0.1:${address.port}/`;
-  stage = await Stage.open({ seed: "errors", patienceMs: 30_000, receiverUrl });
+  stage = await Stage.open({ seed: "errors", receiptTimeoutMs: 30_000, receiverUrl });
   merchant = await stage.enrolledMerchant();
   mark = await stage.sandbox.snapshot();
 });
@@ -173,7 +173,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   route_not_found: async () => await stage.get("/v1/routing/nothing"),
   method_not_allowed: async () => await stage.raw("/v1/routing/capabilities", { method: "DELETE" }),
   idempotency_in_flight: async () => {
-    await using impatient = await Stage.open({ seed: "impatient", patienceMs: 50, receiverUrl });
+    await using impatient = await Stage.open({ seed: "impatient", receiptTimeoutMs: 50, receiverUrl });
     await impatient.enrolledMerchant();
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();

@@ -13,7 +13,7 @@ let mark: Snapshot;
 beforeAll(async () => {
   receiver = createServer((request, response) => receive(request, response));
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  stage = await Stage.open({ seed: "idempotency", patienceMs: 30_000, receiverUrl: receiverUrl() });
+  stage = await Stage.open({ seed: "idempotency", receiptTimeoutMs: 30_000, receiverUrl: receiverUrl() });
   merchantId = (await stage.enrolledMerchant()).id;
   mark = await stage.sandbox.snapshot();
 });
@@ -325,7 +325,7 @@ test("the same key with another body cannot take over an effect that is under wa
 test("the identical request while the first is under way is told to come again, and then gets its answer", async () => {
   await using impatient = await Stage.open({
     seed: "impatient",
-    patienceMs: 50,
+    receiptTimeoutMs: 50,
     receiverUrl: receiverUrl(),
   });
   await impatient.enrolledMerchant();

@@ -8,7 +8,7 @@ let merchant: Schema<"Merchant">;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "several-keys", patienceMs: 30_000 });
+  stage = await Stage.open({ seed: "several-keys", receiptTimeoutMs: 30_000 });
   merchant = await stage.fundedMerchant();
   mark = await stage.sandbox.snapshot();
 });

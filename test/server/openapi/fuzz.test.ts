@@ -15,7 +15,7 @@ let known: Known;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "fuzz", patienceMs: 30_000 });
+  stage = await Stage.open({ seed: "fuzz", receiptTimeoutMs: 30_000 });
   const pending = await stage.createMerchant();
   const merchant = await stage.enrolledMerchant();
   const created = await stage.createPurchase(merchant);

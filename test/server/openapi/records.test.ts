@@ -9,7 +9,7 @@ import { RelayOperations } from "./records/relay-operations.ts";
 test("every kind of record in every state is as the description says, without a field or a code that it does not name", {
   timeout: 120_000,
 }, async () => {
-  await using stage = await Stage.open({ seed: "records", patienceMs: 200 });
+  await using stage = await Stage.open({ seed: "records", receiptTimeoutMs: 200 });
   const check = new RecordCheck((await stage.raw("/v1/routing/openapi.json")).text);
   const faults: string[] = [];
   const hold = (name: string, look: () => void) => {

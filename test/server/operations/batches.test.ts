@@ -13,7 +13,7 @@ let mark: Snapshot;
 
 /** The buyer pays an active purchase and one that its merchant has registered, which the service does not know yet, in one batch. */
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "batches", patienceMs: 30_000 });
+  stage = await Stage.open({ seed: "batches", receiptTimeoutMs: 30_000 });
   const merchant = await stage.enrolledMerchant();
   paid = await stage.activePurchase(merchant);
   registered = await stage.createPurchase(merchant);

@@ -9,7 +9,7 @@ let merchant: Schema<"Merchant">;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "deadlines", patienceMs: 30_000 });
+  stage = await Stage.open({ seed: "deadlines", receiptTimeoutMs: 30_000 });
   merchant = await stage.enrolledMerchant();
   mark = await stage.sandbox.snapshot();
 });

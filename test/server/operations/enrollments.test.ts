@@ -11,7 +11,7 @@ let purchase: Schema<"Purchase">;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "enrollments", patienceMs: 30_000 });
+  stage = await Stage.open({ seed: "enrollments", receiptTimeoutMs: 30_000 });
   merchant = await stage.enrolledMerchant("1000000000");
   purchase = await stage.createPurchase(merchant);
   mark = await stage.sandbox.snapshot();

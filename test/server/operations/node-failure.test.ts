@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { Liar } from "../../../check-contract/liar.ts";
+import { TamperedNode } from "../../../check-contract/tampered-node.ts";
 import { problem, Stage } from "../stage.ts";
 
 test("a key whose request the node failed after its transaction was sent stays with it, and gets its success", async () => {
-  const liar = new Liar();
+  const tampered = new TamperedNode();
   await using stage = await Stage.open({
     seed: "node-failure",
-    patienceMs: 30_000,
-    adaptChain: async (chain) => liar.adapt(chain),
+    receiptTimeoutMs: 30_000,
+    adaptChain: async (chain) => tampered.adapt(chain),
   });
   const merchant = await stage.enrolledMerchant();
   const [first, second] = [await stage.createPurchase(merchant), await stage.createPurchase(merchant)];
@@ -18,14 +18,14 @@ test("a key whose request the node failed after its transaction was sent stays w
       { "Idempotency-Key": "activate-1" },
     );
   // The logs of a block are read once the transaction that was sent is in it.
-  liar.tell("eth_getLogs", (answer, parameters) => {
+  tampered.tell("eth_getLogs", (answer, parameters) => {
     if (JSON.stringify(parameters).includes("blockHash")) throw new Error("The node fails.");
     return answer;
   });
   const failed = await activate(first);
   expect(failed.status).toBe(503);
   expect(problem(failed).code).toBe("rpc_unavailable");
-  liar.repent();
+  tampered.clear();
   const other = await activate(second);
   expect(other.status).toBe(422);
   expect(problem(other).code).toBe("idempotency_key_reused");

@@ -10,7 +10,7 @@ let merchant: Schema<"Merchant">;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "offer-bounds", patienceMs: 30_000 });
+  stage = await Stage.open({ seed: "offer-bounds", receiptTimeoutMs: 30_000 });
   merchant = await stage.enrolledMerchant();
   mark = await stage.sandbox.snapshot();
 });

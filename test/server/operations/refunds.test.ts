@@ -15,7 +15,7 @@ const cap = 1_000_000_000_000n;
 const day = 86_400;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "refunds", patienceMs: 30_000 });
+  stage = await Stage.open({ seed: "refunds", receiptTimeoutMs: 30_000 });
   mark = await stage.sandbox.snapshot();
 });
 

@@ -17,7 +17,7 @@ let stage: Stage;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "relayed refusals", patienceMs: 30_000 });
+  stage = await Stage.open({ seed: "relayed refusals", receiptTimeoutMs: 30_000 });
   mark = await stage.sandbox.snapshot();
 });
 

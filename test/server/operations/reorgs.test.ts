@@ -14,7 +14,7 @@ let mark: Snapshot;
 const cap = 1_000_000_000_000n;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "reorgs", patienceMs: 30_000 });
+  stage = await Stage.open({ seed: "reorgs", receiptTimeoutMs: 30_000 });
   merchant = await stage.fundedMerchant();
   mark = await stage.sandbox.snapshot();
 });

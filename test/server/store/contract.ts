@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Address, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BudgetRecord } from "../../../relayer/journal.ts";
-import type { OperationRecord, OperationStatus } from "../../../relayer/relayer.ts";
+import type { OperationStatus, RelayOperationRecord } from "../../../relayer/relayer.ts";
 import type { EventRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Filter, Store } from "../../../server/store/store.ts";
 
@@ -309,7 +309,7 @@ export function signerOf(program: string): Address {
 
 /** An operation as it is put, whatever was there. */
 export function operation(program: string, sequence: number, status: OperationStatus, nonce: number | null) {
-  const value: OperationRecord = {
+  const value: RelayOperationRecord = {
     operation_id: `op_${program}_${sequence}`,
     epoch: zeroHash,
     business_key: zeroHash,

@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)(`an identical request at two processes at once ${i
     server = await startPostgres();
     const store = server.url("identical");
     // However slow the machine is, nothing is answered before it is done.
-    owner = await runSandbox({ store, patienceMs: 120_000 });
+    owner = await runSandbox({ store, receiptTimeoutMs: 120_000 });
     member = await joinAs(owner.description, "--store", store);
     actors = await castActors(owner.description);
     ({ credential } = await Session.open(actors, silentNarrator));

@@ -96,7 +96,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
       receiverUrl: `http://receiver.test:${receiver.port}/`,
       resolveHost: async () => ({ address: "127.0.0.1", family: 4 }),
       deliveryTimeoutMs: 3_000,
-      patienceMs: 60_000,
+      receiptTimeoutMs: 60_000,
     });
     const { event_id } = merchantSchema.parse(
       JSON.parse((await send(owner, credential, creation(owner))).text),

@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { type OperationRecord, operationStatuses, toPublicOperation } from "../../../../relayer/operation.ts";
+import {
+  operationStatuses,
+  type RelayOperationRecord,
+  toRelayOperation,
+} from "../../../../relayer/operation.ts";
 import { readSuperseded } from "../../../../server/store/relayer-journal.ts";
 import type { Sources } from "../sources.ts";
 import type { RelayOperationView, ViewPage } from "../views.ts";
@@ -31,13 +35,13 @@ export async function readRelayOperations(
 
 /** An operation in the shape that is answered. */
 export async function viewRelayOperation(
-  operation: OperationRecord,
+  operation: RelayOperationRecord,
   { services, labels }: Sources,
 ): Promise<RelayOperationView> {
   const { program, kind, subject, sequence, status, status_reason, error, nonce, hash } = operation;
   const refund = subject.type === "refund" ? await services.store.get("refunds", subject.id) : undefined;
   const superseded = await readSuperseded(services.store, operation);
-  const { attempt, cost_wei, reserved_wei, reorg_count } = toPublicOperation(operation, superseded);
+  const { attempt, cost_wei, reserved_wei, reorg_count } = toRelayOperation(operation, superseded);
   return {
     id: operation.operation_id,
     program,
@@ -74,7 +78,7 @@ export async function viewRelayOperation(
   };
 }
 
-function mentions({ operation_id, subject, transactions }: OperationRecord, text: string): boolean {
+function mentions({ operation_id, subject, transactions }: RelayOperationRecord, text: string): boolean {
   const wanted = text.toLowerCase();
   return [operation_id, subject.id, ...transactions.map(({ hash }) => hash)].some((field) =>
     field.toLowerCase().includes(wanted),

@@ -2,7 +2,7 @@ import type { EIP1193RequestFn, Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
-import type { Chain } from "../../../../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { ask } from "../../../ask.ts";
@@ -170,7 +170,7 @@ describe("while a node that mines at once is late with a transaction's block,", 
   let looks: number | null = null;
 
   /** A node that mines late and says that it mines at once, as Anvil does for a moment. */
-  function lateNode({ client, request: forward }: Chain): EIP1193RequestFn {
+  function lateNode({ client, request: forward }: ChainNode): EIP1193RequestFn {
     const request = async (call: { method: string; params?: unknown }): Promise<unknown> => {
       if (looks !== null && call.method === "anvil_getAutomine") return true;
       if (looks !== null && call.method === "txpool_status") {

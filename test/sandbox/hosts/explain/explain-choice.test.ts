@@ -5,12 +5,12 @@ import { Stage } from "../../../../check-contract/stage.ts";
 import type { Outgoing } from "../../../../check-contract/staged-chain.ts";
 import type { StagedPurchase } from "../../../../check-contract/staged-service.ts";
 import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
+import { usdc } from "../../../../protocol/amount.ts";
 import { type BindingCheck, type CheckName, checkNames } from "../../../../protocol/binding/check-binding.ts";
 import { collectRefundCall, expireCall } from "../../../../protocol/call.ts";
 import { type Explanation, explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { nameCause } from "../../../../sandbox/hosts/explain/name-cause.ts";
 
-const usdc = 1_000_000n;
 let stage: Stage;
 beforeAll(async () => {
   stage = await Stage.open();

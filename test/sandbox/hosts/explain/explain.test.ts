@@ -5,13 +5,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { attacks } from "../../../../check-contract/attacks/all.ts";
 import { Stage } from "../../../../check-contract/stage.ts";
+import { usdc } from "../../../../protocol/amount.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { renderExplanation } from "../../../../sandbox/hosts/explain/render-explanation.ts";
 import { cli } from "../../../cli/program.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
-const usdc = 1_000_000n;
 let stage: Stage;
 beforeAll(async () => {
   stage = await Stage.open();

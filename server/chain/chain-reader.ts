@@ -75,7 +75,7 @@ export interface ChainRevert {
 }
 
 /** The chain, as the API reads it. Nothing here sends a transaction. */
-export interface Chain {
+export interface ChainReader {
   /** The chain's id and epoch as they are now. */
   identity(): Promise<{ chainId: number; epoch: Hex }>;
   /** Everything about one transaction hash, recomputed where a node's word is not needed. */

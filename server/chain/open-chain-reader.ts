@@ -4,12 +4,12 @@ import type { Deployment } from "../deployment.ts";
 import { atOneHead } from "./at-one-head.ts";
 import {
   type BlockPoint,
-  type Chain,
   type ChainCall,
   type ChainProgram,
+  type ChainReader,
   type ChainRevert,
   ChainUnavailableError,
-} from "./chain.ts";
+} from "./chain-reader.ts";
 import { connectDeployed, type DeployedNode, readIdentity, unlessZero } from "./deployed-node.ts";
 import { transactionObserver } from "./observe-transaction.ts";
 import { readCover, readFunding } from "./read-funding.ts";
@@ -24,9 +24,9 @@ const routes = [null, "registrar_offer", "merchant_direct"] as const;
  *
  * Every answer of several parts is read at one block, by its hash.
  *
- * @example nodeChain(request, deployment)
+ * @example openChainReader(request, deployment)
  */
-export function nodeChain(request: EIP1193RequestFn, deployment: Deployment): Chain {
+export function openChainReader(request: EIP1193RequestFn, deployment: Deployment): ChainReader {
   const node = connectDeployed(request, deployment);
   const { client, registrar, token } = node;
   return guarded({
@@ -88,7 +88,7 @@ function toRevert(data: Hex): ChainRevert {
 }
 
 /** Turns every failure to talk to the node into one error. */
-function guarded(chain: Chain): Chain {
+function guarded(chain: ChainReader): ChainReader {
   const guard =
     <A extends unknown[], R>(read: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {

@@ -1,14 +1,14 @@
-import type { LoanTerm } from "./loan-term.ts";
+import type { LeaseGuard } from "./lease-guard.ts";
 
 /**
- * Lends an object: its methods are refused once the loan is over, and what they begin before is noted.
+ * Guards an object: its methods are refused once the lease is over, and what they begin before is noted.
  *
- * @param own - what the borrower finds in place of the object's, which notes for itself what has to be waited for.
+ * @param own - what the test finds in place of the object's, which notes for itself what has to be waited for.
  * @param isStepwise - whether all methods note for themselves, step by step; as a whole, some of them may wait without end.
  */
-export function lend<T extends object>(
+export function guardCalls<T extends object>(
   owner: T,
-  term: LoanTerm,
+  guard: LeaseGuard,
   { own = {}, isStepwise = false }: { own?: Partial<T>; isStepwise?: boolean } = {},
 ): T {
   return new Proxy(owner, {
@@ -17,9 +17,9 @@ export function lend<T extends object>(
       const value: unknown = isOwn ? Reflect.get(own, name) : Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
       return (...args: unknown[]): unknown => {
-        term.require(String(name));
+        guard.require(String(name));
         const answer: unknown = Reflect.apply(value, target, args);
-        if (!isOwn && !isStepwise) term.note(answer);
+        if (!isOwn && !isStepwise) guard.note(answer);
         return answer;
       };
     },

@@ -2,31 +2,31 @@ import type { Hex, LocalAccount } from "viem";
 import type { ChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
 import { TestWallet, type WalletContracts } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { WalletTransaction } from "../../sandbox/service/wallets/wallet.ts";
-import type { LoanTerm } from "./loan-term.ts";
+import type { LeaseGuard } from "./lease-guard.ts";
 
 /**
  * A wallet that sends as the sandbox's own does, from the nonce to the transaction as one, and looks for receipts through the lent
- * client: that one refuses the next look once the loan is over, as a transaction that nobody mines would be waited for without end.
+ * client: that one refuses the next look once the lease is over, as a transaction that nobody mines would be waited for without end.
  */
-export class LentWallet extends TestWallet {
+export class LeasedWallet extends TestWallet {
   readonly #own: TestWallet;
-  readonly #term: LoanTerm;
+  readonly #guard: LeaseGuard;
 
   constructor(wallet: {
     own: TestWallet;
     account: LocalAccount;
     client: ChainClient;
     contracts: WalletContracts;
-    term: LoanTerm;
+    guard: LeaseGuard;
   }) {
     super(wallet.account, wallet.client, wallet.contracts);
     this.#own = wallet.own;
-    this.#term = wallet.term;
+    this.#guard = wallet.guard;
   }
 
   override async submit(transaction: WalletTransaction): Promise<Hex> {
     const submitted = this.#own.submit(transaction);
-    this.#term.note(submitted);
+    this.#guard.note(submitted);
     return await submitted;
   }
 }

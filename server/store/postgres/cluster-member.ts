@@ -8,16 +8,16 @@ import type { PostgresStore } from "./postgres-store.ts";
 import { Reader } from "./reader.ts";
 
 /** `owner`: the one process that has chain, clock and control. `member`: one that only answers the API. */
-export type SeatRole = "owner" | "member";
+export type ClusterRole = "owner" | "member";
 
 /** Another process holds the lock that this one needs. */
-export class SeatTakenError extends Error {
-  override name = "SeatTakenError";
+export class ClusterMemberError extends Error {
+  override name = "ClusterMemberError";
 }
 
-/** What a seat tells the process that holds it. */
-export interface SeatListener {
-  /** This process leads from now on; awaited before {@link Seat.leads} says so. */
+/** What an election tells its process. */
+export interface ElectionListener {
+  /** This process leads from now on; awaited before {@link ClusterMember.leads} says so. */
   gained: () => Promise<void>;
   /** It does not lead any more, and will not again before this has resolved. */
   lost: () => Promise<void>;
@@ -36,9 +36,9 @@ export const lookEveryMs = 50;
  * One of the processes leads: the relayer's journal is written by it alone and over this very connection, so that the end of the
  * connection ends both at once and no nonce is ever claimed by two.
  */
-export class Seat {
+export class ClusterMember {
   readonly #store: PostgresStore;
-  readonly #role: SeatRole;
+  readonly #role: ClusterRole;
   #client: Client;
   #ended: Promise<void>;
   #lease: { reader: Reader; commits: CommitQueue } | null = null;
@@ -46,20 +46,20 @@ export class Seat {
   #closing = false;
   #sitting: Promise<void> | null = null;
 
-  private constructor(store: PostgresStore, role: SeatRole, client: Client) {
+  private constructor(store: PostgresStore, role: ClusterRole, client: Client) {
     this.#store = store;
     this.#role = role;
     this.#client = client;
     this.#ended = endOf(client);
   }
 
-  /** Takes a seat. @throws SeatTakenError when there is an owner already; StoreUnavailableError. */
-  static async take(store: PostgresStore, role: SeatRole): Promise<Seat> {
+  /** Joins the cluster of a database. @throws ClusterMemberError when there is an owner already; StoreUnavailableError. */
+  static async join(store: PostgresStore, role: ClusterRole): Promise<ClusterMember> {
     const client = await store.database.connect();
-    const seat = new Seat(store, role, client);
-    if (await seat.#sit(client)) return seat;
+    const member = new ClusterMember(store, role, client);
+    if (await member.#takeLock(client)) return member;
     await client.end();
-    throw new SeatTakenError(
+    throw new ClusterMemberError(
       "Another sandbox runs on this database and schema; stop it, choose another schema, or join it with routing-sandbox join.",
     );
   }
@@ -88,17 +88,17 @@ export class Seat {
    * @param name - is written down while this process leads, for {@link PostgresStore.about} `leader`.
    * @returns when it leads, or somebody else does.
    */
-  async stand(name: string, listener: SeatListener): Promise<void> {
+  async elect(name: string, listener: ElectionListener): Promise<void> {
     await this.#look(this.#client, name, listener);
     this.#sitting = this.#stay(name, listener);
   }
 
-  /** Runs a step while no other process is in. @throws SeatTakenError when one is. */
+  /** Runs a step while no other process is in. @throws ClusterMemberError when one is. */
   async alone<T>(step: () => Promise<T>): Promise<T> {
     const members = this.#store.database.lock("members");
     const ask = async (text: string) => (await reaching(async () => await this.#client.query(text))).rows[0];
     if (!(await ask(`SELECT pg_try_advisory_lock(${members}) AS taken`)).taken)
-      throw new SeatTakenError(
+      throw new ClusterMemberError(
         "Other processes use this sandbox too: stop those that joined it, then try again.",
       );
     try {
@@ -118,7 +118,7 @@ export class Seat {
   }
 
   /** Takes the lock of the role on a new connection. @returns false when somebody else has it. */
-  async #sit(client: Client): Promise<boolean> {
+  async #takeLock(client: Client): Promise<boolean> {
     const { database } = this.#store;
     if (this.#role === "member")
       await client.query(`SELECT pg_advisory_lock_shared(${database.lock("members")})`);
@@ -139,7 +139,7 @@ export class Seat {
   }
 
   /** Stays seated whatever becomes of connections. */
-  async #stay(name: string, listener: SeatListener): Promise<void> {
+  async #stay(name: string, listener: ElectionListener): Promise<void> {
     for (;;) {
       const client = this.#client;
       client.on("notification", listener.changed);
@@ -165,13 +165,13 @@ export class Seat {
     );
   }
 
-  async #sitAgain({ wait }: SeatListener): Promise<void> {
+  async #sitAgain({ wait }: ElectionListener): Promise<void> {
     while (!this.#closing) {
       try {
         const client = await this.#store.database.connect();
         this.#client = client;
         this.#ended = endOf(client);
-        if (await this.#sit(client)) return;
+        if (await this.#takeLock(client)) return;
         await client.end();
       } catch {
         // The database is away; it is asked again.
@@ -181,7 +181,7 @@ export class Seat {
   }
 
   /** Leads when nobody else does. */
-  async #look(client: Client, name: string, listener: SeatListener): Promise<void> {
+  async #look(client: Client, name: string, listener: ElectionListener): Promise<void> {
     const { database } = this.#store;
     const { rows } = await client.query(`SELECT pg_try_advisory_lock(${database.lock("leader")}) AS taken`);
     if (!rows[0].taken) return;

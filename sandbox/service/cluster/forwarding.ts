@@ -1,6 +1,6 @@
 import type { Answer } from "../../../server/http/answer.ts";
-import type { HandedRequest, Services } from "../../../server/services.ts";
-import type { Seat } from "../../../server/store/postgres/seat.ts";
+import type { ForwardedRequest, Services } from "../../../server/services.ts";
+import type { ClusterMember } from "../../../server/store/postgres/cluster-member.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { wait } from "../../lib/wait.ts";
 
@@ -16,14 +16,14 @@ const passedOn = ["Content-Type", "Idempotent-Replayed", "Retry-After", "WWW-Aut
  * Hands a request to the process that leads, and waits for one where none answers: requests with an effect carry an idempotency key, so
  * that the next to lead goes on with what the last one began.
  */
-export function handOverTo(
-  seat: Pick<Seat, "leads">,
+export function forwardingTo(
+  member: Pick<ClusterMember, "leads">,
   leader: () => Promise<string | null>,
   ownUrl: string,
-): Services["handOver"] {
+): Services["forwardToLeader"] {
   return async (request) => {
     const deadline = performance.now() + leaderWaitMs;
-    while (!seat.leads()) {
+    while (!member.leads()) {
       const url = await leader();
       // Written down by this process when it last led.
       const answer = url === null || url === ownUrl ? null : await ask(url, request);
@@ -37,7 +37,7 @@ export function handOverTo(
 }
 
 /** @returns null when nobody answers. */
-async function ask(url: string, { method, path, headers, body }: HandedRequest): Promise<Answer | null> {
+async function ask(url: string, { method, path, headers, body }: ForwardedRequest): Promise<Answer | null> {
   try {
     const response = await fetch(new URL(path, url), { method, headers, body: new Uint8Array(body) });
     const passed = passedOn.flatMap((name) => {

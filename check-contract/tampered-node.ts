@@ -1,11 +1,11 @@
 import type { EIP1193RequestFn } from "viem";
-import type { Chain } from "../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../sandbox/chain/genesis/start-chain.ts";
 
 /** Changes one answer of the node; what it returns is what the service is told. */
 export type Lie = (answer: unknown, parameters: unknown) => unknown;
 
 /** A node between the service and the chain that tells the truth until it is given a lie for a method. */
-export class Liar {
+export class TamperedNode {
   readonly #lies = new Map<string, Lie>();
 
   /** From now on every answer to a method goes through the lie. */
@@ -14,12 +14,12 @@ export class Liar {
   }
 
   /** Tells the truth again. */
-  repent(): void {
+  clear(): void {
     this.#lies.clear();
   }
 
   /** The chain as the service sees it through this node; wallets and tests still talk to the chain itself. */
-  adapt(chain: Chain): Chain {
+  adapt(chain: ChainNode): ChainNode {
     const { request } = chain.client;
     const lying = async (call: { method: string; params?: unknown }) => {
       const answer: unknown = await Reflect.apply(request, undefined, [call]);

@@ -1,7 +1,7 @@
 import { SandboxError } from "../../sandbox/lib/sandbox-error.ts";
 
-/** The time for which one test has the sandbox: calls after it are refused, and those that were begun in it are waited for. */
-export class LoanTerm {
+/** Guards a sandbox while one test has it: calls after it are refused, and those that were begun in it are waited for. */
+export class LeaseGuard {
   #isOver = false;
   readonly #underWay = new Set<Promise<void>>();
 
@@ -9,11 +9,11 @@ export class LoanTerm {
     return this.#isOver;
   }
 
-  /** @throws SandboxError not_lent once the term is over. */
+  /** @throws SandboxError not_leased once the lease is over. */
   require(call: string): void {
     if (!this.#isOver) return;
     throw new SandboxError(
-      "not_lent",
+      "not_leased",
       `The test that had this sandbox is over, and still calls ${call}(); await everything that a test begins.`,
     );
   }

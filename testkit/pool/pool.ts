@@ -2,20 +2,20 @@ import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { SandboxError } from "../../sandbox/lib/sandbox-error.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
-import { lentSandbox } from "./lent-sandbox.ts";
-import { LoanTerm } from "./loan-term.ts";
+import { LeaseGuard } from "./lease-guard.ts";
+import { leasedSandbox } from "./leased-sandbox.ts";
 
 /** A sandbox that a test has for as long as it runs. */
-export interface Loan {
+export interface Lease {
   sandbox: Sandbox;
-  /** Ends the loan: from here on the sandbox refuses this borrower; resolves when what it had under way has ended. */
+  /** Ends the lease: from here on the sandbox refuses this test; resolves when what it had under way has ended. */
   end: () => Promise<void>;
 }
 
-/** Lends sandboxes to tests, each as new. */
-export interface Loans {
-  /** @throws SandboxError not_lent while another test has the only one. */
-  lend(): Promise<Loan>;
+/** Leases sandboxes to tests, each reset before the next test. */
+export interface Pool {
+  /** @throws SandboxError not_leased while another test has the only one. */
+  lease(): Promise<Lease>;
   close(): Promise<void>;
 }
 
@@ -25,42 +25,42 @@ interface Kept {
 }
 
 /**
- * Lends one sandbox to one test after the other (`worker`), or each test its own (`test`).
+ * Leases one sandbox to one test after the other (`worker`), or each test its own (`test`).
  *
- * @example const loans = openLoans({ seed: "checkout" }, "worker")
+ * @example const pool = openPool({ seed: "checkout" }, "worker")
  */
-export function openLoans(options: SandboxOptions, scope: "worker" | "test"): Loans {
+export function openPool(options: SandboxOptions, scope: "worker" | "test"): Pool {
   if (scope === "test")
     return {
-      async lend() {
+      async lease() {
         const sandbox = await createSandbox(options);
         return { sandbox, end: async () => await sandbox.close() };
       },
       async close() {},
     };
   let kept: Kept | null = null;
-  let isLent = false;
+  let isLeased = false;
   return {
-    async lend() {
-      if (isLent)
+    async lease() {
+      if (isLeased)
         throw new SandboxError(
-          "not_lent",
+          "not_leased",
           'Two tests want the sandbox of this worker at once, as with test.concurrent; give each its own: sandboxTest({ scope: "test" }).',
         );
-      isLent = true;
+      isLeased = true;
       try {
         kept = kept === null ? await open(options) : await asNew(kept, options);
       } catch (error) {
         kept = null;
-        isLent = false;
+        isLeased = false;
         throw error;
       }
-      const term = new LoanTerm();
+      const guard = new LeaseGuard();
       return {
-        sandbox: lentSandbox(kept.sandbox, term),
+        sandbox: leasedSandbox(kept.sandbox, guard),
         async end() {
-          await term.end();
-          isLent = false;
+          await guard.end();
+          isLeased = false;
         },
       };
     },

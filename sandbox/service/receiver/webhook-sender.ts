@@ -10,7 +10,7 @@ import type { DeliveryFaults } from "./delivery-fault.ts";
  * Opens the way of notifications out of the service: deliveries to the pinned receiver, the pauses between them, and the faults
  * that end the process on the way.
  */
-export function openOutlet(parts: {
+export function openWebhookSender(parts: {
   receiver: PinnedReceiver;
   timeoutMs: number;
   clock: Pick<SandboxClock, "mode" | "travel">;

@@ -1,0 +1,45 @@
+import type { LocalAccount } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts";
+import { openWallets } from "../../sandbox/service/wallets/open-wallets.ts";
+import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
+import { guardCalls } from "./guard-calls.ts";
+import type { LeaseGuard } from "./lease-guard.ts";
+import { leasedChain } from "./leased-chain.ts";
+import { LeasedWallet } from "./leased-wallet.ts";
+
+/**
+ * A sandbox that refuses whoever still uses it when the lease is over, and notes what is begun before: what a test leaves under way
+ * must not reach the next one. Only what is asked of the URLs themselves, and middleware that the client is given, go past this.
+ */
+export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
+  const clock = guardCalls(sandbox.clock, guard);
+  const chain = leasedChain(sandbox.chain, clock, guard);
+  const { contracts } = sandbox.description;
+  const walletOf = (own: TestWallet, account: LocalAccount): TestWallet =>
+    guardCalls(new LeasedWallet({ own, account, client: chain.client, contracts, guard }), guard, {
+      isStepwise: true,
+    });
+  return guardCalls(sandbox, guard, {
+    own: {
+      chain,
+      clock,
+      relayer: guardCalls(sandbox.relayer, guard),
+      store: guardCalls(sandbox.store, guard),
+      receiver: lentReceiver(sandbox.receiver, guard),
+      wallets: openWallets(sandbox.chain, (account, name) => walletOf(sandbox.wallets[name], account)),
+      openWallet: (privateKey) => walletOf(sandbox.openWallet(privateKey), privateKeyToAccount(privateKey)),
+      get client() {
+        return guardCalls(sandbox.client, guard);
+      },
+    },
+  });
+}
+
+/** Whoever waits for a delivery that does not come must not hold the lease up, nor be given one of a later test. */
+function lentReceiver(receiver: SandboxReceiver, guard: LeaseGuard): SandboxReceiver {
+  const next: SandboxReceiver["next"] = async (matches = () => true, timeoutMs) =>
+    await receiver.next((arrival) => !guard.isOver && matches(arrival), timeoutMs);
+  return guardCalls(receiver, guard, { own: { next } });
+}
