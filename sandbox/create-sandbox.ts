@@ -8,7 +8,6 @@ import { once } from "../server/once.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
-import { miningPart } from "./chain/clock/mining.ts";
 import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
 import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
@@ -20,16 +19,16 @@ import type { Scenario } from "./hosts/recorder/scenario.ts";
 import { ClosingStack } from "./lib/closing-stack.ts";
 import { pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
-import { type Part, requireDistinctNames, restoreParts } from "./lib/part.ts";
+import { restoreParts } from "./lib/part.ts";
 import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import { type ApiClient, createApiClient } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
 import { describe } from "./service/describe.ts";
+import { listParts } from "./service/parts.ts";
 import { publishKeys } from "./service/published-keys.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
-import { relayerFaultsPart } from "./service/relayer-faults-part.ts";
 import {
   followChain,
   type ProcessParts,
@@ -49,7 +48,6 @@ import { savedParts, saveSandbox } from "./state/snapshot-file/save-sandbox.ts";
 import { completeOptions } from "./state/snapshot-file/saved-options.ts";
 import type { SavedSandbox } from "./state/snapshot-file/saved-sandbox.ts";
 import { encodeSnapshot, writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
-import { storePart } from "./state/store-part.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
 export interface Sandbox extends AsyncDisposable {
@@ -202,9 +200,10 @@ async function openChain(
 
 /** All state but the chain's. */
 function openState(
-  { settings, chain, urls, receiver: pinned, ownReceiver, requests }: SandboxProcess,
-  { services, relayer, keys, keyRing, store, deliveryFaults }: StartedService,
+  { settings, chain, urls, receiver: pinned, ownReceiver }: SandboxProcess,
+  service: StartedService,
 ) {
+  const { services, keys, keyRing, deliveryFaults } = service;
   const receiver = new SandboxReceiver({
     url: pinned.url.href,
     own: ownReceiver,
@@ -214,16 +213,7 @@ function openState(
   });
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
-  const parts: readonly Part[] = [
-    relayerFaultsPart(relayer),
-    miningPart(chain.client),
-    storePart(store),
-    requests,
-    access,
-    receiver,
-    ...settings.parts,
-  ];
-  requireDistinctNames(parts);
+  const parts = listParts(chain, service, { access, receiver }, settings.parts);
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api);

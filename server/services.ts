@@ -6,7 +6,7 @@ import type { Deployment } from "./deployment.ts";
 import type { ErrorCode } from "./errors/catalogue.ts";
 import type { Answer } from "./http/answer.ts";
 import type { Gate, GateTurn } from "./http/gate.ts";
-import type { RateLimit } from "./http/rate-limit.ts";
+import type { RateLimiter } from "./http/rate-limit.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Store } from "./store/store.ts";
 
@@ -69,8 +69,6 @@ export interface Settings {
   receivesNotifications: boolean;
   /** How long a repeated request waits for the one under way, in milliseconds. */
   receiptTimeoutMs: number;
-  /** How many requests each caller may send; no limit by default. */
-  rateLimit?: RateLimit | undefined;
 }
 
 /** A transaction that a step did not accept, with every check: what {@link Services.refused} is told. */
@@ -119,6 +117,8 @@ export interface Services {
   closing: AbortSignal;
   /** Everything that reads or writes for a request runs inside. */
   gate: Gate;
+  /** Counts what each caller may send. */
+  rateLimiter: RateLimiter;
   /** Numbers the requests, from 1. */
   requests: { next(): number };
   /** Resolves after so many milliseconds of real time, or at once when it is stopped. */

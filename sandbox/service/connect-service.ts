@@ -1,6 +1,7 @@
 import type { Relayer } from "../../relayer/relayer.ts";
 import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import type { Gate } from "../../server/http/gate.ts";
+import { RateLimiter } from "../../server/http/rate-limit.ts";
 import { KeyRing } from "../../server/key-ring.ts";
 import type { Services } from "../../server/services.ts";
 import type { JournalStore } from "../../server/store/relayer-journal.ts";
@@ -94,7 +95,6 @@ export function connectService(process: ServiceProcess): ConnectedService {
       receiverUrl,
       receivesNotifications,
       receiptTimeoutMs,
-      rateLimit,
     },
     deployment,
     chain: openChainReader(client.request, deployment),
@@ -106,6 +106,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
     ...sender,
     closing: process.closing,
     gate,
+    rateLimiter: new RateLimiter(rateLimit),
     requests,
     wait,
     log,

@@ -35,7 +35,7 @@ export interface SnapshotSources {
   gate: RequestGate;
   chain: ChainNode;
   relayer: Relayer;
-  /** All state but the chain's, in the order in which it is restored; `openState` in create-sandbox.ts lists it. */
+  /** All state but the chain's, in the order in which it is restored; service/parts.ts lists it. */
   parts: readonly Part[];
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   alone: <T>(step: () => Promise<T>) => Promise<T>;

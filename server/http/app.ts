@@ -14,7 +14,7 @@ import { type GateTurn, UndoneError } from "./gate.ts";
 import { claimKey, readIdempotencyKey } from "./idempotency.ts";
 import { bodyRequired, type Caller, type Operation, type OperationContext } from "./operation.ts";
 import { parseJson } from "./parse-json.ts";
-import { RateLimiter } from "./rate-limit.ts";
+import type { RateLimiter } from "./rate-limit.ts";
 import { hasBody, readBody } from "./read-body.ts";
 import { requestNames } from "./request-id.ts";
 import { OperationRunner } from "./run-operation.ts";
@@ -41,7 +41,7 @@ export function createApp(
 ): Express {
   const app = express();
   const runner = new OperationRunner(services);
-  const limiter = new RateLimiter(services.settings.rateLimit);
+  const limiter = services.rateLimiter;
   const nextRequestId = requestNames(services);
   app.disable("x-powered-by");
   app.disable("etag");

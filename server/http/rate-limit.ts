@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { Problem } from "../errors/problem.ts";
 
 /** How many requests a caller may send in a window of sandbox time; the option `rateLimit`, without which there is no limit. */
@@ -7,14 +8,31 @@ export interface RateLimit {
   seconds: number;
 }
 
+/** The counts of one window, by caller; a snapshot brings them back. */
+export const rateLimitCounts = z.object({ window: z.int(), counts: z.record(z.string(), z.int()) });
+
+/** What {@link rateLimitCounts} describes. */
+export type RateLimitCounts = z.infer<typeof rateLimitCounts>;
+
 /** Counts the requests of each caller in the current window; without a limit it counts nothing. */
 export class RateLimiter {
   readonly #limit: RateLimit | undefined;
-  readonly #counts = new Map<string, number>();
+  #counts = new Map<string, number>();
   #window = 0;
 
   constructor(limit: RateLimit | undefined) {
     this.#limit = limit;
+  }
+
+  /** Returns the counts of the window of the last request. */
+  capture(): RateLimitCounts {
+    return { window: this.#window, counts: Object.fromEntries(this.#counts) };
+  }
+
+  /** Goes back to counts that {@link RateLimiter.capture} returned. */
+  restore({ window, counts }: RateLimitCounts): void {
+    this.#window = window;
+    this.#counts = new Map(Object.entries(counts));
   }
 
   /**

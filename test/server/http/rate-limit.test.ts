@@ -75,6 +75,16 @@ describe("with a rate limit of three requests in 60 seconds", () => {
     expectLimited(await read(), 60);
   });
 
+  test("a restore in the same window goes back to the count of the snapshot", async () => {
+    expect(await readTimes(1)).toEqual([200]);
+    const snapshot = await stage.sandbox.snapshot();
+    expect(await readTimes(2)).toEqual([200, 200]);
+    expectLimited(await read(), 60);
+    await snapshot.restore();
+    expect(await readTimes(2)).toEqual([200, 200]);
+    expectLimited(await read(), 60);
+  });
+
   test("each caller has a count of its own", async () => {
     expect(await readTimes(3)).toEqual([200, 200, 200]);
     expectLimited(await read(), 60);

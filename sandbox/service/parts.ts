@@ -1,0 +1,46 @@
+import { type RateLimitCounts, type RateLimiter, rateLimitCounts } from "../../server/http/rate-limit.ts";
+import { miningPart } from "../chain/clock/mining.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
+import { type Part, requireDistinctNames } from "../lib/part.ts";
+import { storePart } from "../state/store-part.ts";
+import type { LazyAccess } from "./client/lazy-access.ts";
+import type { SandboxReceiver } from "./receiver/receiver.ts";
+import { relayerFaultsPart } from "./relayer-faults-part.ts";
+import type { StartedService } from "./start-service.ts";
+
+/**
+ * Lists all state but the chain's, in the order in which a restore brings it back: the relayer's faults may pause mining, so they come
+ * before it.
+ *
+ * @param added - those of the option `parts`, which come last.
+ * @throws RangeError when two have the same name.
+ */
+export function listParts(
+  { client }: ChainNode,
+  { services, relayer, store, requests }: StartedService,
+  { access, receiver }: { access: LazyAccess; receiver: SandboxReceiver },
+  added: readonly Part[],
+): readonly Part[] {
+  const parts: readonly Part[] = [
+    relayerFaultsPart(relayer),
+    miningPart(client),
+    storePart(store),
+    requests,
+    rateLimitPart(services.rateLimiter),
+    access,
+    receiver,
+    ...added,
+  ];
+  requireDistinctNames(parts);
+  return parts;
+}
+
+/** What each caller has sent in the current window of the rate limit. */
+function rateLimitPart(limiter: RateLimiter): Part<RateLimitCounts> {
+  return {
+    name: "rate_limit",
+    schema: rateLimitCounts,
+    capture: () => limiter.capture(),
+    restore: (counts) => limiter.restore(counts),
+  };
+}
