@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from "node:util";
-import type { Anvil } from "@viem/anvil";
 
 const LOG_CHARACTERS = 4_000;
 /** What Anvil says when it panics, before a long backtrace. */
@@ -23,8 +22,14 @@ export interface AnvilOutput {
   readonly exited: Promise<AnvilExit>;
 }
 
+/** What tells of an Anvil: the declarations of @viem/anvil need vitest's, which a user's project may have in another version. */
+interface AnvilEvents {
+  on(event: "message", listener: (message: string) => void): unknown;
+  on(event: "exit", listener: (code: number | undefined) => void): unknown;
+}
+
 /** Follows what an Anvil prints; to be called before it starts. */
-export function followOutput(anvil: Anvil): AnvilOutput {
+export function followOutput(anvil: AnvilEvents): AnvilOutput {
   let log = "";
   let panic: string | undefined;
   const checks = new Set<() => void>();
