@@ -99,9 +99,10 @@ export class Snapshots {
         client.snapshot(),
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),
         clock.pin(moment.offset, Number(moment.block.timestamp)),
+        // Nothing is pending, so that no part makes a block.
+        restoreParts(moment.parts),
       ]);
       moment.chainId = chainId;
-      await restoreParts(moment.parts);
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
     };
     await gate.runExclusive(async () => await alone(restore));
