@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { CheckName } from "../protocol/binding/check-binding.ts";
 import { hashSchema } from "../server/schemas/primitives.ts";
-import type { Stage } from "./stage.ts";
-import type { Outcome, StageAnswer } from "./staged-service.ts";
+import type { Stage } from "./stage/stage.ts";
+import type { Outcome, StageAnswer } from "./stage/staged-service.ts";
 
 /** What an attack tries to deceive. */
 export type AttackFamily =

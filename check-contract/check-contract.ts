@@ -5,7 +5,7 @@ import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { rules } from "./rules/all.ts";
 import { findBreach } from "./rules/rule.ts";
-import { Stage } from "./stage.ts";
+import { Stage } from "./stage/stage.ts";
 
 const allAttacks = [...everyAttack, ...attacksWithPermit];
 

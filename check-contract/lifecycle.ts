@@ -4,7 +4,7 @@ import { usdc } from "../protocol/amount.ts";
 import { revokeFundingCall } from "../protocol/call.ts";
 import { hashId } from "../protocol/id.ts";
 import { refundExecutionSchema } from "../server/schemas/refund.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./stage/stage.ts";
 
 /** What each function cost in a lifecycle, as a whole transaction. */
 export interface GasUse {

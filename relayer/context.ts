@@ -1,10 +1,10 @@
 import type { Address, EIP1193RequestFn, Hex, LocalAccount } from "viem";
-import type { FaultPlan, FaultPoint } from "./fault.ts";
-import type { HeadTrail } from "./head-trail.ts";
-import type { Journal } from "./journal.ts";
+import type { FaultPlan, FaultPoint } from "./faults/fault.ts";
+import type { Journal } from "./journal/journal.ts";
+import type { OperationKind } from "./journal/operation-kind.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
-import type { Node } from "./node.ts";
-import type { OperationKind } from "./operation-kind.ts";
+import type { Node } from "./node/node.ts";
+import type { HeadTrail } from "./recovery/head-trail.ts";
 
 /** What the relayer is handed; it reaches nothing else. */
 export interface RelayerPorts {

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { Call } from "../protocol/call.ts";
-import type { OperationKind } from "./operation-kind.ts";
+import type { OperationKind } from "./journal/operation-kind.ts";
 
 /** One call that a program wants on chain, once. */
 export interface RelayIntent {

@@ -26,8 +26,8 @@ import { type ApiClient, createApiClient } from "./service/client/api-client.ts"
 import { lazyAccess } from "./service/client/lazy-access.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
 import { describe } from "./service/describe.ts";
+import { publishKeys } from "./service/keys/published-keys.ts";
 import { listParts } from "./service/parts.ts";
-import { publishKeys } from "./service/published-keys.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
 import {
   followChain,

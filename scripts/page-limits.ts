@@ -1,4 +1,4 @@
-import { deepestReorg } from "../relayer/head-trail.ts";
+import { deepestReorg } from "../relayer/recovery/head-trail.ts";
 import { KEPT_STATES } from "../sandbox/chain/anvil/start-anvil.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { keptSnapshots } from "../sandbox/hosts/control/snapshot-routes.ts";

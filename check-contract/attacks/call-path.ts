@@ -3,8 +3,8 @@ import { usdc } from "../../protocol/amount.ts";
 import { faucetCall } from "../../protocol/call.ts";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch } from "../attack.ts";
-import type { Stage } from "../stage.ts";
-import type { StagedPurchase } from "../staged-service.ts";
+import type { Stage } from "../stage/stage.ts";
+import type { StagedPurchase } from "../stage/staged-service.ts";
 
 /** A call that a contract wallet passes on. */
 function passOn(wallet: Address, how: "forward" | "attempt" | "delegate", call: { to: Address; data: Hex }) {

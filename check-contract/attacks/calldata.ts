@@ -2,7 +2,7 @@ import { concatHex, encodeFunctionData, type Hex, pad, slice, toHex } from "viem
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { usdc } from "../../protocol/amount.ts";
 import { type Attack, mismatch, refused } from "../attack.ts";
-import { parseReconciliation } from "../staged-service.ts";
+import { parseReconciliation } from "../stage/staged-service.ts";
 
 const amount = (25n * usdc).toString();
 

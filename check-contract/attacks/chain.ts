@@ -3,8 +3,8 @@ import { z } from "zod";
 import { usdc } from "../../protocol/amount.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type Attack, harmless, mismatch, refused, unknownTransaction } from "../attack.ts";
-import type { Stage } from "../stage.ts";
-import { parseReconciliation, type StageAnswer } from "../staged-service.ts";
+import type { Stage } from "../stage/stage.ts";
+import { parseReconciliation, type StageAnswer } from "../stage/staged-service.ts";
 
 const rawLog = z.looseObject({ data: z.string() });
 type RawLog = z.infer<typeof rawLog>;

@@ -1,6 +1,6 @@
 import { usdc } from "../../protocol/amount.ts";
 import { type Attack, harmless, mismatch, refused, unknownTransaction } from "../attack.ts";
-import { parseReconciliation } from "../staged-service.ts";
+import { parseReconciliation } from "../stage/staged-service.ts";
 
 /** Attacks by who sent a transaction, when, and what became of it. */
 export const envelopeAttacks: readonly Attack[] = [

@@ -10,8 +10,8 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.
 import { usdc } from "../../protocol/amount.ts";
 import { lookalikeAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
-import type { Stage } from "../stage.ts";
-import { parseReconciliation, type StageAnswer } from "../staged-service.ts";
+import type { Stage } from "../stage/stage.ts";
+import { parseReconciliation, type StageAnswer } from "../stage/staged-service.ts";
 
 const hex = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
 const rawLog = z.looseObject({

@@ -4,8 +4,8 @@ import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { usdc } from "../../protocol/amount.ts";
 import type { SignedPermit } from "../../protocol/permit.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
-import type { Stage } from "../stage.ts";
-import { parseReconciliation, type StageAnswer } from "../staged-service.ts";
+import type { Stage } from "../stage/stage.ts";
+import { parseReconciliation, type StageAnswer } from "../stage/staged-service.ts";
 
 const amount = 10n * usdc;
 const hex = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));

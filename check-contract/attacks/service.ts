@@ -1,6 +1,6 @@
 import { usdc } from "../../protocol/amount.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
-import { parseReconciliation } from "../staged-service.ts";
+import { parseReconciliation } from "../stage/staged-service.ts";
 
 /** Attacks by the order and the number of requests. */
 export const serviceAttacks: readonly Attack[] = [

@@ -5,8 +5,8 @@ import { claimTypedData } from "../../protocol/claim.ts";
 import { signDecision } from "../../protocol/decision.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { type Attack, mismatch, refused } from "../attack.ts";
-import type { Stage } from "../stage.ts";
-import type { StageAnswer } from "../staged-service.ts";
+import type { Stage } from "../stage/stage.ts";
+import type { StageAnswer } from "../stage/staged-service.ts";
 
 /** Files an honest claim with a signature in another form. */
 async function reshape(stage: Stage, shape: (signature: Hex) => Hex): Promise<StageAnswer> {

@@ -5,8 +5,8 @@ import { signDecision } from "../../protocol/decision.ts";
 import { hashId } from "../../protocol/id.ts";
 import { decisionSchema } from "../../server/schemas/decision.ts";
 import { type Attack, refused } from "../attack.ts";
-import type { Stage } from "../stage.ts";
-import type { StagedMerchant, StagedPurchase } from "../staged-service.ts";
+import type { Stage } from "../stage/stage.ts";
+import type { StagedMerchant, StagedPurchase } from "../stage/staged-service.ts";
 
 interface Awarded {
   merchant: StagedMerchant;

@@ -2,7 +2,7 @@ import { encodeFunctionData } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { usdc } from "../../protocol/amount.ts";
 import { hashId } from "../../protocol/id.ts";
-import type { Stage } from "../stage.ts";
+import type { Stage } from "../stage/stage.ts";
 import { type Attempt, collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.ts";
 
 function pause({ contracts }: Stage): Attempt {

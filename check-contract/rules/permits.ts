@@ -1,6 +1,6 @@
 import { usdc } from "../../protocol/amount.ts";
 import { submission } from "../attacks/permits.ts";
-import type { Stage } from "../stage.ts";
+import type { Stage } from "../stage/stage.ts";
 import { accepts, type Rule, refuses } from "./rule.ts";
 
 const amount = 10n * usdc;

@@ -1,7 +1,7 @@
 import { usdc } from "../../protocol/amount.ts";
 import { setBoundsCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
-import type { Stage } from "../stage.ts";
+import type { Stage } from "../stage/stage.ts";
 import { accepts, at, collect, pause, payAndClaim, type Rule, refuses, revoke } from "./rule.ts";
 
 /** An owed refund can be collected until the funding's enrolled end, whatever others do. */

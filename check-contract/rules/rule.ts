@@ -3,9 +3,9 @@ import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { collectRefundCall, revokeFundingCall, setPausedCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
-import { decodeRevert } from "../../relayer/revert.ts";
-import type { Stage } from "../stage.ts";
-import type { Actor } from "../staged-chain.ts";
+import { decodeRevert } from "../../relayer/node/decode-revert.ts";
+import type { Stage } from "../stage/stage.ts";
+import type { Actor } from "../stage/staged-chain.ts";
 
 /** One thing that a registrar must do or refuse, tried directly on chain. */
 export interface Rule {

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from "commander";
 import { z } from "zod";
-import { faultActions, faultPoints } from "../../relayer/fault.ts";
-import { operationKinds } from "../../relayer/operation-kind.ts";
+import { faultActions, faultPoints } from "../../relayer/faults/fault.ts";
+import { operationKinds } from "../../relayer/journal/operation-kind.ts";
 import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";

@@ -1,5 +1,5 @@
-import { awaitAutomine } from "../../relayer/mining.ts";
-import { connect } from "../../relayer/node.ts";
+import { awaitAutomine } from "../../relayer/node/mining.ts";
+import { connect } from "../../relayer/node/node.ts";
 import { discoveryResources } from "../../server/discovery.ts";
 import { createDocumentationHost } from "../../server/documentation/host.ts";
 import { createApp } from "../../server/http/app.ts";
@@ -7,7 +7,7 @@ import { problemRefusals } from "../../server/http/refusal-form.ts";
 import { operations } from "../../server/operations/table.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
 import type { Services } from "../../server/services.ts";
-import { requireReorgDepth } from "../chain/anvil/reorg-depth.ts";
+import { requireReorgDepth } from "../chain/client/reorg-depth.ts";
 import { mineBlocks } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";

@@ -1,6 +1,6 @@
 import { causesOf } from "../../protocol/coded-error.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
-import { AnvilSilentError } from "../chain/anvil/anvil-silent-error.ts";
+import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
 import { SandboxError } from "../lib/sandbox-error.ts";
 
 /** Ends a start that takes too long: whatever it waits for, and whatever it has opened. */

@@ -12,10 +12,10 @@ import { wait } from "../lib/wait.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { SandboxUrls } from "../state/description.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
-import { deriveKeys, hideKey, type SandboxKeys } from "./keys.ts";
-import { openRelayer } from "./open-relayer.ts";
+import { deriveKeys, hideKey, type SandboxKeys } from "./keys/keys.ts";
 import type { DeliveryFaults } from "./receiver/delivery-fault.ts";
 import { openWebhookSender } from "./receiver/webhook-sender.ts";
+import { openRelayer } from "./relayer/open-relayer.ts";
 
 /** The settings that every process of a sandbox answers by. */
 export type ServiceSettings = Pick<

@@ -3,7 +3,7 @@ import type { KeyRing } from "../../server/key-ring.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import type { RotatingDescription, SandboxDescription, SandboxUrls } from "../state/description.ts";
-import { bareHex, type SandboxKeys, type SeededAccount } from "./keys.ts";
+import { bareHex, type SandboxKeys, type SeededAccount } from "./keys/keys.ts";
 
 /** Describes what is signed with now. */
 export async function describeRotating(

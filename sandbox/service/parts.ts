@@ -5,7 +5,7 @@ import { type Part, requireDistinctNames } from "../lib/part.ts";
 import { storePart } from "../state/store-part.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
 import type { SandboxReceiver } from "./receiver/receiver.ts";
-import { relayerFaultsPart } from "./relayer-faults-part.ts";
+import { relayerFaultsPart } from "./relayer/relayer-faults-part.ts";
 import type { StartedService } from "./start-service.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { BlockNotFoundError, type Hex } from "viem";
-import { awaitAutomine } from "../../relayer/mining.ts";
-import { connect } from "../../relayer/node.ts";
+import { awaitAutomine } from "../../relayer/node/mining.ts";
+import { connect } from "../../relayer/node/node.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
-import type { ChainClient } from "../chain/anvil/chain-client.ts";
+import type { ChainClient } from "../chain/client/chain-client.ts";
 import { drainMining, isMining } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";

@@ -10,7 +10,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.
 import { type Commitment, commitmentTypedData } from "../../protocol/commitment.ts";
 import { registrarDomain } from "../../protocol/domain.ts";
 import { hashId } from "../../protocol/id.ts";
-import { nodeSocket } from "../../sandbox/chain/anvil/node-socket.ts";
+import { nodeSocket } from "../../sandbox/chain/client/node-socket.ts";
 
 const hex = z.templateLiteral(["0x", z.string()]);
 const asked = z.object({ url: z.url(), headers: z.record(z.string(), z.string()) });

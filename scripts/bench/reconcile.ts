@@ -1,7 +1,7 @@
 /** Reconciling 1, 10 and 50 transactions, per transaction, beside the chain reads that it cannot do without. */
 import { createPublicClient, getAbiItem, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { nodeSocket } from "../../sandbox/chain/anvil/node-socket.ts";
+import { nodeSocket } from "../../sandbox/chain/client/node-socket.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";

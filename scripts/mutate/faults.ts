@@ -1,12 +1,12 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const fault = "test/relayer/fault.test.ts";
-const follow = "test/relayer/follow.test.ts";
+const fault = "test/relayer/faults/fault.test.ts";
+const follow = "test/relayer/recovery/follow.test.ts";
 const matches = "a fault acts on what it matches";
 
 export const faults: readonly MutantGroup[] = [
   {
-    file: "relayer/fault.ts",
+    file: "relayer/faults/fault.ts",
     tests: [fault],
     mutants: [
       {
@@ -82,7 +82,7 @@ export const faults: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/fault-point.ts",
+    file: "relayer/faults/fault-point.ts",
     tests: [fault],
     mutants: [
       {
@@ -107,7 +107,7 @@ export const faults: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/faulty-node.ts",
+    file: "relayer/faults/faulty-node.ts",
     tests: [fault],
     mutants: [
       {

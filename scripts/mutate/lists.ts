@@ -1,7 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const pages = "test/server/operations/lists.test.ts";
-const journal = "test/relayer/journal.test.ts";
+const journal = "test/relayer/journal/journal.test.ts";
 
 export const lists: readonly MutantGroup[] = [
   {
@@ -108,7 +108,7 @@ export const lists: readonly MutantGroup[] = [
         rule: "Operations that are mined and not confirmed are unsettled.",
         find: '"broadcast", "mined", "needs_attention"',
         replace: '"broadcast", "needs_attention"',
-        tests: ["test/relayer/follow.test.ts"],
+        tests: ["test/relayer/recovery/follow.test.ts"],
       },
       {
         rule: "Operations below a nonce do not include it.",

@@ -1,15 +1,15 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const submit = "test/relayer/submit.test.ts";
-const fault = "test/relayer/fault.test.ts";
-const reorg = "test/relayer/reorg.test.ts";
-const follow = "test/relayer/follow.test.ts";
-const attempts = "test/relayer/attempts.test.ts";
-const crash = "test/relayer/crash.test.ts";
+const submit = "test/relayer/submission/submit.test.ts";
+const fault = "test/relayer/faults/fault.test.ts";
+const reorg = "test/relayer/recovery/reorg.test.ts";
+const follow = "test/relayer/recovery/follow.test.ts";
+const attempts = "test/relayer/submission/attempts.test.ts";
+const crash = "test/relayer/recovery/crash.test.ts";
 
 export const relayer: readonly MutantGroup[] = [
   {
-    file: "relayer/budget.ts",
+    file: "relayer/journal/budget.ts",
     tests: [submit],
     mutants: [
       {
@@ -46,7 +46,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/accept.ts",
+    file: "relayer/submission/accept.ts",
     tests: [submit],
     mutants: [
       {
@@ -58,7 +58,7 @@ export const relayer: readonly MutantGroup[] = [
         rule: "An operation that was abandoned begins no attempt while a reorg has brought the one before back.",
         find: 'existing.status !== "failed" || (await hasLiveAttempt(context, existing))',
         replace: 'existing.status !== "failed"',
-        tests: ["test/relayer/abandon.test.ts"],
+        tests: ["test/relayer/recovery/abandon.test.ts"],
       },
       {
         rule: "Two that are submitted at once cannot both have the last of the budget.",
@@ -103,8 +103,8 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/abandon.ts",
-    tests: ["test/relayer/abandon.test.ts"],
+    file: "relayer/recovery/abandon.ts",
+    tests: ["test/relayer/recovery/abandon.test.ts"],
     mutants: [
       {
         rule: "An abandoned attempt reserves nothing.",
@@ -129,8 +129,8 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/attempts.ts",
-    tests: [attempts, "test/relayer/abandon.test.ts"],
+    file: "relayer/submission/attempts.ts",
+    tests: [attempts, "test/relayer/recovery/abandon.test.ts"],
     mutants: [
       {
         rule: "What an earlier attempt cost is told with the operation.",
@@ -140,7 +140,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/simulate.ts",
+    file: "relayer/submission/simulate.ts",
     tests: [submit],
     mutants: [
       {
@@ -152,7 +152,7 @@ export const relayer: readonly MutantGroup[] = [
         rule: "A call is simulated at the time of the next block.",
         find: "const time = await readNextBlockTime(context.node);",
         replace: "const time = (await readNextBlockTime(context.node)) - 1;",
-        tests: ["test/relayer/deadline.test.ts"],
+        tests: ["test/relayer/submission/deadline.test.ts"],
       },
       {
         rule: "Only a revert fails an operation; what the node says otherwise may pass.",
@@ -163,7 +163,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/settle.ts",
+    file: "relayer/submission/settle.ts",
     tests: [submit],
     mutants: [
       {
@@ -232,7 +232,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/sign.ts",
+    file: "relayer/submission/sign.ts",
     tests: [fault],
     mutants: [
       {
@@ -262,7 +262,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/bump.ts",
+    file: "relayer/submission/bump.ts",
     tests: [fault],
     only: "a raised fee",
     mutants: [
@@ -270,14 +270,14 @@ export const relayer: readonly MutantGroup[] = [
         rule: "A superseded attempt whose nonce is free again is cancelled, and not sent.",
         find: 'const nothing = { to: superseded.from, calldata: "0x", gas_limit: transferGas } as const;',
         replace: "const nothing = superseded;",
-        tests: ["test/relayer/abandon.test.ts"],
+        tests: ["test/relayer/recovery/abandon.test.ts"],
         only: "reorg",
       },
       {
         rule: "A raised fee is at least a tenth more.",
         find: "(BigInt(fee) * 9n + 7n) / 8n",
         replace: "(BigInt(fee) * 107n) / 100n",
-        tests: ["test/relayer/raised-fee.test.ts"],
+        tests: ["test/relayer/submission/raised-fee.test.ts"],
       },
       {
         rule: "A raised fee that the budget does not cover is not sent.",
@@ -298,27 +298,27 @@ export const relayer: readonly MutantGroup[] = [
         rule: "A raised fee that takes exactly what the budget has left is sent.",
         find: "available(budget) < more",
         replace: "available(budget) <= more",
-        tests: ["test/relayer/fault.test.ts"],
+        tests: ["test/relayer/faults/fault.test.ts"],
         only: "one wei",
       },
       {
         rule: "A raised fee for which one wei is missing is not sent.",
         find: "available(budget) < more",
         replace: "available(budget) < more - 1n",
-        tests: ["test/relayer/fault.test.ts"],
+        tests: ["test/relayer/faults/fault.test.ts"],
         only: "one wei",
       },
     ],
   },
   {
-    file: "relayer/observe.ts",
+    file: "relayer/submission/find-receipt.ts",
     tests: [fault],
     mutants: [
       {
         rule: "A nonce that the node shows before the receipt is looked at again.",
         find: 'if (first !== "nonce_taken") return first;',
         replace: 'if (first !== "waiting") return first;',
-        tests: ["test/relayer/late-receipt.test.ts"],
+        tests: ["test/relayer/submission/late-receipt.test.ts"],
       },
       {
         rule: "A nonce that the chain has used, and not for this operation, is taken.",
@@ -329,7 +329,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/broadcast.ts",
+    file: "relayer/submission/broadcast.ts",
     tests: [fault],
     mutants: [
       {
@@ -348,7 +348,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/drive.ts",
+    file: "relayer/submission/drive.ts",
     tests: [reorg],
     mutants: [
       {
@@ -397,7 +397,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/follow.ts",
+    file: "relayer/recovery/follow.ts",
     tests: [follow],
     mutants: [
       {
@@ -444,7 +444,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/head-trail.ts",
+    file: "relayer/recovery/head-trail.ts",
     tests: [follow],
     mutants: [
       {
@@ -461,7 +461,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/recover.ts",
+    file: "relayer/recovery/recover.ts",
     tests: [reorg, crash],
     mutants: [
       {
@@ -486,7 +486,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/resume.ts",
+    file: "relayer/recovery/resume.ts",
     tests: [fault],
     only: "foreign use of the signer",
     mutants: [
@@ -503,7 +503,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/note.ts",
+    file: "relayer/submission/note-failure.ts",
     tests: [reorg],
     mutants: [
       {
@@ -514,14 +514,14 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/operation.ts",
+    file: "relayer/journal/operation.ts",
     tests: [submit],
     mutants: [
       {
         rule: "An earlier attempt that took effect after all is the one that is told.",
         find: "superseded.find((attempt) => !isOver(attempt)) ?? current",
         replace: "superseded.find(({ attempt }) => attempt < 0) ?? current",
-        tests: ["test/relayer/attempts.test.ts"],
+        tests: ["test/relayer/submission/attempts.test.ts"],
       },
       {
         rule: "An operation of another epoch is another operation.",
@@ -537,7 +537,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/revert.ts",
+    file: "relayer/node/decode-revert.ts",
     tests: [submit],
     mutants: [
       {

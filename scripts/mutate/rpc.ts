@@ -111,7 +111,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/chain/anvil/reorg-depth.ts",
+    file: "sandbox/chain/client/reorg-depth.ts",
     tests: ["test/sandbox/chain/rpc/rpc-reorg.test.ts"],
     mutants: [
       {

@@ -119,7 +119,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/relayer-faults-part.ts",
+    file: "sandbox/service/relayer/relayer-faults-part.ts",
     tests: [snapshot],
     mutants: [
       {

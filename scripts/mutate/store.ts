@@ -60,7 +60,7 @@ export const store: readonly MutantGroup[] = [
   },
   {
     file: "server/store/ordered-index.ts",
-    tests: [embedded, "test/relayer/journal.test.ts"],
+    tests: [embedded, "test/relayer/journal/journal.test.ts"],
     mutants: [
       {
         rule: "An order read backwards begins with the number that it is read from.",
@@ -258,7 +258,7 @@ export const store: readonly MutantGroup[] = [
         rule: "What was put aside is gone once a snapshot holds it.",
         find: "await rm(this.#aside, { force: true });",
         replace: "",
-        tests: ["test/relayer/journal.test.ts", disk],
+        tests: ["test/relayer/journal/journal.test.ts", disk],
       },
       {
         rule: "A write that is refused right after a repair is cut off where the repair began the journal.",
@@ -372,7 +372,7 @@ export const store: readonly MutantGroup[] = [
         rule: "A journal is folded when it has outgrown its snapshot.",
         find: "this.#journal.bytes > Math.max(",
         replace: "this.#journal.bytes < -Math.max(",
-        tests: ["test/relayer/journal.test.ts"],
+        tests: ["test/relayer/journal/journal.test.ts"],
       },
       {
         rule: "A fold that failed is not tried again at once.",

@@ -13,8 +13,8 @@ import type {
   ObservedTransaction,
 } from "../../protocol/binding/observed-transaction.ts";
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
-import { awaitAutomine } from "../../relayer/mining.ts";
-import { connect } from "../../relayer/node.ts";
+import { awaitAutomine } from "../../relayer/node/mining.ts";
+import { connect } from "../../relayer/node/node.ts";
 import { absent, atOneHead } from "./at-one-head.ts";
 import { codeAt } from "./code-at.ts";
 import { type DeployedNode, readIdentity } from "./deployed-node.ts";

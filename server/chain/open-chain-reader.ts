@@ -1,5 +1,5 @@
 import { BaseError, type EIP1193RequestFn, type Hex } from "viem";
-import { decodeRevert } from "../../relayer/revert.ts";
+import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import type { Deployment } from "../deployment.ts";
 import { atOneHead } from "./at-one-head.ts";
 import {

@@ -1,7 +1,7 @@
 import { isHex } from "viem";
 import type { Json } from "../../protocol/json.ts";
 import { toChainTimestamp } from "../../protocol/time.ts";
-import { decodeRevert } from "../../relayer/revert.ts";
+import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import type { ChainRevert } from "../chain/chain-reader.ts";
 
 type Words = (args: { [name: string]: Json }, approved: bigint) => string;

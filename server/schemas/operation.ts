@@ -5,7 +5,7 @@ import {
   statusReasons,
   transactionOutcomes,
   transactionPurposes,
-} from "../../relayer/operation.ts";
+} from "../../relayer/journal/operation.ts";
 import {
   bytesSchema,
   hashSchema,

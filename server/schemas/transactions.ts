@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operationStatuses } from "../../relayer/operation.ts";
+import { operationStatuses } from "../../relayer/journal/operation.ts";
 import { gasBudgetSchema, operationSchema } from "./operation.ts";
 import { pageQuerySchema } from "./page.ts";
 

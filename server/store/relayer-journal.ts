@@ -1,5 +1,5 @@
-import type { Journal } from "../../relayer/journal.ts";
-import { attemptKey, type RelayOperationRecord } from "../../relayer/operation.ts";
+import type { Journal } from "../../relayer/journal/journal.ts";
+import { attemptKey, type RelayOperationRecord } from "../../relayer/journal/operation.ts";
 import type { Change, OrderedPage, Store } from "./store.ts";
 
 /** What the journal needs of a store. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFailure } from "../../check-contract/attack.ts";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
-import { Stage } from "../../check-contract/stage.ts";
+import { Stage } from "../../check-contract/stage/stage.ts";
 
 let stage: Stage;
 beforeAll(async () => {

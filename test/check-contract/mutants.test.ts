@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Stage } from "../../check-contract/stage.ts";
+import { Stage } from "../../check-contract/stage/stage.ts";
 import { usdc } from "../../protocol/amount.ts";
 import { type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
 import type { ExpectedTransaction } from "../../protocol/binding/expected-transaction.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { approveCall } from "../../protocol/call.ts";
-import { createChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
+import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { isRunning } from "../../sandbox/lib/processes.ts";
 import { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";

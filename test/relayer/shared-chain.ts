@@ -1,5 +1,5 @@
 import { custom, type EIP1193RequestFn, type Hash, type Hex, type Transport } from "viem";
-import { createChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
+import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { drainMining, setMining } from "../../sandbox/chain/clock/mining.ts";
 import type { ChainNode } from "../../sandbox/chain/genesis/start-chain.ts";
 

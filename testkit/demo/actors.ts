@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { type Ed25519Key, ed25519Key } from "../../protocol/ed25519.ts";
-import { type ChainClient, createChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
+import { type ChainClient, createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { RoutingClient } from "./routing-client.ts";

@@ -1,5 +1,5 @@
 import type { Hex, LocalAccount } from "viem";
-import type { ChainClient } from "../../sandbox/chain/anvil/chain-client.ts";
+import type { ChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { TestWallet, type WalletContracts } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { WalletTransaction } from "../../sandbox/service/wallets/wallet.ts";
 import type { LeaseGuard } from "./lease-guard.ts";

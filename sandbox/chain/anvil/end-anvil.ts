@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
-import { awaitAutomine } from "../../../relayer/mining.ts";
-import { connect } from "../../../relayer/node.ts";
+import { awaitAutomine } from "../../../relayer/node/mining.ts";
+import { connect } from "../../../relayer/node/node.ts";
 import { endsWithin } from "../../lib/deadline.ts";
 import { signalProcess } from "../../lib/processes.ts";
+import { createChainClient } from "../client/chain-client.ts";
+import { nodeSocket } from "../client/node-socket.ts";
 import { AnvilError } from "./anvil-error.ts";
 import type { AnvilExit } from "./anvil-output.ts";
-import { createChainClient } from "./chain-client.ts";
-import { nodeSocket } from "./node-socket.ts";
 import { adoptDump, dumpFileOf, recordFileOf } from "./state-file.ts";
 
 const STOP_DEADLINE_MS = 30_000;

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { type Anvil, createAnvil } from "@viem/anvil";
 import { endsWithin, unlessAborted } from "../../lib/deadline.ts";
 import { packageRoot } from "../../lib/package-root.ts";
+import { createChainClient } from "../client/chain-client.ts";
+import { nodeSocket } from "../client/node-socket.ts";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
 import { AnvilError } from "./anvil-error.ts";
 import { type AnvilExit, type AnvilOutput, followOutput } from "./anvil-output.ts";
-import { createChainClient } from "./chain-client.ts";
 import { discardAnvil, runAnvil, stopAnvil } from "./end-anvil.ts";
 import { chooseLoopbackAddress } from "./loopback-address.ts";
-import { nodeSocket } from "./node-socket.ts";
 import { dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from "./state-file.ts";
 
 const GUARD = join(packageRoot(), "sandbox", "chain", "anvil", "guard.sh");

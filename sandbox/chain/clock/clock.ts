@@ -1,8 +1,8 @@
 import { Mutex } from "async-mutex";
-import { awaitAutomine } from "../../../relayer/mining.ts";
-import { connect } from "../../../relayer/node.ts";
+import { awaitAutomine } from "../../../relayer/node/mining.ts";
+import { connect } from "../../../relayer/node/node.ts";
 import { freshReading } from "../../lib/fresh-reading.ts";
-import type { ChainClient } from "../anvil/chain-client.ts";
+import type { ChainClient } from "../client/chain-client.ts";
 import { ClockError } from "./clock-error.ts";
 import { type Duration, toSeconds } from "./duration.ts";
 

@@ -1,10 +1,10 @@
 import { maxUint64, maxUint128, toHex } from "viem";
 import { z } from "zod";
-import { awaitAutomine, startAutomine } from "../../../relayer/mining.ts";
-import { connect } from "../../../relayer/node.ts";
+import { awaitAutomine, startAutomine } from "../../../relayer/node/mining.ts";
+import { connect } from "../../../relayer/node/node.ts";
 import type { MiningMode } from "../../../relayer/relayer.ts";
 import type { Part } from "../../lib/part.ts";
-import type { ChainClient } from "../anvil/chain-client.ts";
+import type { ChainClient } from "../client/chain-client.ts";
 
 /** When blocks are mined: at each transaction, so many seconds of real time apart, or only when they are asked for. */
 export type MiningPace = "transaction" | "never" | number;

@@ -1,5 +1,5 @@
 import { encodePacked, type Hex, keccak256, slice, stringToHex, zeroAddress } from "viem";
-import type { ChainClient } from "../anvil/chain-client.ts";
+import type { ChainClient } from "../client/chain-client.ts";
 import type { SandboxClock } from "../clock/clock.ts";
 import type { DeploymentRecord, GenesisDeployment } from "./deployment.ts";
 import { GenesisError } from "./genesis-error.ts";

@@ -1,5 +1,5 @@
 import { type Address, type Hex, keccak256 } from "viem";
-import type { ChainClient } from "../anvil/chain-client.ts";
+import type { ChainClient } from "../client/chain-client.ts";
 import type { DeploymentRecord, GenesisDeployment } from "./deployment.ts";
 import { GenesisError } from "./genesis-error.ts";
 

@@ -1,6 +1,6 @@
 import { Mutex } from "async-mutex";
 import type { Gate } from "../../../server/http/gate.ts";
-import { ReorgDepthError } from "../anvil/reorg-depth.ts";
+import { ReorgDepthError } from "../client/reorg-depth.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { mostGas } from "./bound-call.ts";
 import { judgeMeasurement } from "./measure-trace.ts";

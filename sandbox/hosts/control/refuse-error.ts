@@ -4,7 +4,7 @@ import { z } from "zod";
 import { CodedError, causesOf } from "../../../protocol/coded-error.ts";
 import { ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
 import { Problem } from "../../../server/errors/problem.ts";
-import { AnvilSilentError } from "../../chain/anvil/anvil-silent-error.ts";
+import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import type { SandboxErrorCode } from "../../lib/sandbox-error.ts";
 
 const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";

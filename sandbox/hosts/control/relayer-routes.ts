@@ -1,6 +1,6 @@
 import { Router } from "express";
 import { z } from "zod";
-import { operationKinds } from "../../../relayer/operation-kind.ts";
+import { operationKinds } from "../../../relayer/journal/operation-kind.ts";
 import { FaultInvalidError, faultActions, faultPoints, type Relayer } from "../../../relayer/relayer.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { definedOnly } from "../../lib/defined-only.ts";

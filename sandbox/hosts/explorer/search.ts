@@ -1,5 +1,5 @@
 import { type Hex, isAddress, isHash } from "viem";
-import type { RelayOperationRecord } from "../../../relayer/operation.ts";
+import type { RelayOperationRecord } from "../../../relayer/journal/operation.ts";
 import type { Services } from "../../../server/services.ts";
 import { readPage } from "./reads/page.ts";
 import { readBlock } from "./reads/read-blocks.ts";

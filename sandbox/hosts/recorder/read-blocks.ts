@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { decodeCall } from "../../../protocol/call.ts";
-import type { ChainClient } from "../../chain/anvil/chain-client.ts";
+import type { ChainClient } from "../../chain/client/chain-client.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { blockName, type Step, type WalletStep } from "./scenario.ts";

@@ -7,9 +7,9 @@ import { receiveNotification } from "../../../server/operations/receive-notifica
 import { operations } from "../../../server/operations/table.ts";
 import { apiPages } from "../../../server/pages/api-pages.ts";
 import type { Log } from "../../../server/services.ts";
-import { createChainClient } from "../../chain/anvil/chain-client.ts";
-import { nodeSocket } from "../../chain/anvil/node-socket.ts";
-import { limitReorgs } from "../../chain/anvil/reorg-depth.ts";
+import { createChainClient } from "../../chain/client/chain-client.ts";
+import { nodeSocket } from "../../chain/client/node-socket.ts";
+import { limitReorgs } from "../../chain/client/reorg-depth.ts";
 import { ClosingStack } from "../../lib/closing-stack.ts";
 import { localPagesWrite } from "../../lib/http/callers.ts";
 import { listen } from "../../lib/http/listen.ts";

@@ -20,7 +20,7 @@ import { type Claim, claimTypedData, hashClaim, hashReason } from "../../../prot
 import { registrarDomain } from "../../../protocol/domain.ts";
 import { hashId } from "../../../protocol/id.ts";
 import { permitTypedData, type SignedPermit, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
-import type { ChainClient } from "../../chain/anvil/chain-client.ts";
+import type { ChainClient } from "../../chain/client/chain-client.ts";
 import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
 import { type Enter, Wallet } from "./wallet.ts";

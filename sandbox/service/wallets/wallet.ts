@@ -6,7 +6,7 @@ import {
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
-import type { ChainClient } from "../../chain/anvil/chain-client.ts";
+import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 
 /** What a wallet is asked to send: the `transaction` of an API answer, or a part of one. */

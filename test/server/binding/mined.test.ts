@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { TamperedNode } from "../../../check-contract/tampered-node.ts";
+import { TamperedNode } from "../../../check-contract/stage/tampered-node.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { sendEnrollment } from "./sent-enrollment.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Hex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Stage as BindingStage } from "../../../check-contract/stage.ts";
+import { Stage as BindingStage } from "../../../check-contract/stage/stage.ts";
 import { mineBlocks } from "../../../sandbox/chain/clock/mining.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";

@@ -1,7 +1,7 @@
 import { type Hex, slice } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { Stage } from "../../../check-contract/stage.ts";
+import { Stage } from "../../../check-contract/stage/stage.ts";
 import { usdc } from "../../../protocol/amount.ts";
 
 const rawLog = z.looseObject({

@@ -2,8 +2,8 @@ import { encodeFunctionData, getAddress, type Hex, keccak256, toHex, zeroAddress
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { contractWalletAbi } from "../../../check-contract/adversary-abi.ts";
-import { Stage } from "../../../check-contract/stage.ts";
-import type { StageAnswer } from "../../../check-contract/staged-service.ts";
+import { Stage } from "../../../check-contract/stage/stage.ts";
+import type { StageAnswer } from "../../../check-contract/stage/staged-service.ts";
 import { usdc } from "../../../protocol/amount.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 

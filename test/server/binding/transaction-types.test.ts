@@ -2,7 +2,7 @@ import { Wallet } from "ethers";
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { Stage } from "../../../check-contract/stage.ts";
+import { Stage } from "../../../check-contract/stage/stage.ts";
 
 const hex = z.templateLiteral(["0x", z.string()]);
 let stage: Stage;

@@ -1,9 +1,13 @@
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { Stage } from "../../../check-contract/stage.ts";
-import type { Outgoing } from "../../../check-contract/staged-chain.ts";
-import type { StageAnswer, StagedMerchant, StagedPurchase } from "../../../check-contract/staged-service.ts";
+import { Stage } from "../../../check-contract/stage/stage.ts";
+import type { Outgoing } from "../../../check-contract/stage/staged-chain.ts";
+import type {
+  StageAnswer,
+  StagedMerchant,
+  StagedPurchase,
+} from "../../../check-contract/stage/staged-service.ts";
 import { usdc } from "../../../protocol/amount.ts";
 import type { CheckName } from "../../../protocol/binding/check-binding.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";

@@ -1,7 +1,7 @@
 import { encodeAbiParameters, encodeFunctionData, type Hex, parseAbi, parseAbiParameters } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Stage } from "../../../check-contract/stage.ts";
-import type { StagedPurchase } from "../../../check-contract/staged-service.ts";
+import { Stage } from "../../../check-contract/stage/stage.ts";
+import type { StagedPurchase } from "../../../check-contract/stage/staged-service.ts";
 
 const moods = {
   honest: 0,

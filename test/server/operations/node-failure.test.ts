@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TamperedNode } from "../../../check-contract/tampered-node.ts";
+import { TamperedNode } from "../../../check-contract/stage/tampered-node.ts";
 import { problem, Stage } from "../stage.ts";
 
 test("a key whose request the node failed after its transaction was sent stays with it, and gets its success", async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Address, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { BudgetRecord } from "../../../relayer/journal.ts";
+import type { BudgetRecord } from "../../../relayer/journal/journal.ts";
 import type { OperationStatus, RelayOperationRecord } from "../../../relayer/relayer.ts";
 import type { EventRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Filter, Store } from "../../../server/store/store.ts";

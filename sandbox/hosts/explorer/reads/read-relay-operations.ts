@@ -3,7 +3,7 @@ import {
   operationStatuses,
   type RelayOperationRecord,
   toRelayOperation,
-} from "../../../../relayer/operation.ts";
+} from "../../../../relayer/journal/operation.ts";
 import { readSuperseded } from "../../../../server/store/relayer-journal.ts";
 import type { Sources } from "../sources.ts";
 import type { RelayOperationView, ViewPage } from "../views.ts";

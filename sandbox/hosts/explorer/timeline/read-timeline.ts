@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { operationId } from "../../../../relayer/operation.ts";
+import { operationId } from "../../../../relayer/journal/operation.ts";
 import { asJournaled, currentPurchase } from "../../../../server/domain/current-state.ts";
 import { findParts } from "../../../../server/domain/find.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";

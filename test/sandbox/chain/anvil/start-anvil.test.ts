@@ -9,8 +9,8 @@ import { parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { createChainClient } from "../../../../sandbox/chain/anvil/chain-client.ts";
 import { type AnvilOptions, startAnvil } from "../../../../sandbox/chain/anvil/start-anvil.ts";
+import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
 import { findProcess } from "../../../../sandbox/lib/processes.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 

@@ -1,9 +1,9 @@
 import { encodeEventTopics, encodeFunctionData, type Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { contractWalletAbi, lookalikeAbi } from "../../../../check-contract/adversary-abi.ts";
-import { Stage } from "../../../../check-contract/stage.ts";
-import type { Outgoing } from "../../../../check-contract/staged-chain.ts";
-import type { StagedPurchase } from "../../../../check-contract/staged-service.ts";
+import { Stage } from "../../../../check-contract/stage/stage.ts";
+import type { Outgoing } from "../../../../check-contract/stage/staged-chain.ts";
+import type { StagedPurchase } from "../../../../check-contract/stage/staged-service.ts";
 import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { usdc } from "../../../../protocol/amount.ts";
 import { type BindingCheck, type CheckName, checkNames } from "../../../../protocol/binding/check-binding.ts";

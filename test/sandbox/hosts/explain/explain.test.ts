@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { attacks } from "../../../../check-contract/attacks/all.ts";
-import { Stage } from "../../../../check-contract/stage.ts";
+import { Stage } from "../../../../check-contract/stage/stage.ts";
 import { usdc } from "../../../../protocol/amount.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";

@@ -1,0 +1,192 @@
+import { FaultInvalidError } from "../errors.ts";
+import type { RelayOperationRecord } from "../journal/operation.ts";
+import type { OperationKind } from "../journal/operation-kind.ts";
+
+/** Where a fault can act, in the order in which an operation passes. */
+export const faultPoints = [
+  /** Nothing is written. */
+  "before_intent",
+  /** W1 is durable: the intent and its reservation. */
+  "after_intent",
+  /** RPC: the call is about to be simulated. */
+  "simulate",
+  /** RPC: the signer's nonce on chain is about to be read. */
+  "nonce",
+  /** A nonce is chosen; nothing of it is written. */
+  "before_signed",
+  /** W2 is durable: nonce, signed bytes and hash. */
+  "after_signed",
+  /** RPC: the signed bytes are about to be sent. */
+  "broadcast",
+  /** The node answered; W3 is not written. */
+  "sent",
+  /** W3 is durable: the outcome of the broadcast. */
+  "after_broadcast",
+  /** RPC: the receipt is about to be read. */
+  "receipt",
+  /** The receipt is known; W4 is not written. */
+  "before_mined",
+  /** W4 is durable: receipt and settlement. */
+  "after_mined",
+  /** Enough confirmations are known; W5 is not written. */
+  "before_confirmed",
+  /** W5 is durable: the confirmation. */
+  "after_confirmed",
+] as const;
+
+/** Where a fault can act. */
+export type FaultPoint = (typeof faultPoints)[number];
+
+/** What a fault does, and where it can. */
+export const faultPlacements = {
+  /** The process dies. */
+  crash: faultPoints,
+  /** The operation stops here, this time; looking at it again goes on. */
+  hold: faultPoints.slice(1),
+  /** The node stops mining, until the fault is cleared. */
+  pause_mining: faultPoints,
+  /** The node refuses with an internal error. */
+  rpc_error: ["simulate", "nonce", "broadcast", "receipt"],
+  /** The node does what it is asked; its answer is lost. */
+  lose_response: ["simulate", "nonce", "broadcast", "receipt"],
+  /** The node seems to take the transaction and never has it. */
+  drop: ["broadcast"],
+  /** The transaction is sent twice. */
+  duplicate: ["broadcast"],
+  /** The node refuses because the signer cannot pay. */
+  insufficient_funds: ["broadcast"],
+  /** Somebody else uses the signer's next nonce first. */
+  foreign_nonce: ["nonce", "broadcast"],
+  /** The relayer raises the fee of its own transaction. */
+  replace: ["after_signed", "after_broadcast"],
+  /** The newest blocks leave the chain. */
+  reorg: ["after_broadcast", "after_mined", "after_confirmed"],
+} as const satisfies Record<string, readonly FaultPoint[]>;
+
+/** What a fault does. */
+export type FaultAction = keyof typeof faultPlacements;
+
+/** What a fault does. */
+export const faultActions = Object.keys(faultPlacements) as readonly FaultAction[];
+
+/** Which operations a fault concerns; every named field must match. */
+interface FaultMatch {
+  operation_id?: string;
+  program?: string;
+  kind?: OperationKind;
+  subject_id?: string;
+}
+
+/** A fault to set. */
+export interface FaultRequest {
+  point: FaultPoint;
+  action: FaultAction;
+  /** Every operation when absent. */
+  match?: FaultMatch;
+  /** How often it acts; 1 when absent, null until it is cleared. */
+  count?: number | null;
+  /** How many blocks a reorg takes away; 1 when absent. */
+  depth?: number;
+}
+
+/** A fault that is set: plain data, so that it can be part of a snapshot. */
+export interface Fault {
+  point: FaultPoint;
+  action: FaultAction;
+  match: FaultMatch;
+  /** How often it will still act; null until it is cleared. */
+  remaining: number | null;
+  /** How often it has acted. */
+  hits: number;
+  depth: number;
+}
+
+/** What a fault that acts is told about where it acts. */
+export type FaultSubject = Pick<RelayOperationRecord, "operation_id" | "program" | "kind" | "subject">;
+
+/** How the node mined before a fault paused it. */
+export interface MiningMode {
+  automine: boolean;
+  /** Seconds between blocks, or null. */
+  interval: number | null;
+}
+
+/** The faults and what clearing them must undo: plain data. */
+export interface FaultState {
+  faults: Fault[];
+  /** Set while a fault has paused mining. */
+  mining: MiningMode | null;
+}
+
+/** The faults that are set. */
+export class FaultPlan {
+  #faults: Fault[] = [];
+  #mining: MiningMode | null = null;
+
+  /** @throws FaultInvalidError when the action can have no effect at the point. */
+  add(request: FaultRequest): Fault {
+    const { point, action, match = {}, count = 1, depth = 1 } = request;
+    const points: readonly FaultPoint[] | undefined = faultPlacements[action];
+    if (points === undefined) throw new FaultInvalidError(`There is no fault action "${action}".`);
+    if (!points.includes(point))
+      throw new FaultInvalidError(`${action} does not act at "${point}", but at ${points.join(", ")}.`);
+    if (count !== null && !(Number.isSafeInteger(count) && count > 0))
+      throw new FaultInvalidError(`A fault acts a positive number of times or null, not ${count}.`);
+    if (!(Number.isSafeInteger(depth) && depth > 0))
+      throw new FaultInvalidError(`A reorg takes a positive number of blocks, not ${depth}.`);
+    const fault: Fault = { point, action, match: { ...match }, remaining: count, hits: 0, depth };
+    this.#faults.push(fault);
+    return structuredClone(fault);
+  }
+
+  /** The faults as they stand, used-up ones included. */
+  list(): Fault[] {
+    return structuredClone(this.#faults);
+  }
+
+  /** Takes all faults away. @returns how the node must mine again, if a fault paused it. */
+  clear(): MiningMode | null {
+    const mining = this.#mining;
+    this.#faults = [];
+    this.#mining = null;
+    return mining;
+  }
+
+  /** Keeps how the node mined before the first pause. */
+  rememberMining(mode: MiningMode): void {
+    this.#mining ??= mode;
+  }
+
+  /** Everything, for a snapshot. */
+  snapshot(): FaultState {
+    return structuredClone({ faults: this.#faults, mining: this.#mining });
+  }
+
+  /** Puts back what `snapshot` gave. */
+  restore(state: FaultState): void {
+    const { faults, mining } = structuredClone(state);
+    this.#faults = faults;
+    this.#mining = mining;
+  }
+
+  /** Counts one hit of the first live fault with this action, if there is one. */
+  take(point: FaultPoint, action: FaultAction, subject: FaultSubject): Fault | null {
+    for (const fault of this.#faults) {
+      if (fault.point !== point || fault.action !== action || fault.remaining === 0) continue;
+      if (!matches(fault.match, subject)) continue;
+      fault.hits += 1;
+      if (fault.remaining !== null) fault.remaining -= 1;
+      return structuredClone(fault);
+    }
+    return null;
+  }
+}
+
+function matches(match: FaultMatch, subject: FaultSubject): boolean {
+  return (
+    (match.operation_id ?? subject.operation_id) === subject.operation_id &&
+    (match.program ?? subject.program) === subject.program &&
+    (match.kind ?? subject.kind) === subject.kind &&
+    (match.subject_id ?? subject.subject.id) === subject.subject.id
+  );
+}

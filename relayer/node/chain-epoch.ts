@@ -1,0 +1,28 @@
+import type { Hex } from "viem";
+import type { RelayerContext } from "../context.ts";
+import { ChainMismatchError, RelayerError, RpcUnavailableError } from "../errors.ts";
+import type { RelayOperationRecord } from "../journal/operation.ts";
+
+/** Which chain the node serves now, and which life of it. */
+export async function readIdentity(context: RelayerContext): Promise<{ chainId: number; epoch: Hex }> {
+  try {
+    return await context.chain.identity();
+  } catch (error) {
+    throw error instanceof RelayerError ? error : new RpcUnavailableError("The chain's identity", error);
+  }
+}
+
+/**
+ * Makes sure that the node is in the life of the chain that the operation was accepted for: on another one its bytes
+ * may not be sent, and missing receipts mean nothing.
+ *
+ * @throws ChainMismatchError
+ */
+export async function requireEpoch(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<number> {
+  const { chainId, epoch } = await readIdentity(context);
+  if (epoch !== operation.epoch) throw new ChainMismatchError(operation.operation_id, operation.epoch, epoch);
+  return chainId;
+}

@@ -1,0 +1,174 @@
+import {
+  type Address,
+  type EIP1193RequestFn,
+  type Hex,
+  hexToBigInt,
+  hexToNumber,
+  isHex,
+  numberToHex,
+} from "viem";
+import { z } from "zod";
+import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
+
+/**
+ * Answers JSON-RPC requests.
+ *
+ * Throws RpcRefusedError when the node answers with an error and RpcUnavailableError when it does not answer.
+ */
+export type Node = (method: string, params: unknown) => Promise<unknown>;
+
+const hex = z.custom<Hex>((value) => isHex(value));
+
+const quantity = hex.transform((value) => hexToNumber(value));
+
+const receiptSchema = z.object({
+  transactionHash: hex,
+  status: z.enum(["0x0", "0x1"]),
+  blockNumber: quantity,
+  blockHash: hex,
+  gasUsed: hex.transform((value) => hexToBigInt(value)),
+  effectiveGasPrice: hex.transform((value) => hexToBigInt(value)),
+  /** Unix seconds; Anvil says it here and spares a question. */
+  blockTimestamp: z.union([z.int(), quantity]).optional(),
+});
+
+/** What the relayer needs of a receipt. */
+export type Receipt = z.infer<typeof receiptSchema>;
+
+const blockSchema = z.object({ hash: hex, timestamp: quantity });
+const headSchema = z.object({ number: quantity, hash: hex, parentHash: hex });
+
+const poolSchema = z.object({ pending: quantity });
+
+/** The newest block of the chain. */
+export type Head = z.infer<typeof headSchema>;
+const traceSchema = z.object({ output: hex.optional(), error: z.string().optional() });
+
+/** How many nonces of a wallet the chain has used up to a block, by default the newest: its next nonce. */
+export function readNonce(node: Node, signer: Address, block?: number): Promise<number> {
+  const point = block === undefined ? "latest" : numberToHex(block);
+  return ask(node, "eth_getTransactionCount", [signer, point], quantity);
+}
+
+/** When the next block would be made, in Unix seconds. */
+export async function readNextBlockTime(node: Node): Promise<number> {
+  const pending = blockSchema.pick({ timestamp: true });
+  return (await ask(node, "eth_getBlockByNumber", ["pending", false], pending)).timestamp;
+}
+
+/**
+ * Runs a call on the newest block without sending it.
+ *
+ * @param time - the block time that it sees, in Unix seconds.
+ * @throws RpcRefusedError with the revert data.
+ */
+export async function simulateCall(
+  node: Node,
+  call: { from: Address; to: Address; data: Hex; gas: bigint },
+  time: number,
+): Promise<void> {
+  const transaction = { ...call, gas: numberToHex(call.gas) };
+  await ask(node, "eth_call", [transaction, "latest", {}, { time: numberToHex(time) }], hex);
+}
+
+/** Hands signed bytes to the node. */
+export function sendRaw(node: Node, raw: Hex): Promise<Hex> {
+  return ask(node, "eth_sendRawTransaction", [raw], hex);
+}
+
+/** The receipt of a mined transaction that is on the chain now. */
+export function readReceipt(node: Node, hash: Hex): Promise<Receipt | null> {
+  return ask(node, "eth_getTransactionReceipt", [hash], receiptSchema.nullable());
+}
+
+/** Whether the node has a transaction, waiting or mined. */
+export async function knowsTransaction(node: Node, hash: Hex): Promise<boolean> {
+  return (await ask(node, "eth_getTransactionByHash", [hash], z.unknown())) !== null;
+}
+
+/** How many transactions in the node's pool could be mined now. */
+export async function countMinable(node: Node): Promise<number> {
+  return (await ask(node, "txpool_status", [], poolSchema)).pending;
+}
+
+/** The number of the newest block. */
+export function readHead(node: Node): Promise<number> {
+  return ask(node, "eth_blockNumber", [], quantity);
+}
+
+/** The newest block. */
+export function readHeadBlock(node: Node): Promise<Head> {
+  return ask(node, "eth_getBlockByNumber", ["latest", false], headSchema);
+}
+
+/** The hash of the block that the chain has at a height now, or null when it is not that high. */
+export async function readBlockHash(node: Node, number: number): Promise<Hex | null> {
+  const block = await ask(
+    node,
+    "eth_getBlockByNumber",
+    [numberToHex(number), false],
+    blockSchema.pick({ hash: true }).nullable(),
+  );
+  return block?.hash ?? null;
+}
+
+/** When a block was made, in Unix seconds. */
+export async function readBlockTime(node: Node, block: Hex | number): Promise<number> {
+  const { timestamp } =
+    typeof block === "number"
+      ? await ask(node, "eth_getBlockByNumber", [numberToHex(block), false], blockSchema)
+      : await ask(node, "eth_getBlockByHash", [block, false], blockSchema);
+  return timestamp;
+}
+
+/** What a mined transaction returned when it reverted, found by running it again where it was mined. */
+export async function traceRevert(node: Node, hash: Hex): Promise<{ data: Hex; message: string }> {
+  const trace = await ask(node, "debug_traceTransaction", [hash, { tracer: "callTracer" }], traceSchema);
+  return { data: trace.output ?? "0x", message: trace.error ?? "execution reverted" };
+}
+
+/**
+ * Asks the node and checks the form of its answer.
+ *
+ * @throws what the node throws, and RpcUnavailableError when its answer has another form.
+ */
+export async function ask<Answer extends z.ZodType>(
+  node: Node,
+  method: string,
+  params: unknown,
+  answer: Answer,
+): Promise<z.infer<Answer>> {
+  const parsed = answer.safeParse(await node(method, params));
+  if (!parsed.success) throw new RpcUnavailableError(method, parsed.error);
+  return parsed.data;
+}
+
+/** The node behind an EIP-1193 request function. */
+export function connect(request: EIP1193RequestFn): Node {
+  return async (method, params) => {
+    try {
+      return await request({ method, params });
+    } catch (error) {
+      throw refusal(method, error) ?? new RpcUnavailableError(method, error);
+    }
+  };
+}
+
+// viem wraps the node's error object in errors of its own and marks those without an answer with code -1.
+const refusalSchema = z.object({ code: z.number().int(), message: z.string(), data: z.unknown().optional() });
+
+function refusal(method: string, error: unknown): RpcRefusedError | null {
+  let innermost: { code: number; message: string } | null = null;
+  let data: Hex | null = null;
+  for (let cause = error; cause !== null && typeof cause === "object"; cause = causeOf(cause)) {
+    const parsed = refusalSchema.safeParse(cause);
+    if (!parsed.success || parsed.data.code === -1) continue;
+    innermost = parsed.data;
+    if (isHex(parsed.data.data)) data = parsed.data.data;
+  }
+  return innermost && new RpcRefusedError(method, innermost.code, innermost.message, data, error);
+}
+
+function causeOf(error: object): unknown {
+  return "cause" in error ? error.cause : null;
+}

@@ -1,0 +1,58 @@
+import type { RelayerContext } from "../context.ts";
+import { OperationNotAbandonableError } from "../errors.ts";
+import { supersede } from "../journal/budget.ts";
+import { type RelayOperationRecord, unsignedAttempt } from "../journal/operation.ts";
+import { atOneTime } from "../journal/timestamp.ts";
+import { requireEpoch } from "../node/chain-epoch.ts";
+import { readHead, readNonce } from "../node/node.ts";
+import { drive } from "../submission/drive.ts";
+import { sight } from "../submission/find-receipt.ts";
+import { withStopped } from "./resume.ts";
+
+/**
+ * Gives up an operation whose nonce was taken, once a person has looked: its reservation is released, and the next request for the same
+ * effect begins the next attempt, with another nonce. The signed bytes are kept, so that a reorg that frees the nonce finds them.
+ *
+ * @throws OperationNotAbandonableError unless a confirmed transaction that is none of the operation's has used its nonce.
+ */
+export function abandon(context: RelayerContext, operationId: string): Promise<RelayOperationRecord> {
+  return withStopped(context, operationId, async (taken) => {
+    await requireNonceTaken(context, taken);
+    return supersede(context, taken, () => ({
+      superseded: { ...taken, superseded: true, reserved_wei: "0" },
+      operation: unsignedAttempt({
+        ...taken,
+        attempt: taken.attempt + 1,
+        status: "failed",
+        status_reason: "abandoned",
+        reserved_wei: "0",
+      }),
+    }));
+  });
+}
+
+async function requireNonceTaken(context: RelayerContext, operation: RelayOperationRecord): Promise<void> {
+  const { operation_id, nonce, from } = operation;
+  if (nonce === null)
+    throw new OperationNotAbandonableError(
+      `${operation_id} has claimed no nonce. Resume it without abandoning it.`,
+    );
+  await requireEpoch(context, operation);
+  const sighting = await sight(context, operation);
+  if (sighting === "waiting")
+    throw new OperationNotAbandonableError(
+      `The chain has not used nonce ${nonce} of ${from}, so that ${operation_id} can still be mined. Resume it without abandoning it.`,
+    );
+  if (sighting !== "nonce_taken") {
+    await drive(atOneTime(context), operation, "sends_nothing");
+    throw new OperationNotAbandonableError(
+      `${sighting.transactionHash} of ${operation_id} is mined. Send the request again for its answer.`,
+    );
+  }
+  const { node, confirmations } = context;
+  const confirmed = Math.max(0, (await readHead(node)) - confirmations + 1);
+  if ((await readNonce(node, from, confirmed)) <= nonce)
+    throw new OperationNotAbandonableError(
+      `The transaction that took nonce ${nonce} of ${from} has fewer than ${confirmations} confirmations. Abandon ${operation_id} once it has them.`,
+    );
+}

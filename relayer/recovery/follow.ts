@@ -1,0 +1,98 @@
+import type { Hex } from "viem";
+import type { RelayerContext } from "../context.ts";
+import { RelayerError } from "../errors.ts";
+import { attemptKey, type RelayOperation, type RelayOperationRecord } from "../journal/operation.ts";
+import { readIdentity } from "../node/chain-epoch.ts";
+import { readHeadBlock } from "../node/node.ts";
+import { readShown } from "../submission/attempts.ts";
+import { driveAlone, type WaitMode } from "../submission/drive.ts";
+import { displaced, stands } from "./displaced.ts";
+
+/** Looks at everything that a new head may have changed, and sends again what the node lacks. */
+export function follow(context: RelayerContext): Promise<void> {
+  return lookAtHead(context, "never", async (held) => {
+    // Their requests look at them too, but not after their last look.
+    for (const attempt of held) {
+      await context.locks.run(`operation:${attemptKey(attempt)}`, async () => {});
+      const current = await context.journal.reread(attempt);
+      if (current === undefined) continue;
+      // The request may have begun the next attempt meanwhile.
+      for (const one of [...(await context.journal.superseded(current)), current])
+        if (!(isSettled(one) && (await stands(context, one)))) await driveAlone(context, one, "never");
+    }
+    return "seen";
+  });
+}
+
+/** Looks without sending anything and without waiting for requests. */
+export function observe(context: RelayerContext): Promise<void> {
+  return lookAtHead(context, "sends_nothing", async (held) => (held.length === 0 ? "seen" : "look_again"));
+}
+
+/**
+ * Reads an operation as the chain has it now: when its block has left the chain, or it has none yet, the journal is brought up to the
+ * head first. Nothing is sent.
+ */
+export async function readNow(
+  context: RelayerContext,
+  operationId: string,
+): Promise<RelayOperation | undefined> {
+  const journaled = await readShown(context, operationId);
+  if (journaled === undefined || (isSettled(journaled) && (await standsNow(context, journaled))))
+    return journaled;
+  await observe(context);
+  return await readShown(context, operationId);
+}
+
+/** Whether the block is still there; a node that does not answer says no. */
+async function standsNow(context: RelayerContext, operation: RelayOperation): Promise<boolean> {
+  try {
+    return await stands(context, operation);
+  } catch (error) {
+    if (error instanceof RelayerError) return false;
+    throw error;
+  }
+}
+
+/**
+ * One look at a time, in the order of nonces. A node that does not answer, or is in another life of the chain, leaves everything as
+ * the journal has it.
+ */
+function lookAtHead(
+  context: RelayerContext,
+  waitMode: WaitMode,
+  lookAtHeld: (held: readonly RelayOperationRecord[]) => Promise<"seen" | "look_again">,
+): Promise<void> {
+  return context.locks.run("follow", async () => {
+    try {
+      const { epoch } = await readIdentity(context);
+      // Read before anything is looked at: what comes meanwhile belongs to the next look.
+      const head = await readHeadBlock(context.node);
+      const fork = await context.trail.fork(context.node, head);
+      const held: RelayOperationRecord[] = [];
+      for (const operation of await affected(context, epoch, fork)) {
+        if (context.locks.isHeld(`operation:${attemptKey(operation)}`)) held.push(operation);
+        else await driveAlone(context, operation, waitMode);
+      }
+      if ((await lookAtHeld(held)) === "seen") context.trail.add(head);
+    } catch (error) {
+      if (!(error instanceof RelayerError)) throw error;
+    }
+  });
+}
+
+async function affected(context: RelayerContext, epoch: Hex, fork: number): Promise<RelayOperationRecord[]> {
+  // What needs attention waits for a person, and what has no nonce yet for whoever wants it.
+  const waiting = (await context.journal.unsettled()).filter(
+    (operation) =>
+      operation.epoch === epoch && operation.nonce !== null && operation.status !== "needs_attention",
+  );
+  const all = [...waiting, ...(await displaced(context, epoch, fork))];
+  const found = new Map(all.map((attempt) => [attemptKey(attempt), attempt]));
+  return [...found.values()].sort((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
+}
+
+/** Whether only a reorg can change what became of an operation. */
+function isSettled({ status }: Pick<RelayOperationRecord, "status">): boolean {
+  return status === "confirmed" || status === "reverted";
+}

@@ -1,0 +1,47 @@
+import type { Address } from "viem";
+import { z } from "zod";
+import type { RelayerContext } from "../context.ts";
+import { RpcRefusedError } from "../errors.ts";
+import { type RelayOperationRecord, standing } from "../journal/operation.ts";
+import { ask, type Node, readNonce, sendRaw } from "../node/node.ts";
+
+const poolSchema = z.object({
+  queued: z.record(z.string(), z.record(z.string(), z.object({ hash: z.string() }))),
+});
+
+/**
+ * Frees a signer whose next transaction the node has and will never mine, so that all behind it wait in vain.
+ *
+ * Anvil takes a transaction that comes in the moment in which its predecessor is mined for one with a gap before it, and keeps it
+ * so. What it keeps for this signer is taken out of the pool and sent again in order, the same bytes.
+ *
+ * @returns whether the signer was stranded.
+ */
+export function freeStranded(
+  context: RelayerContext,
+  { from, epoch, nonce }: RelayOperationRecord,
+): Promise<boolean> {
+  const { node, journal } = context;
+  return context.locks.run(`free:${from}`, async () => {
+    const next = await readNonce(node, from);
+    if (nonce === null || nonce < next) return false;
+    const queued = await queuedHashes(node, from);
+    const waiting = (await journal.claimed(from, next, epoch)).filter(
+      ({ hash }) => hash !== null && queued.has(hash),
+    );
+    if (waiting[0]?.nonce !== next) return false;
+    await ask(node, "anvil_removePoolTransactions", [from], z.unknown());
+    // One that was mined in this moment is refused, which is as good.
+    for (const { raw } of waiting.map(standing))
+      await sendRaw(node, raw).catch((error: unknown) => {
+        if (!(error instanceof RpcRefusedError)) throw error;
+      });
+    return true;
+  });
+}
+
+async function queuedHashes(node: Node, from: Address): Promise<Set<string>> {
+  const { queued } = await ask(node, "txpool_content", [], poolSchema);
+  const own = Object.entries(queued).filter(([address]) => address.toLowerCase() === from.toLowerCase());
+  return new Set(own.flatMap(([, waiting]) => Object.values(waiting).map(({ hash }) => hash)));
+}

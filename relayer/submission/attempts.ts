@@ -1,0 +1,38 @@
+import type { RelayerContext } from "../context.ts";
+import {
+  isOver,
+  type RelayOperation,
+  type RelayOperationRecord,
+  toRelayOperation,
+} from "../journal/operation.ts";
+import { driveAlone } from "./drive.ts";
+
+/**
+ * Whether an earlier attempt of an operation has taken effect or may still be mined, after another look at each of them. While one
+ * is, no further attempt may begin.
+ */
+export async function hasLiveAttempt(
+  context: RelayerContext,
+  current: RelayOperationRecord,
+): Promise<boolean> {
+  for (const superseded of await context.journal.superseded(current))
+    if (!isOver(await driveAlone(context, superseded, "always"))) return true;
+  return false;
+}
+
+/** Reads what the API shows of an operation from the journal; undefined when there is none. */
+export async function readShown(
+  context: RelayerContext,
+  operationId: string,
+): Promise<RelayOperation | undefined> {
+  const record = await context.journal.read(operationId);
+  return record && (await showOperation(context, record));
+}
+
+/** What the API shows of an operation, its earlier attempts included. */
+export async function showOperation(
+  context: RelayerContext,
+  current: RelayOperationRecord,
+): Promise<RelayOperation> {
+  return toRelayOperation(current, await context.journal.superseded(current));
+}

@@ -1,0 +1,87 @@
+import type { RelayerContext } from "../context.ts";
+import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
+import type { FaultPoint } from "../faults/fault.ts";
+import { reach } from "../faults/fault-point.ts";
+import { nodeOf } from "../faults/faulty-node.ts";
+import { type RelayOperationRecord, type SignedTransaction, standing } from "../journal/operation.ts";
+import { timestamp } from "../journal/timestamp.ts";
+import type { Turn } from "../keyed-mutex.ts";
+import { knowsTransaction, sendRaw } from "../node/node.ts";
+import { bump } from "./bump.ts";
+import { note } from "./note-failure.ts";
+
+/** Sends the operation's signed bytes to a node that was just seen to be in its life of the chain; W3: the outcome. */
+export async function broadcast(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  turn: Turn = Promise.resolve(() => {}),
+): Promise<RelayOperationRecord> {
+  const sent = await send(context, await bumpAt(context, "after_signed", operation), turn);
+  const bumped = await bumpAt(context, "after_broadcast", sent);
+  return bumped === sent ? sent : send(context, bumped, turn);
+}
+
+async function send(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  turn: Turn,
+): Promise<RelayOperationRecord> {
+  // Read before it is sent: afterwards the time depends on whether the block is already made.
+  const broadcastAt = await timestamp(context);
+  const endTurn = await turn;
+  const sending = sendTransaction(context, operation, standing(operation));
+  // The next nonce may follow; it need not wait for the node's answer to this one.
+  endTurn();
+  const failure = await sending;
+  await reach(context, "sent", operation);
+  return failure ? note(context, operation, failure) : recordBroadcast(context, operation, broadcastAt);
+}
+
+/** W3: the node has the operation's bytes. */
+export async function recordBroadcast(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  broadcastAt: string,
+): Promise<RelayOperationRecord> {
+  const sent: RelayOperationRecord = {
+    ...operation,
+    status: "broadcast",
+    status_reason: operation.status_reason === "reorged" ? "reorged" : null,
+    error: null,
+    broadcast_at: operation.broadcast_at ?? broadcastAt,
+    transactions: operation.transactions.map((transaction) =>
+      transaction.hash === operation.hash ? { ...transaction, outcome: "broadcast" } : transaction,
+    ),
+  };
+  await context.journal.write({ operation: sent });
+  await reach(context, "after_broadcast", sent);
+  return sent;
+}
+
+/** Sends signed bytes. @returns why the node does not have them, or null when it has. */
+export async function sendTransaction(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  transaction: SignedTransaction,
+): Promise<RpcRefusedError | RpcUnavailableError | null> {
+  const node = nodeOf(context, operation);
+  try {
+    await sendRaw(node, transaction.raw);
+    return null;
+  } catch (error) {
+    if (!(error instanceof RpcRefusedError || error instanceof RpcUnavailableError)) throw error;
+    // The words of a refusal are the same for our own transaction sent twice and for somebody else's: ask for the hash.
+    const known = await knowsTransaction(node, transaction.hash).catch(() => false);
+    return known ? null : error;
+  }
+}
+
+async function bumpAt(
+  context: RelayerContext,
+  point: FaultPoint,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
+  // A higher fee would bring back the call of an attempt that is superseded.
+  if (operation.superseded) return operation;
+  return context.faults.take(point, "replace", operation) ? bump(context, operation) : operation;
+}

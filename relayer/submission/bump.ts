@@ -1,0 +1,83 @@
+import type { RelayerContext } from "../context.ts";
+import { reach } from "../faults/fault-point.ts";
+import { available, reservationOf, writeWithBudget } from "../journal/budget.ts";
+import { type RelayOperationRecord, standing, type TransactionPurpose } from "../journal/operation.ts";
+import { requireEpoch } from "../node/chain-epoch.ts";
+import { accountOf, signTransaction } from "./sign.ts";
+
+/**
+ * W2 again: the same call with the same nonce and higher fees, so that at most one of the two is mined.
+ *
+ * The operation stays as it is when the budget does not cover the higher fees.
+ */
+export async function bump(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
+  const bumped = await replace(context, operation, "bump", operation);
+  const more = BigInt(bumped.reserved_wei) - BigInt(operation.reserved_wei);
+  return writeWithBudget(context, operation, operation.program, (budget) =>
+    available(budget) < more ? operation : bumped,
+  );
+}
+
+/**
+ * W2 of a superseded attempt whose nonce a reorg has freed: a transaction that does nothing, with the same nonce and higher fees. It
+ * fills the nonce, so that later ones can be mined, and keeps the attempt's call from being mined beside a later attempt's.
+ */
+export async function cancel(
+  context: RelayerContext,
+  superseded: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
+  if (standing(superseded).purpose === "cancel") return superseded;
+  const nothing = { to: superseded.from, calldata: "0x", gas_limit: transferGas } as const;
+  const cancelled = await replace(context, superseded, "cancel", nothing);
+  const signed = await writeWithBudget(context, superseded, superseded.program, () => ({
+    ...cancelled,
+    status: "signed",
+    status_reason: "reorged",
+  }));
+  await reach(context, "after_signed", signed);
+  return signed;
+}
+
+/** The operation with a further transaction for its nonce, which stands for it from then on; nothing is written. */
+async function replace(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  purpose: TransactionPurpose,
+  call: Pick<RelayOperationRecord, "to" | "calldata" | "gas_limit">,
+): Promise<RelayOperationRecord> {
+  const { nonce } = operation;
+  if (nonce === null) throw new Error(`${operation.operation_id} has claimed no nonce.`);
+  const newest = operation.transactions.at(-1);
+  if (!newest) throw new Error(`${operation.operation_id} has no signed transaction.`);
+
+  const fees = {
+    maxFeePerGas: raised(newest.max_fee_per_gas),
+    maxPriorityFeePerGas: raised(newest.max_priority_fee_per_gas),
+  };
+  const chainId = await requireEpoch(context, operation);
+  const { to, calldata, gas_limit } = call;
+  const transaction = await signTransaction(
+    accountOf(context, operation),
+    { to, calldata, gas_limit },
+    { chainId, nonce, purpose, ...fees },
+  );
+  return {
+    ...operation,
+    hash: transaction.hash,
+    transactions: [...operation.transactions, transaction],
+    max_fee_per_gas: fees.maxFeePerGas.toString(),
+    // Any of them may be mined, and none costs more than this.
+    reserved_wei: reservationOf(BigInt(operation.gas_limit), fees.maxFeePerGas).toString(),
+  };
+}
+
+/** What a transfer of nothing costs, in gas units. */
+const transferGas = "21000";
+
+// Nodes ask for at least a tenth more before they replace a waiting transaction.
+function raised(fee: string): bigint {
+  return (BigInt(fee) * 9n + 7n) / 8n;
+}

@@ -1,0 +1,184 @@
+import type { RelayerContext } from "../context.ts";
+import { OperationUnknownError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
+import { HeldError, reach } from "../faults/fault-point.ts";
+import { type AttemptName, attemptKey, type RelayOperationRecord, standing } from "../journal/operation.ts";
+import { atOneTime, timestamp } from "../journal/timestamp.ts";
+import { requireEpoch } from "../node/chain-epoch.ts";
+import { knowsTransaction, readNonce } from "../node/node.ts";
+import { freeStranded } from "../recovery/free-stranded.ts";
+import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
+import { cancel } from "./bump.ts";
+import { awaitReceipt, findReceipt, type Sighting, sight } from "./find-receipt.ts";
+import { note } from "./note-failure.ts";
+import { confirm, settle, takeBack } from "./settle.ts";
+import { type Claim, claimNonce, needsAttention } from "./sign.ts";
+import { simulate } from "./simulate.ts";
+
+/** When to wait for a receipt: whenever there is none, only after something was sent, or not at all; or only to look. */
+export type WaitMode = "always" | "after_sending" | "never" | "sends_nothing";
+
+/** How long a receipt takes when nothing is wrong, in milliseconds of `wait`. */
+const usualMs = 250;
+
+/** Reads an attempt of an operation and drives it while nobody else does. */
+export function driveAlone(
+  context: RelayerContext,
+  attempt: AttemptName,
+  waitMode: WaitMode,
+): Promise<RelayOperationRecord> {
+  return context.locks.run(`operation:${attemptKey(attempt)}`, async () => {
+    const operation = await context.journal.reread(attempt);
+    if (!operation) throw new OperationUnknownError(attempt.operation_id);
+    return drive(atOneTime(context), operation, waitMode);
+  });
+}
+
+/**
+ * Brings a journaled operation as far as it goes now, from wherever it is. Must run alone for its operation.
+ *
+ * A node that refuses or does not answer leaves the operation where it is, with the reason in it.
+ *
+ * @param checked - the chain id, when the caller has just seen that the node is in the operation's life of the chain; before
+ * anything is sent it is looked at again.
+ * @throws ChainMismatchError when the node is in another life of the chain.
+ */
+export async function drive(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  waitMode: WaitMode,
+  checked?: number,
+): Promise<RelayOperationRecord> {
+  try {
+    const chainId = checked ?? (await requireEpoch(context, operation));
+    return operation.status === "accepted" && waitMode !== "sends_nothing"
+      ? await begin(context, operation, chainId, waitMode)
+      : await goOn(context, operation, waitMode);
+  } catch (error) {
+    const current = (await context.journal.reread(operation)) ?? operation;
+    if (error instanceof HeldError) return current;
+    if (error instanceof RpcRefusedError || error instanceof RpcUnavailableError)
+      return note(context, current, error);
+    throw error;
+  }
+}
+
+async function begin(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  chainId: number,
+  waitMode: WaitMode,
+): Promise<RelayOperationRecord> {
+  const simulated = await simulate(context, operation);
+  if (simulated.status === "failed") return simulated;
+  const claim = await claimNonce(context, simulated, chainId);
+  if (claim === null) return needsAttention(context, simulated, "foreign_nonce");
+  return finish(context, await sendInTurn(context, claim), waitMode);
+}
+
+async function sendInTurn(context: RelayerContext, claim: Claim): Promise<RelayOperationRecord> {
+  try {
+    const sameEpoch = requireEpoch(context, claim.operation);
+    // Also when the chain is another one, or does not answer: whoever reads the operation from here on must find its claim.
+    await Promise.allSettled([claim.durable, sameEpoch]);
+    await Promise.all([claim.durable, sameEpoch]);
+    await reach(context, "after_signed", claim.operation);
+    return await broadcast(context, claim.operation, claim.turn);
+  } finally {
+    const endTurn = await claim.turn;
+    endTurn();
+  }
+}
+
+/** What the chain says of a claimed operation now; nothing is sent. */
+async function look(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<{ operation: RelayOperationRecord; waiting: boolean }> {
+  const receipt = await findReceipt(context, operation);
+  if (receipt)
+    return { operation: await confirm(context, await settle(context, operation, receipt)), waiting: false };
+
+  const unmined = operation.block_hash === null ? operation : await takeBack(context, operation);
+  const sighting = await sight(context, unmined);
+  if (sighting !== "waiting")
+    return { operation: await conclude(context, unmined, sighting), waiting: false };
+  return { operation: unmined, waiting: unmined.superseded || unmined.status !== "needs_attention" };
+}
+
+async function goOn(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  waitMode: WaitMode,
+): Promise<RelayOperationRecord> {
+  if (operation.nonce === null) return operation;
+  const { operation: looked, waiting } = await look(context, operation);
+  if (!waiting || waitMode === "sends_nothing") return looked;
+
+  const unmined = looked.superseded ? await cancel(context, looked) : looked;
+  const unblocked = await sendPredecessors(context, unmined);
+  if (!(await knowsTransaction(context.node, standing(unmined).hash))) {
+    await requireEpoch(context, unmined);
+    return finish(context, await broadcast(context, unmined), waitMode);
+  }
+  if (!isRecorded(unmined))
+    return finish(context, await recordBroadcast(context, unmined, await timestamp(context)), waitMode);
+  const freed = await freeStranded(context, unmined);
+  return waitMode === "always" || unblocked || freed ? finish(context, unmined, waitMode) : unmined;
+}
+
+/** Waits for the receipt of what was sent. */
+async function finish(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  waitMode: WaitMode,
+): Promise<RelayOperationRecord> {
+  const hopeless = operation.status_reason === "rpc_refused";
+  const receiptTimeoutMs = waitMode === "never" || hopeless ? 0 : context.receiptTimeoutMs;
+  const soonMs = Math.min(receiptTimeoutMs, usualMs);
+  let receipt = await awaitReceipt(context, operation, soonMs);
+  if (receipt === null && receiptTimeoutMs > soonMs) {
+    await freeStranded(context, operation);
+    receipt = await awaitReceipt(context, operation, receiptTimeoutMs - soonMs);
+  }
+  return conclude(context, operation, receipt ?? (await sight(context, operation)));
+}
+
+async function conclude(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  sighting: Sighting,
+): Promise<RelayOperationRecord> {
+  if (sighting === "waiting") return operation;
+  if (sighting !== "nonce_taken") return confirm(context, await settle(context, operation, sighting));
+  if (operation.status === "needs_attention") return operation;
+  return needsAttention(context, operation, "nonce_taken");
+}
+
+// A process may have died between the node's answer and W3, or the node's answer may have been lost.
+function isRecorded(operation: RelayOperationRecord): boolean {
+  const { status, status_reason } = operation;
+  return status === "broadcast" && (status_reason === null || status_reason === "reorged");
+}
+
+/**
+ * Sends again what the node lacks of the signer's lower nonces: without them this operation can never be mined. Their own
+ * records catch up when they are looked at.
+ */
+async function sendPredecessors(context: RelayerContext, operation: RelayOperationRecord): Promise<boolean> {
+  const { from, epoch, nonce } = operation;
+  const chainNonce = await readNonce(context.node, from);
+  if (nonce === null || nonce <= chainNonce) return false;
+  let sent = false;
+  for (const other of await context.journal.claimed(from, chainNonce, epoch)) {
+    if (other.nonce === null || other.nonce >= nonce) continue;
+    if (other.superseded) {
+      await driveAlone(context, other, "never");
+      sent = true;
+      continue;
+    }
+    const transaction = standing(other);
+    if (await knowsTransaction(context.node, transaction.hash)) continue;
+    sent = (await sendTransaction(context, other, transaction)) === null || sent;
+  }
+  return sent;
+}

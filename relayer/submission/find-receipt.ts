@@ -1,0 +1,56 @@
+import type { RelayerContext } from "../context.ts";
+import { nodeOf } from "../faults/faulty-node.ts";
+import type { RelayOperationRecord } from "../journal/operation.ts";
+import { type Receipt, readNonce, readReceipt } from "../node/node.ts";
+
+/** Longest pause between two looks for a receipt, in milliseconds. */
+const longestPause = 25;
+
+/** How the chain sees an operation with a claimed nonce: mined, not yet, or never because the nonce went to another transaction. */
+export type Sighting = Receipt | "waiting" | "nonce_taken";
+
+/** The receipt of any of the operation's transactions. */
+export async function findReceipt(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<Receipt | null> {
+  const node = nodeOf(context, operation);
+  // The newest first: it pays the most.
+  for (const { hash } of operation.transactions.toReversed()) {
+    const receipt = await readReceipt(node, hash);
+    if (receipt) return receipt;
+  }
+  return null;
+}
+
+/** Looks for a receipt until there is one or the timeout passes. */
+export async function awaitReceipt(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  receiptTimeoutMs: number,
+): Promise<Receipt | null> {
+  let waited = 0;
+  for (let pause = 1; ; pause = Math.min(pause * 2, longestPause)) {
+    const receipt = await findReceipt(context, operation);
+    if (receipt || waited >= receiptTimeoutMs) return receipt;
+    await context.wait(pause);
+    waited += pause;
+  }
+}
+
+/** Looks at nonce and receipts. */
+export async function sight(context: RelayerContext, operation: RelayOperationRecord): Promise<Sighting> {
+  const first = await sightOnce(context, operation);
+  if (first !== "nonce_taken") return first;
+  // A node may show a nonce before the receipt of the same block: only what is seen twice is believed.
+  await context.wait(longestPause);
+  return sightOnce(context, operation);
+}
+
+// The nonce is read first, so that a transaction that is mined between the two reads is found by its receipt.
+async function sightOnce(context: RelayerContext, operation: RelayOperationRecord): Promise<Sighting> {
+  const chainNonce = await readNonce(context.node, operation.from);
+  const receipt = await findReceipt(context, operation);
+  if (receipt) return receipt;
+  return operation.nonce !== null && chainNonce > operation.nonce ? "nonce_taken" : "waiting";
+}

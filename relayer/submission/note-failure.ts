@@ -1,0 +1,27 @@
+import type { RelayerContext } from "../context.ts";
+import { RpcRefusedError, type RpcUnavailableError } from "../errors.ts";
+import type { OperationStatus, RelayOperationRecord } from "../journal/operation.ts";
+
+const underWay: readonly OperationStatus[] = ["accepted", "signed", "broadcast"];
+
+/** Journals why an operation that is under way does not move on. */
+export async function note(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  failure: RpcRefusedError | RpcUnavailableError,
+): Promise<RelayOperationRecord> {
+  // What is settled, mined or waits for a person already says more than this.
+  if (!underWay.includes(operation.status)) return operation;
+  const noted: RelayOperationRecord = {
+    ...operation,
+    status_reason: failure.code,
+    error: {
+      code: failure.code,
+      message: failure.message,
+      rpc_code: failure instanceof RpcRefusedError ? failure.rpcCode : null,
+      revert: null,
+    },
+  };
+  await context.journal.write({ operation: noted });
+  return noted;
+}

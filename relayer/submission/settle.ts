@@ -1,0 +1,127 @@
+import type { Hex } from "viem";
+import { toTimestamp } from "../../protocol/time.ts";
+import type { RelayerContext } from "../context.ts";
+import { reach } from "../faults/fault-point.ts";
+import { nodeOf } from "../faults/faulty-node.ts";
+import { reservationOf, writeWithBudget } from "../journal/budget.ts";
+import { type RelayOperationError, type RelayOperationRecord, standing } from "../journal/operation.ts";
+import { decodeRevert } from "../node/decode-revert.ts";
+import { type Receipt, readBlockTime, readHead, readReceipt, traceRevert } from "../node/node.ts";
+
+/** W4: the receipt, and its cost instead of the reservation. A receipt in another block than before is a reorg. */
+export async function settle(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  receipt: Receipt,
+): Promise<RelayOperationRecord> {
+  if (operation.block_hash === receipt.blockHash && operation.hash === receipt.transactionHash)
+    return operation;
+  const succeeded = receipt.status === "0x1";
+  const error = succeeded ? null : await explainRevert(context, operation, receipt.transactionHash);
+  const minedAt = toTimestamp(
+    receipt.blockTimestamp ?? (await readBlockTime(context.node, receipt.blockHash)),
+  );
+
+  await reach(context, "before_mined", operation);
+  const mined = await writeWithBudget(context, operation, operation.program, () => ({
+    ...operation,
+    status: "mined",
+    status_reason: succeeded ? null : "transaction_reverted",
+    error,
+    hash: receipt.transactionHash,
+    transactions: operation.transactions.map((transaction) => ({
+      ...transaction,
+      outcome:
+        transaction.hash !== receipt.transactionHash ? "replaced" : succeeded ? "succeeded" : "reverted",
+    })),
+    gas_used: receipt.gasUsed.toString(),
+    cost_wei: (receipt.gasUsed * receipt.effectiveGasPrice).toString(),
+    reserved_wei: "0",
+    block_number: receipt.blockNumber,
+    block_hash: receipt.blockHash,
+    confirmations: 1,
+    reorg_count: operation.reorg_count + (operation.block_hash === null ? 0 : 1),
+    mined_at: minedAt,
+    confirmed_at: null,
+  }));
+  await reach(context, "after_mined", mined);
+  return mined;
+}
+
+/** W5: once enough blocks confirm the receipt. */
+export async function confirm(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
+  if (operation.status !== "mined") return operation;
+  const confirmations = await countConfirmations(context, operation);
+  if (confirmations < context.confirmations) {
+    if (confirmations === operation.confirmations) return operation;
+    const counted = { ...operation, confirmations };
+    await context.journal.write({ operation: counted });
+    return counted;
+  }
+  const confirmedAt = await timeOfConfirmation(context, operation);
+  await reach(context, "before_confirmed", operation);
+  const confirmed: RelayOperationRecord = {
+    ...operation,
+    status: standing(operation).outcome === "reverted" ? "reverted" : "confirmed",
+    confirmations,
+    confirmed_at: confirmedAt,
+  };
+  await context.journal.write({ operation: confirmed });
+  await reach(context, "after_confirmed", confirmed);
+  return confirmed;
+}
+
+/** The settlement reversed: the block that had the transaction has left the chain. */
+export function takeBack(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
+  return writeWithBudget(context, operation, operation.program, () => ({
+    ...operation,
+    status: "broadcast",
+    status_reason: "reorged",
+    error: null,
+    transactions: operation.transactions.map((transaction) => ({ ...transaction, outcome: "broadcast" })),
+    gas_used: null,
+    cost_wei: null,
+    reserved_wei: reservationOf(BigInt(operation.gas_limit), BigInt(operation.max_fee_per_gas)).toString(),
+    block_number: null,
+    block_hash: null,
+    confirmations: 0,
+    reorg_count: operation.reorg_count + 1,
+    mined_at: null,
+    confirmed_at: null,
+  }));
+}
+
+// The receipt that was just read is the first confirmation. Further ones count only if it still stands in its block.
+async function countConfirmations(context: RelayerContext, operation: RelayOperationRecord): Promise<number> {
+  if (context.confirmations <= 1 || operation.block_number === null || operation.hash === null) return 1;
+  const node = nodeOf(context, operation);
+  const head = await readHead(node);
+  const receipt = await readReceipt(node, operation.hash);
+  if (receipt?.blockHash !== operation.block_hash) return 0;
+  return Math.min(head - operation.block_number + 1, context.confirmations);
+}
+
+// The time of the block that brought the last confirmation, whenever it is looked at.
+async function timeOfConfirmation(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<string | null> {
+  if (context.confirmations <= 1 || operation.block_number === null) return operation.mined_at;
+  const last = operation.block_number + context.confirmations - 1;
+  return toTimestamp(await readBlockTime(context.node, last));
+}
+
+async function explainRevert(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  hash: Hex,
+): Promise<RelayOperationError> {
+  const { data, message } = await traceRevert(nodeOf(context, operation), hash);
+  return { code: "transaction_reverted", message, rpc_code: null, revert: decodeRevert(data) };
+}

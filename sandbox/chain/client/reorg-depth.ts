@@ -1,0 +1,75 @@
+import { type EIP1193RequestFn, type Transport, zeroAddress } from "viem";
+import { RpcRefusedError } from "../../../relayer/errors.ts";
+import { connect, type Node, readHead, readNonce } from "../../../relayer/node/node.ts";
+
+/** The JSON-RPC code of params that cannot be used. */
+const invalidParams = -32_602;
+
+/** What goes back by a number of blocks, which is the first param; 1 block when a rollback is not told. */
+const rewinds: ReadonlySet<unknown> = new Set(["anvil_reorg", "anvil_rollback"]);
+
+/** A reorg is deeper than Anvil can go back without losing what the chain holds. */
+export class ReorgDepthError extends Error {
+  override readonly name = "ReorgDepthError";
+  readonly code = invalidParams;
+}
+
+/**
+ * Makes sure that Anvil can take so many blocks off the chain. Of blocks before the newest one that it loaded it has no contract code
+ * to go back to, and leaves every address without code while it answers success; of blocks whose state it no longer keeps it has nothing.
+ *
+ * @param loadedBlock - the newest block that Anvil loaded when it started.
+ * @throws ReorgDepthError with the greatest depth that is possible now.
+ */
+export async function requireReorgDepth(node: Node, loadedBlock: number, depth: number): Promise<void> {
+  const head = await readHead(node);
+  if (head - depth >= loadedBlock && (await keepsState(node, head - depth))) return;
+  const first = await findOldestKept(node, loadedBlock, head);
+  const reason =
+    first === loadedBlock
+      ? `Anvil loaded the chain at block ${loadedBlock} and has no contract code for blocks before it`
+      : `Anvil keeps no state of blocks before block ${first}`;
+  const most = head - first;
+  throw new ReorgDepthError(
+    `A reorg can take at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because ${reason}. Take fewer blocks, or mine first.`,
+  );
+}
+
+/** The oldest block from `oldest` to `head` whose state is kept; those before it were dropped first. */
+async function findOldestKept(node: Node, oldest: number, head: number): Promise<number> {
+  let low = oldest;
+  let high = head;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (await keepsState(node, middle)) high = middle;
+    else low = middle + 1;
+  }
+  return high;
+}
+
+async function keepsState(node: Node, block: number): Promise<boolean> {
+  try {
+    await readNonce(node, zeroAddress, block);
+    return true;
+  } catch (error) {
+    if (error instanceof RpcRefusedError) return false;
+    throw error;
+  }
+}
+
+/** A transport to an Anvil that refuses reorgs deeper than {@link requireReorgDepth} allows before they reach it. */
+export function limitReorgs(transport: Transport, loadedBlock: number): Transport {
+  return (parameters) => {
+    const inner = transport(parameters);
+    const node = connect(inner.request);
+    const request: EIP1193RequestFn = async (question) => {
+      const { method, params }: { method: string; params?: unknown } = question;
+      if (rewinds.has(method)) {
+        const [depth = 1] = Array.isArray(params) ? params : [];
+        await requireReorgDepth(node, loadedBlock, Number(depth));
+      }
+      return await inner.request(question);
+    };
+    return { ...inner, request };
+  };
+}

@@ -1,0 +1,58 @@
+import { base64urlnopad } from "@scure/base";
+import { type LocalAccount, toHex } from "viem";
+import { sha256Hex } from "../../../protocol/canonical-json.ts";
+import { deriveKey } from "../../../protocol/key-derivation.ts";
+import type { Account, ServiceKeys } from "../../../server/services.ts";
+import type { Accounts } from "../../chain/genesis/deployment.ts";
+import type { ProgramSetting } from "../../options/programs.ts";
+import { signingAccount } from "../wallets/signing-account.ts";
+
+/** An account that may issue access, with its key in the clear. */
+export interface SeededAccount {
+  id: string;
+  program: string;
+  key: string;
+}
+
+/** The keys of a sandbox that do not rotate: test keys only, all derived from the seed or the standard test mnemonic. */
+export interface SandboxKeys {
+  service: ServiceKeys;
+  accounts: readonly SeededAccount[];
+  /** The wallets that the relayer signs with. */
+  registrars: readonly LocalAccount[];
+}
+
+/**
+ * Derives the keys of a sandbox that do not rotate; those that do are in the service's key ring.
+ *
+ * @example const keys = deriveKeys("checkout", chain.accounts, defaultPrograms)
+ */
+export function deriveKeys(
+  seed: string,
+  accounts: Accounts,
+  settings: readonly Pick<ProgramSetting, "id" | "account">[],
+): SandboxKeys {
+  const programs = Object.entries(accounts.programs);
+  const signers = programs.map(
+    ([program, keys]) => [program, signingAccount(keys.commitmentSigner)] as const,
+  );
+  return {
+    service: { commitmentSigners: new Map(signers) },
+    accounts: settings.map(({ id: program, account: id }) => ({
+      id,
+      program,
+      key: `rsk_${base64urlnopad.encode(deriveKey(seed, `account/${id}`))}`,
+    })),
+    registrars: programs.map(([, keys]) => signingAccount(keys.registrar)),
+  };
+}
+
+/** An account as the service keeps it: its key by its hash only. */
+export function hideKey({ id, program, key }: SeededAccount): Account {
+  return { id, program, key_sha256: sha256Hex(new TextEncoder().encode(key)) };
+}
+
+/** A 32-byte key as hex without 0x. */
+export function bareHex(bytes: Uint8Array): string {
+  return toHex(bytes).slice(2);
+}

@@ -1,0 +1,35 @@
+import type { KeyRing } from "../../../server/key-ring.ts";
+import { type KeyUse, keyUses } from "../../../server/key-use.ts";
+import type { SandboxDescription } from "../../state/description.ts";
+import { describeRotating } from "../describe.ts";
+import type { SandboxKeys } from "./keys.ts";
+
+/** The keys in a sandbox's description that rotate: the description always shows those that are signed with now. */
+export interface PublishedKeys {
+  /** Gives these uses, or all, new keys. */
+  rotate(...uses: KeyUse[]): Promise<void>;
+  /** Describes the keys of now, after whatever may have changed them. */
+  refresh(): Promise<void>;
+}
+
+/** @param republish - writes the description where scripts read it. */
+export function publishKeys(
+  description: SandboxDescription,
+  { keyRing, keys }: { keyRing: KeyRing; keys: SandboxKeys },
+  republish: (description: SandboxDescription) => Promise<void>,
+): PublishedKeys {
+  const refresh = async () => {
+    const { reviewer, receiver } = description;
+    const now = await describeRotating(keyRing, keys.accounts, receiver.url);
+    if (now.receiver.hmac_secret === receiver.hmac_secret && now.reviewer.key_id === reviewer.key_id) return;
+    Object.assign(description, now);
+    await republish(description);
+  };
+  return {
+    refresh,
+    async rotate(...uses) {
+      for (const use of uses.length === 0 ? keyUses : uses) await keyRing.rotate(use);
+      await refresh();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { LocalAccount } from "viem";
+import { createRelayer, type Relayer } from "../../../relayer/relayer.ts";
+import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
+import { type JournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import { crashProcess } from "../../lib/processes.ts";
+import { sharedReading } from "../../lib/shared-reading.ts";
+import type { SandboxSettings } from "../../options/options.ts";
+
+/** Fixed, so that equal operations are equal bytes; in gas units. */
+const gasLimits = { offer: 600_000n, collect_refund: 400_000n } as const;
+
+/** Fixed for the same reason; in wei. */
+const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/** Makes the relayer of a sandbox, on its store and its chain. */
+export function openRelayer(parts: {
+  settings: Pick<SandboxSettings, "confirmations" | "gasBudgetWei" | "receiptTimeoutMs">;
+  chain: Pick<ChainNode, "request" | "deployment"> & { clock: Pick<ChainNode["clock"], "now"> };
+  store: JournalStore;
+  /** The wallets that it signs with. */
+  signers: readonly LocalAccount[];
+}): Relayer {
+  const { settings, chain, store, signers } = parts;
+  const { confirmations, gasBudgetWei, receiptTimeoutMs } = settings;
+  const { request } = chain;
+  return createRelayer({
+    journal: relayerJournal(store),
+    request,
+    chain: { identity: sharedReading(openChainReader(request, chain.deployment).identity) },
+    signers,
+    clock: { now: sharedReading(async () => await chain.clock.now()) },
+    wait: async (milliseconds) => await pause(milliseconds),
+    confirmations,
+    gasBudgetWei,
+    fees,
+    gasLimits,
+    receiptTimeoutMs,
+    // The fault is a real one.
+    crash: crashProcess,
+  });
+}

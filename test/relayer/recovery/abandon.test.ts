@@ -1,0 +1,313 @@
+import { describe, expect, test } from "vitest";
+import { faultPoints, type RelayIntent, type RelayOperation } from "../../../relayer/relayer.ts";
+import { Crash, offerReservation, openStages, program, type Stage } from "../stage.ts";
+
+const openStage = openStages();
+
+/** An offer whose nonce somebody else has used. */
+async function takenOffer(stage: Stage): Promise<{ intent: RelayIntent; taken: RelayOperation }> {
+  const intent = await stage.offer("taken");
+  stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  const taken = await stage.relayer.submit(intent);
+  expect(taken).toMatchObject({
+    status: "needs_attention",
+    status_reason: "nonce_taken",
+    nonce: 0,
+    attempt: 1,
+  });
+  return { intent, taken };
+}
+
+/** The bytes of the first transaction that was ever signed for an operation. */
+async function firstRaw(stage: Stage, { operation_id }: RelayOperation) {
+  const current = await stage.journal.read(operation_id);
+  if (current === undefined) throw new Error(`The journal has lost ${operation_id}.`);
+  const [first = current] = await stage.journal.superseded(current);
+  return first.transactions[0]?.raw ?? "0x";
+}
+
+function outcomes({ hashes }: RelayOperation) {
+  return hashes.map(({ attempt, nonce, purpose, outcome }) => [attempt, nonce, purpose, outcome]);
+}
+
+test("an operation whose nonce was taken can be abandoned: its reservation is released, and the next request takes a new nonce", async () => {
+  const stage = await openStage();
+  const { intent, taken } = await takenOffer(stage);
+  expect((await stage.relayer.budget(program)).reserved_wei).toBe(offerReservation.toString());
+
+  const abandoned = await stage.relayer.abandon(taken.operation_id);
+  expect(abandoned).toMatchObject({
+    operation_id: taken.operation_id,
+    sequence: 1,
+    attempt: 2,
+    status: "failed",
+    status_reason: "abandoned",
+    nonce: null,
+    hash: null,
+    reserved_wei: "0",
+    cost_wei: null,
+  });
+  expect(outcomes(abandoned)).toEqual([[1, 0, "original", taken.hashes[0]?.outcome]]);
+  expect((await stage.relayer.budget(program)).reserved_wei).toBe("0");
+  await stage.expectBooksToBalance(1);
+
+  // It was given up: nothing begins again by itself.
+  const relayer = await stage.restart();
+  await relayer.recover();
+  await relayer.follow();
+  expect(await relayer.read(taken.operation_id)).toEqual(abandoned);
+  expect(await stage.mined()).toHaveLength(1);
+
+  const made = await relayer.submit(intent);
+  expect(made).toMatchObject({ operation_id: taken.operation_id, attempt: 2, status: "confirmed", nonce: 1 });
+  expect(made.hashes.map(({ attempt, nonce }) => [attempt, nonce])).toEqual([
+    [1, 0],
+    [2, 1],
+  ]);
+  expect(await stage.mined()).toEqual([expect.any(String), made.hash]);
+  expect(await relayer.submit(intent)).toEqual(made);
+  await stage.expectBooksToBalance(1);
+});
+
+test("what comes after an abandoned operation claims the nonces above the taken one", async () => {
+  const stage = await openStage();
+  const { intent, taken } = await takenOffer(stage);
+  await stage.relayer.abandon(taken.operation_id);
+  expect(await stage.relayer.submit(await stage.offer("later"))).toMatchObject({
+    status: "confirmed",
+    nonce: 1,
+  });
+  expect(await stage.relayer.submit(intent)).toMatchObject({ status: "confirmed", nonce: 2 });
+  await stage.expectBooksToBalance(1);
+});
+
+test("a nonce that is taken a second time is abandoned a second time", async () => {
+  const stage = await openStage();
+  const { intent, taken } = await takenOffer(stage);
+  await stage.relayer.abandon(taken.operation_id);
+  stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  const again = await stage.relayer.submit(intent);
+  expect(again).toMatchObject({
+    status: "needs_attention",
+    status_reason: "nonce_taken",
+    nonce: 1,
+    attempt: 2,
+  });
+  await stage.relayer.abandon(taken.operation_id);
+  expect(await stage.relayer.submit(intent)).toMatchObject({ status: "confirmed", nonce: 2, attempt: 3 });
+  await stage.expectBooksToBalance(2);
+});
+
+test.each(faultPoints)(
+  "the attempt after an abandoned one that dies at %s takes effect once",
+  async (point) => {
+    const stage = await openStage();
+    const { intent, taken } = await takenOffer(stage);
+    await stage.relayer.abandon(taken.operation_id);
+    stage.relayer.fault({ point, action: "crash" });
+    await expect(stage.relayer.submit(intent)).rejects.toThrow(new Crash(point));
+    const relayer = await stage.restart();
+    await relayer.recover();
+    const made = await relayer.submit(intent);
+    expect(made).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1 });
+    expect(made.hashes).toHaveLength(2);
+    expect(await stage.mined()).toHaveLength(2);
+    await stage.expectBooksToBalance(1);
+  },
+);
+
+describe("abandoning is refused", () => {
+  test("for an operation that does not need attention, or that is not there", async () => {
+    const stage = await openStage();
+    const { operation_id } = await stage.relayer.submit(await stage.offer("confirmed"));
+    await expect(stage.relayer.abandon(operation_id)).rejects.toMatchObject({
+      code: "operation_not_resumable",
+    });
+    await expect(stage.relayer.abandon("op_none")).rejects.toMatchObject({ code: "operation_unknown" });
+    const { taken } = await takenOfferAt(stage, 1);
+    await stage.relayer.abandon(taken.operation_id);
+    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+      code: "operation_not_resumable",
+    });
+    for (const key of [`${taken.operation_id}/1`])
+      for (const act of [stage.relayer.abandon, stage.relayer.resume, stage.relayer.advance])
+        await expect(act(key)).rejects.toMatchObject({ code: "operation_unknown" });
+  });
+
+  test("before a nonce is claimed", async () => {
+    const stage = await openStage();
+    await stage.relayer.submit(await stage.offer("first"));
+    stage.relayer.fault({ point: "nonce", action: "foreign_nonce" });
+    const stopped = await stage.relayer.submit(await stage.offer("unclaimed"));
+    expect(stopped).toMatchObject({ status_reason: "foreign_nonce", nonce: null });
+    await expect(stage.relayer.abandon(stopped.operation_id)).rejects.toMatchObject({
+      code: "operation_not_abandonable",
+      message: `${stopped.operation_id} has claimed no nonce. Resume it without abandoning it.`,
+    });
+    expect(await stage.relayer.read(stopped.operation_id)).toEqual(stopped);
+  });
+
+  test("while a reorg has freed the nonce, so that the original can be mined", async () => {
+    const stage = await openStage();
+    const { taken } = await takenOffer(stage);
+    await stage.reorg(1);
+    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+      code: "operation_not_abandonable",
+      message: expect.stringContaining("has not used nonce 0"),
+    });
+    const resumed = await stage.relayer.resume(taken.operation_id);
+    expect(resumed).toMatchObject({ attempt: 1, hash: taken.hash });
+    await stage.expectExactlyOnce(resumed);
+  });
+
+  test("once the original was mined after all", async () => {
+    const stage = await openStage();
+    const { intent, taken } = await takenOffer(stage);
+    await stage.reorg(1);
+    await stage.client.sendRawTransaction({ serializedTransaction: await firstRaw(stage, taken) });
+    await expect.poll(() => stage.mined()).toEqual([taken.hash]);
+    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+      code: "operation_not_abandonable",
+      message: expect.stringContaining(`${taken.hash} of ${taken.operation_id} is mined`),
+    });
+    const told = await stage.relayer.submit(intent);
+    expect(told).toMatchObject({ attempt: 1, hash: taken.hash });
+    await stage.expectExactlyOnce(told);
+  });
+
+  test("once it was mined under the hash of a raised fee", async () => {
+    const stage = await openStage();
+    stage.relayer.fault({ point: "after_signed", action: "replace" });
+    const { intent, taken } = await takenOffer(stage);
+    expect(taken.hashes.map(({ purpose }) => purpose)).toEqual(["original", "bump"]);
+    await stage.reorg(1);
+    const record = await stage.journal.read(taken.operation_id);
+    await stage.client.sendRawTransaction({ serializedTransaction: record?.transactions[1]?.raw ?? "0x" });
+    await expect.poll(() => stage.mined()).toHaveLength(1);
+    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+      code: "operation_not_abandonable",
+      message: expect.stringContaining(`${taken.hashes[1]?.hash} of`),
+    });
+    await stage.expectExactlyOnce(await stage.relayer.submit(intent));
+  });
+
+  test("before the transaction that took the nonce has the required confirmations", async () => {
+    const stage = await openStage({ confirmations: 3 });
+    const { taken } = await takenOffer(stage);
+    for (let blocks = 1; blocks < 3; blocks += 1) {
+      await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+        code: "operation_not_abandonable",
+        message: expect.stringContaining("has fewer than 3 confirmations"),
+      });
+      await stage.client.mine({ blocks: 1 });
+    }
+    expect(await stage.relayer.abandon(taken.operation_id)).toMatchObject({ status_reason: "abandoned" });
+  });
+
+  test("while the node does not answer, or serves another chain", async () => {
+    const stage = await openStage();
+    const { taken } = await takenOffer(stage);
+    stage.relayer.fault({ point: "receipt", action: "rpc_error" });
+    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({ code: "rpc_refused" });
+    const { chainId } = stage.chain.deployment;
+    const elsewhere = await stage.restart({
+      chain: { identity: async () => ({ chainId, epoch: `0x${"ab".repeat(32)}` }) },
+    });
+    await expect(elsewhere.abandon(taken.operation_id)).rejects.toMatchObject({ code: "chain_mismatch" });
+    expect(await elsewhere.read(taken.operation_id)).toEqual(taken);
+  });
+});
+
+async function takenOfferAt(stage: Stage, nonce: number): Promise<{ taken: RelayOperation }> {
+  stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  const taken = await stage.relayer.submit(await stage.offer(`taken-at-${nonce}`));
+  expect(taken).toMatchObject({ status_reason: "nonce_taken", nonce });
+  return { taken };
+}
+
+describe("a reorg that frees the nonce of an abandoned attempt", () => {
+  test("has it filled with a cancellation, never with the call", async () => {
+    const stage = await openStage();
+    const { intent, taken } = await takenOffer(stage);
+    await stage.relayer.abandon(taken.operation_id);
+    await stage.reorg(1);
+    await stage.relayer.follow();
+    await expect.poll(() => stage.mined()).toHaveLength(1);
+    await stage.relayer.follow();
+    const cancelled = await stage.relayer.read(taken.operation_id);
+    expect(cancelled).toMatchObject({
+      attempt: 2,
+      status: "failed",
+      status_reason: "abandoned",
+      reserved_wei: "0",
+    });
+    expect(cancelled?.hashes.map(({ purpose, outcome }) => [purpose, outcome])).toEqual([
+      ["original", "replaced"],
+      ["cancel", "succeeded"],
+    ]);
+    expect(BigInt(cancelled?.cost_wei ?? 0)).toBeGreaterThan(0n);
+    await stage.expectBooksToBalance();
+
+    const made = await stage.relayer.submit(intent);
+    expect(made).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1 });
+    await stage.expectBooksToBalance();
+  });
+
+  test.each(["follow", "advance", "recover"] as const)(
+    "and takes the next attempt too is repaired by %s with the next attempt's own hash",
+    async (repair) => {
+      const stage = await openStage();
+      const { intent, taken } = await takenOffer(stage);
+      await stage.relayer.abandon(taken.operation_id);
+      const made = await stage.relayer.submit(intent);
+      await stage.reorg(2);
+      expect(await stage.mined()).toEqual([]);
+      if (repair === "follow") await stage.relayer.follow();
+      else if (repair === "advance") await stage.relayer.advance(taken.operation_id);
+      else await (await stage.restart()).recover();
+      await expect.poll(() => stage.mined()).toHaveLength(2);
+      await stage.relayer.follow();
+      const repaired = await stage.relayer.submit(intent);
+      expect(repaired).toMatchObject({ attempt: 2, status: "confirmed", hash: made.hash });
+      expect(outcomes(repaired)).toEqual([
+        [1, 0, "original", "replaced"],
+        [1, 0, "cancel", "succeeded"],
+        [2, 1, "original", "succeeded"],
+      ]);
+      await stage.expectBooksToBalance();
+    },
+  );
+
+  test("and has the original mined ends with that one: no further attempt is made", async () => {
+    const stage = await openStage();
+    const { intent, taken } = await takenOffer(stage);
+    const raw = await firstRaw(stage, taken);
+    await stage.relayer.abandon(taken.operation_id);
+    await stage.reorg(1);
+    await stage.client.sendRawTransaction({ serializedTransaction: raw });
+    await expect.poll(() => stage.mined()).toEqual([taken.hash]);
+    const told = await stage.relayer.submit(intent);
+    expect(told).toMatchObject({ attempt: 1, status: "confirmed", hash: taken.hash });
+    expect(await stage.relayer.submit(intent)).toEqual(told);
+    await stage.expectExactlyOnce(told);
+  });
+
+  test.each(["receipt", "after_signed", "broadcast", "sent", "after_broadcast"] as const)(
+    "is repaired after a restart when the process dies at %s of the cancellation",
+    async (point) => {
+      const stage = await openStage();
+      const { intent, taken } = await takenOffer(stage);
+      await stage.relayer.abandon(taken.operation_id);
+      await stage.reorg(1);
+      stage.relayer.fault({ point, action: "crash" });
+      await expect(stage.relayer.follow()).rejects.toThrow(new Crash(point));
+      const relayer = await stage.restart();
+      await relayer.recover();
+      const made = await relayer.submit(intent);
+      expect(made).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1 });
+      expect(made.hashes.map(({ purpose }) => purpose)).toEqual(["original", "cancel", "original"]);
+      expect(await stage.mined()).toHaveLength(2);
+      await stage.expectBooksToBalance();
+    },
+  );
+});

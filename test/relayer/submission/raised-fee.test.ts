@@ -1,0 +1,54 @@
+import { Transaction } from "ethers";
+import type { EIP1193RequestFn } from "viem";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { openStages } from "../stage.ts";
+
+const openStage = openStages();
+const rawParams = z.tuple([z.string()]);
+
+/** The lowest fee with which nodes replace a waiting transaction: a tenth more, rounded up. */
+function leastReplacement(fee: bigint): bigint {
+  return (fee * 110n + 99n) / 100n;
+}
+
+test("a raised fee is at least a tenth above both fees of the transaction before it, rounded up", async () => {
+  const stage = await openStage({ receiptTimeoutMs: 0 });
+  await stage.client.setAutomine(false);
+  const sent: Transaction[] = [];
+  const forward: EIP1193RequestFn = stage.client.request;
+  const request: EIP1193RequestFn = async (args) => {
+    if (args.method === "eth_sendRawTransaction")
+      sent.push(Transaction.from(rawParams.parse(args.params)[0]));
+    return await forward(args);
+  };
+  for (const [maxFeePerGas, maxPriorityFeePerGas] of [
+    [2_000_000_000n, 1_000_000_000n],
+    [20_000_000_001n, 1n],
+    [20_000_000_003n, 4n],
+    [20_000_000_007n, 9n],
+    [20_000_000_009n, 10n],
+    [20_000_000_011n, 11n],
+    [20_000_000_013n, 999n],
+  ] as const) {
+    const relayer = await stage.restart({ request, fees: { maxFeePerGas, maxPriorityFeePerGas } });
+    relayer.fault({ point: "after_broadcast", action: "replace" });
+    const { status, status_reason, hashes } = await relayer.submit(
+      await stage.offer(`tip-${maxPriorityFeePerGas}`),
+    );
+    expect({ status, status_reason }).toEqual({ status: "broadcast", status_reason: null });
+    expect(hashes.map(({ purpose, outcome }) => [purpose, outcome])).toEqual([
+      ["original", "broadcast"],
+      ["bump", "broadcast"],
+    ]);
+    const [first, raised] = sent.splice(0);
+    expect([first?.hash, raised?.hash]).toEqual(hashes.map(({ hash }) => hash));
+    expect([first?.maxFeePerGas, first?.maxPriorityFeePerGas]).toEqual([maxFeePerGas, maxPriorityFeePerGas]);
+    expect(raised?.nonce).toBe(first?.nonce);
+    expect(raised?.data).toBe(first?.data);
+    expect(raised?.maxFeePerGas, `of ${maxFeePerGas}`).toBeGreaterThanOrEqual(leastReplacement(maxFeePerGas));
+    expect(raised?.maxPriorityFeePerGas, `of ${maxPriorityFeePerGas}`).toBeGreaterThanOrEqual(
+      leastReplacement(maxPriorityFeePerGas),
+    );
+  }
+});

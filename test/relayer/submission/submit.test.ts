@@ -1,0 +1,328 @@
+import { setImmediate } from "node:timers/promises";
+import { type EIP1193RequestFn, parseTransaction } from "viem";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { toTimestamp } from "../../../protocol/time.ts";
+import { GasBudgetExceededError, type Journal, SignerUnknownError } from "../../../relayer/relayer.ts";
+import { offerReservation, openStages, program } from "../stage.ts";
+
+const openStage = openStages();
+
+test("an intent becomes one confirmed transaction, told in full", async () => {
+  const stage = await openStage();
+  const intent = await stage.offer("one");
+  const operation = await stage.relayer.submit(intent);
+
+  await stage.expectExactlyOnce(operation);
+  const receipt = await stage.client.getTransactionReceipt({ hash: operation.hash ?? "0x" });
+  expect(operation).toMatchObject({
+    operation_id: expect.stringMatching(/^op_[a-z2-7]{20}$/),
+    program,
+    kind: "offer",
+    subject: { type: "purchase", id: "pur_one" },
+    sequence: 1,
+    status_reason: null,
+    nonce: 0,
+    from: stage.registrar.address,
+    to: stage.chain.deployment.registrar.address,
+    calldata: intent.call.data,
+    decoded: { function: "offer", args: intent.call.args },
+    hashes: [{ hash: operation.hash, purpose: "original", outcome: "succeeded" }],
+    gas_used: receipt.gasUsed.toString(),
+    cost_wei: (receipt.gasUsed * receipt.effectiveGasPrice).toString(),
+    reserved_wei: "0",
+    block_number: Number(receipt.blockNumber),
+    block_hash: receipt.blockHash,
+    confirmations: 1,
+    reorg_count: 0,
+    error: null,
+  });
+  for (const time of ["created_at", "signed_at", "broadcast_at", "mined_at", "confirmed_at"] as const)
+    expect(operation[time]).toMatch(/^2026-01-01T00:\d\d:\d\dZ$/);
+  expect(Object.keys(operation)).not.toContain("transactions");
+  expect(await stage.relayer.read(operation.operation_id)).toEqual(operation);
+});
+
+test("a refund is collected by the same relayer", async () => {
+  const stage = await openStage();
+  const offer = await stage.offer("returned");
+  await stage.relayer.submit(offer);
+  const { beneficiary } = stage.chain.accounts.wallets;
+  const before = await stage.tokens(beneficiary);
+  const refund = await stage.refund("returned", offer.businessKey, 7_000_000n);
+  expect(await stage.relayer.submit(refund)).toMatchObject({
+    status: "confirmed",
+    sequence: 2,
+    kind: "collect_refund",
+    decoded: { function: "collectRefund", args: { award: "7000000" } },
+  });
+  expect(await stage.tokens(beneficiary)).toBe(before + 7_000_000n);
+  await stage.expectBooksToBalance();
+});
+
+test("one intent submitted many times, at once and later, stays one operation with one transaction", async () => {
+  const stage = await openStage();
+  const intent = await stage.offer("again");
+  const answers = await Promise.all(Array.from({ length: 5 }, () => stage.relayer.submit(intent)));
+  const later = await stage.relayer.submit(intent);
+  for (const answer of answers) expect(answer).toEqual(later);
+  await stage.expectExactlyOnce(later);
+});
+
+// A journal that answers at once would hide what is not done one after the other.
+const journals: [string, (journal: Journal) => Journal][] = [
+  ["the embedded journal", (journal) => journal],
+  [
+    "a journal that is far away",
+    (journal) => ({
+      ...journal,
+      read: async (id) => setImmediate(await journal.read(id)),
+      ahead: () => {
+        const ahead = journal.ahead();
+        return {
+          ...ahead,
+          budget: async (program) => setImmediate(await ahead.budget(program)),
+          lastNonce: async (signer, epoch) => setImmediate(await ahead.lastNonce(signer, epoch)),
+        };
+      },
+    }),
+  ],
+];
+
+test.each(journals)("32 intents at once use 32 nonces without a gap, with %s", async (_, wrapJournal) => {
+  const stage = await openStage({ wrapJournal });
+  const intents = await Promise.all(Array.from({ length: 32 }, (_, index) => stage.offer(`many-${index}`)));
+  const operations = await Promise.all(intents.map((intent) => stage.relayer.submit(intent)));
+
+  const numbers = Array.from({ length: 32 }, (_, index) => index);
+  expect(operations.map(({ status }) => status)).toEqual(numbers.map(() => "confirmed"));
+  expect(operations.map(({ nonce }) => nonce).sort((a, b) => (a ?? -1) - (b ?? -1))).toEqual(numbers);
+  expect(operations.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(numbers.map((n) => n + 1));
+  const byNonce = operations.toSorted((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
+  expect(await stage.mined()).toEqual(byNonce.map(({ hash }) => hash));
+  await stage.expectBooksToBalance();
+});
+
+test("transactions are sent in the order of their nonces, however long each takes to be ready", async () => {
+  const sent: (number | undefined)[] = [];
+  const stage = await openStage();
+  const { chainId, epoch } = stage.chain.deployment;
+  const forward: EIP1193RequestFn = stage.client.request;
+  const request: EIP1193RequestFn = async (args) => {
+    if (args.method === "eth_sendRawTransaction") sent.push(nonceOf(args.params));
+    return forward(args);
+  };
+  let asked = 0;
+  const identity = async () => {
+    asked += 1;
+    for (let turn = (asked * 7) % 20; turn > 0; turn -= 1) await setImmediate();
+    return { chainId, epoch };
+  };
+  const relayer = await stage.restart({ request, chain: { identity } });
+  const intents = await Promise.all(Array.from({ length: 16 }, (_, index) => stage.offer(`order-${index}`)));
+  await Promise.all(intents.map((intent) => relayer.submit(intent)));
+  expect(sent).toEqual(Array.from({ length: 16 }, (_, index) => index));
+});
+
+function nonceOf(params: unknown): number | undefined {
+  const [raw] = z.tuple([z.templateLiteral(["0x", z.string()])]).parse(params);
+  return parseTransaction(raw).nonce ?? 0;
+}
+
+test("many intents at once are mined together when blocks are not made per transaction", async () => {
+  const stage = await openStage({ receiptTimeoutMs: 0 });
+  await stage.client.setAutomine(false);
+  const intents = await Promise.all(Array.from({ length: 8 }, (_, index) => stage.offer(`block-${index}`)));
+  const sent = await Promise.all(intents.map((intent) => stage.relayer.submit(intent)));
+  expect(sent.map(({ status }) => status)).toEqual(sent.map(() => "broadcast"));
+  expect(await stage.client.getTxpoolStatus()).toEqual({ pending: 8, queued: 0 });
+  await stage.client.mine({ blocks: 1 });
+  const mined = await Promise.all(sent.map(({ operation_id }) => stage.relayer.advance(operation_id)));
+  expect(new Set(mined.map(({ status, block_number }) => `${status} ${block_number}`)).size).toBe(1);
+  expect(mined[0]?.status).toBe("confirmed");
+  await stage.expectBooksToBalance();
+});
+
+test("what the contract refuses fails without a nonce, and may be tried again once the contract allows it", async () => {
+  const stage = await openStage();
+  const intent = await stage.offer("too-large", 200_000_000_000n);
+  const refused = await stage.relayer.submit(intent);
+  expect(refused).toMatchObject({
+    status: "failed",
+    status_reason: "simulation_reverted",
+    nonce: null,
+    hash: null,
+    hashes: [],
+    reserved_wei: "0",
+    error: {
+      code: "simulation_reverted",
+      rpc_code: 3,
+      revert: {
+        name: "AmountOutOfRange",
+        args: { actual: "200000000000", least: "1", most: "100000000000" },
+      },
+    },
+  });
+  expect(await stage.mined()).toEqual([]);
+  await stage.expectBooksToBalance();
+
+  await stage.setBounds({ maxPurchase: 300_000_000_000n, openBudget: 300_000_000_000n });
+  const accepted = await stage.relayer.submit(intent);
+  expect(accepted).toMatchObject({
+    operation_id: refused.operation_id,
+    sequence: 1,
+    created_at: refused.created_at,
+    error: null,
+    nonce: 0,
+  });
+  expect(accepted.signed_at).not.toBe(refused.created_at);
+  await stage.expectExactlyOnce(accepted);
+  expect(await stage.relayer.submit(await stage.offer("next"))).toMatchObject({ sequence: 2, nonce: 1 });
+});
+
+test.each([
+  ["with an error that no contract here has", "0x63deadbeef5f526004601cfd", "0xdeadbeef"],
+  ["without any data", "0x5f5ffd", null],
+] as const)(
+  "a call that reverts %s fails and is told by its selector, if it has one",
+  async (_, code, name) => {
+    const stage = await openStage();
+    const intent = await stage.offer("elsewhere");
+    const { address } = stage.chain.accounts.wallets.stranger;
+    await stage.client.setCode({ address, bytecode: code });
+    const refused = await stage.relayer.submit({ ...intent, call: { ...intent.call, to: address } });
+    await stage.client.setCode({ address, bytecode: "0x" });
+    expect(refused).toMatchObject({ status: "failed", status_reason: "simulation_reverted", nonce: null });
+    expect(refused.error).toMatchObject({
+      code: "simulation_reverted",
+      rpc_code: 3,
+      revert: name === null ? null : { name, args: {}, data: name },
+    });
+  },
+);
+
+test("a transaction that reverts on chain is paid, explained, and never sent again", async () => {
+  const stage = await openStage({ receiptTimeoutMs: 0 });
+  await stage.setBounds({ maxPurchase: 100_000_000n, openBudget: 150_000_000n });
+  await stage.client.setAutomine(false);
+  const first = await stage.relayer.submit(await stage.offer("first", 100_000_000n));
+  const second = await stage.offer("second", 100_000_000n);
+  const sent = await stage.relayer.submit(second);
+  expect(sent.status).toBe("broadcast");
+  await stage.client.mine({ blocks: 1 });
+  await stage.client.setAutomine(true);
+
+  expect(await stage.relayer.advance(first.operation_id)).toMatchObject({ status: "confirmed" });
+  const reverted = await stage.relayer.advance(sent.operation_id);
+  expect(reverted).toMatchObject({
+    status: "reverted",
+    status_reason: "transaction_reverted",
+    hashes: [{ outcome: "reverted" }],
+    reserved_wei: "0",
+    error: {
+      code: "transaction_reverted",
+      revert: { name: "BudgetExceeded", args: { requested: "100000000", available: "50000000" } },
+    },
+  });
+  expect(BigInt(reverted.cost_wei ?? 0)).toBeGreaterThan(0n);
+  expect(await stage.relayer.submit(second)).toEqual(reverted);
+  expect(await stage.mined()).toHaveLength(2);
+  await stage.expectBooksToBalance();
+});
+
+test("the gas budget refuses what it does not cover before any effect, and counts what is under way", async () => {
+  const stage = await openStage({ gasBudgetWei: offerReservation + offerReservation / 2n });
+  stage.relayer.fault({ point: "after_intent", action: "hold" });
+  const held = await stage.relayer.submit(await stage.offer("held"));
+  expect(held).toMatchObject({ status: "accepted", reserved_wei: offerReservation.toString() });
+
+  const refused = stage.relayer.submit(await stage.offer("refused"));
+  await expect(refused).rejects.toThrow(GasBudgetExceededError);
+  await expect(refused).rejects.toMatchObject({
+    code: "gas_budget_exceeded",
+    program,
+    requiredWei: offerReservation,
+    availableWei: offerReservation / 2n,
+  });
+  expect(await stage.relayer.list(program, { limit: 10 })).toEqual([held]);
+  await stage.expectBooksToBalance();
+
+  expect(await stage.relayer.advance(held.operation_id)).toMatchObject({ status: "confirmed" });
+  expect(await stage.relayer.submit(await stage.offer("refused"))).toMatchObject({
+    status: "confirmed",
+    sequence: 2,
+  });
+  await stage.expectBooksToBalance();
+});
+
+test("two that are submitted at once cannot both have the last of the budget", async () => {
+  const stage = await openStage({ gasBudgetWei: offerReservation });
+  const intents = await Promise.all([stage.offer("left"), stage.offer("right")]);
+  const answers = await Promise.allSettled(intents.map((intent) => stage.relayer.submit(intent)));
+  expect(answers.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(await stage.mined()).toHaveLength(1);
+  await stage.expectBooksToBalance();
+});
+
+test("an intent of an unknown signer is refused before any effect", async () => {
+  const stage = await openStage();
+  const { stranger } = stage.chain.accounts.wallets;
+  const intent = { ...(await stage.offer("stranger")), signer: stranger.address };
+  await expect(stage.relayer.submit(intent)).rejects.toThrow(SignerUnknownError);
+  expect(await stage.relayer.list(program, { limit: 10 })).toEqual([]);
+});
+
+test("confirmations are counted up to the number that is required", async () => {
+  const stage = await openStage({ confirmations: 3 });
+  const intent = await stage.offer("confirmed");
+  const seen = [await stage.relayer.submit(intent)];
+  for (let block = 0; block < 3; block += 1) {
+    await stage.client.mine({ blocks: 1 });
+    seen.push(await stage.relayer.advance(seen[0]?.operation_id ?? ""));
+  }
+  expect(seen.map(({ status, confirmations }) => [status, confirmations])).toEqual([
+    ["mined", 1],
+    ["mined", 2],
+    ["confirmed", 3],
+    ["confirmed", 3],
+  ]);
+  expect(seen[1]?.confirmed_at).toBeNull();
+  expect(seen[3]).toEqual(seen[2]);
+  expect(await stage.relayer.submit(intent)).toEqual(seen[3]);
+  await stage.expectExactlyOnce(seen[3] ?? (await stage.relayer.submit(intent)));
+});
+
+test("a confirmation has the time of the block that brought it, however late it is looked at", async () => {
+  const stage = await openStage({ confirmations: 3 });
+  const mined = await stage.relayer.submit(await stage.offer("late"));
+  await stage.client.mine({ blocks: 5 });
+  const confirmed = await stage.relayer.advance(mined.operation_id);
+  const third = await stage.client.getBlock({ blockNumber: BigInt(mined.block_number ?? 0) + 2n });
+  expect(confirmed).toMatchObject({
+    status: "confirmed",
+    confirmations: 3,
+    mined_at: mined.mined_at,
+    confirmed_at: toTimestamp(Number(third.timestamp)),
+  });
+});
+
+test("equal sandboxes that are driven alike have equal operations, byte for byte", async () => {
+  const run = async () => {
+    const stage = await openStage({ seed: "alike" });
+    for (const name of ["a", "b"]) await stage.relayer.submit(await stage.offer(name));
+    return stage.relayer.list(program, { limit: 10 });
+  };
+  expect(await run()).toEqual(await run());
+});
+
+test("operations are listed by sequence, page by page and by status", async () => {
+  const stage = await openStage();
+  for (const name of ["a", "b", "c"]) await stage.relayer.submit(await stage.offer(name));
+  await stage.relayer.submit(await stage.offer("d", 0n));
+  const all = await stage.relayer.list(program, { limit: 10 });
+  expect(all.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+  const after = all[0]?.operation_id ?? "";
+  expect(await stage.relayer.list(program, { limit: 2, after })).toEqual(all.slice(1, 3));
+  expect(await stage.relayer.list(program, { limit: 10, status: "failed" })).toEqual(all.slice(3));
+  expect(await stage.relayer.list("prg_other", { limit: 10 })).toEqual([]);
+});

@@ -1,0 +1,48 @@
+import { type Hex, keccak256, numberToHex } from "viem";
+import { expect, onTestFinished, test } from "vitest";
+import { startAnvil } from "../../../../sandbox/chain/anvil/start-anvil.ts";
+import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
+import { nodeSocket } from "../../../../sandbox/chain/client/node-socket.ts";
+
+async function connectToAnvil() {
+  const anvil = await startAnvil();
+  onTestFinished(async () => await anvil.stop());
+  const socket = nodeSocket(anvil.url);
+  onTestFinished(() => socket.close());
+  const { request } = createChainClient(anvil.url, socket.transport);
+  const hash = (number: number) =>
+    request<{ Method: "web3_sha3"; Parameters: [Hex]; ReturnType: Hex }>({
+      method: "web3_sha3",
+      params: [numberToHex(number, { size: 2 })],
+    });
+  return { anvil, socket, hash };
+}
+
+const numbers = Array.from({ length: 1_000 }, (_, number) => number);
+
+test("each of a thousand questions that are asked at once gets its own answer", async () => {
+  const { hash } = await connectToAnvil();
+  expect(await Promise.all(numbers.map(hash))).toEqual(
+    numbers.map((number) => keccak256(numberToHex(number, { size: 2 }))),
+  );
+});
+
+// Within less than the time that a node has for an answer.
+test("closing fails what a hanging node has not answered, what waits behind that, and what is asked later", async () => {
+  const { anvil, socket, hash } = await connectToAnvil();
+  await hash(0);
+  process.kill(anvil.pid, "SIGSTOP");
+  onTestFinished(() => {
+    process.kill(anvil.pid, "SIGCONT");
+  });
+  const asked = Promise.allSettled(numbers.map(hash));
+  // Every socket has a message under way.
+  await new Promise(setImmediate);
+  socket.close();
+  for (const answer of await asked)
+    expect(answer).toMatchObject({
+      status: "rejected",
+      reason: { details: expect.stringContaining("closed") },
+    });
+  await expect(hash(0)).rejects.toThrow("The connections to Anvil were closed.");
+}, 5_000);
