@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
-import { ExplorerStage, offered, refunded } from "./explorer-stage.ts";
+import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";
 
-let stage: ExplorerStage;
+let kit: ExplorerKit;
 
 beforeAll(async () => {
-  stage = await ExplorerStage.start("explorer controls");
+  kit = await ExplorerKit.start("explorer controls");
 });
-beforeEach(async () => await stage.reset());
-afterAll(async () => await stage[Symbol.asyncDispose]());
+beforeEach(async () => await kit.reset());
+afterAll(async () => await kit[Symbol.asyncDispose]());
 
 test("the controls travel and mine", async () => {
-  const page = await stage.open("#/controls");
-  const before = await stage.sandbox.clock.now();
+  const page = await kit.open("#/controls");
+  const before = await kit.sandbox.clock.now();
   await page.getByLabel("Ahead by").fill("8");
   await page.getByRole("button", { name: "Travel" }).click();
   await page.getByRole("main").getByText("Time has moved ahead").waitFor();
-  expect(await stage.sandbox.clock.now()).toBe(before + 8 * 86_400);
-  const block = await stage.sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+  expect(await kit.sandbox.clock.now()).toBe(before + 8 * 86_400);
+  const block = await kit.sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
   await page.getByRole("spinbutton", { name: "Blocks" }).fill("3");
   await page.getByRole("button", { name: "Mine" }).click();
   await page.getByText(`at block ${block + 3n}.`).waitFor();
@@ -30,53 +30,53 @@ test("the controls travel and mine", async () => {
     const answered = page.waitForResponse((response) => response.url().endsWith("/mining"));
     await page.getByRole("button", { name: "Set mining" }).click();
     expect((await answered).status()).toBe(200);
-    expect(await stage.sandbox.chain.client.getAutomine()).toBe(automine);
+    expect(await kit.sandbox.chain.client.getAutomine()).toBe(automine);
   }
 });
 
 test("the controls set and clear faults, at the points where they can act", async () => {
-  const page = await stage.open("#/controls");
+  const page = await kit.open("#/controls");
   await page.getByLabel("What happens").selectOption("drop");
   expect(await page.getByLabel("Where").locator("option").allTextContents()).toEqual(["broadcast"]);
   await page.getByLabel("Until it is cleared").check();
   await page.getByRole("button", { name: "Set the fault" }).click();
   await page.getByText("drop at broadcast: acted 0, until it is cleared").waitFor();
-  expect(stage.sandbox.relayer.faults()).toMatchObject([
+  expect(kit.sandbox.relayer.faults()).toMatchObject([
     { point: "broadcast", action: "drop", remaining: null },
   ]);
   await page.getByRole("button", { name: "Clear the relayer's faults" }).click();
   await page.getByRole("main").getByText("No fault of the relayer is set any more.").waitFor();
-  expect(stage.sandbox.relayer.faults()).toEqual([]);
+  expect(kit.sandbox.relayer.faults()).toEqual([]);
   await page.getByLabel("The receiver").selectOption("drop");
   await page.getByRole("button", { name: "Let deliveries fail" }).click();
   await page.getByText("drop true: 1 more").waitFor();
   await page.getByRole("button", { name: "Clear the faults of deliveries" }).click();
   await page.getByRole("main").getByText("Deliveries arrive again.").waitFor();
-  expect(stage.sandbox.receiver.faults.list()).toEqual([]);
+  expect(kit.sandbox.receiver.faults.list()).toEqual([]);
 });
 
 test("the controls take a snapshot and go back to it", async () => {
-  const page = await stage.open("#/controls");
-  const before = await stage.sandbox.fingerprint();
+  const page = await kit.open("#/controls");
+  const before = await kit.sandbox.fingerprint();
   await page.getByRole("button", { name: "Take a snapshot" }).click();
   await page.getByRole("button", { name: "Go back to snapshot" }).waitFor();
-  await offered(await stage.begin());
+  await offered(await kit.begin());
   await page.getByRole("button", { name: "Go back to snapshot" }).click();
   await page.getByRole("main").getByText("Everything is as it was at snapshot").waitFor();
-  expect(await stage.sandbox.fingerprint()).toEqual(before);
+  expect(await kit.sandbox.fingerprint()).toEqual(before);
 });
 
 test("the controls rotate keys", async () => {
-  const page = await stage.open("#/controls");
-  const before = stage.sandbox.description.reviewer.key_id;
+  const page = await kit.open("#/controls");
+  const before = kit.sandbox.description.reviewer.key_id;
   await page.getByLabel("Which").selectOption("reviewer");
   await page.getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("main").getByText("The keys were rotated.").waitFor();
-  expect(stage.sandbox.description.reviewer.key_id).not.toBe(before);
+  expect(kit.sandbox.description.reviewer.key_id).not.toBe(before);
 });
 
 test("the controls say in the sandbox's words why something cannot be done", async () => {
-  const page = await stage.open("#/controls", { expectedErrors: /422/ });
+  const page = await kit.open("#/controls", { expectedErrors: /422/ });
   const blocks = page.getByRole("spinbutton", { name: "Blocks" });
   await blocks.evaluate((input) => input.removeAttribute("max"));
   await blocks.fill("20000");
@@ -86,10 +86,10 @@ test("the controls say in the sandbox's words why something cannot be done", asy
 });
 
 test("the controls resume an operation that needs a person", async () => {
-  const session = await stage.begin();
+  const session = await kit.begin();
   const merchant = await enrollMerchant(session);
   await activate(session, await createPurchase(session, merchant, "first", "25000000"), "activate-first");
-  stage.sandbox.relayer.fault({ point: "nonce", action: "foreign_nonce" });
+  kit.sandbox.relayer.fault({ point: "nonce", action: "foreign_nonce" });
   const purchase = await createPurchase(session, merchant, "purchase", "25000000");
   const attempt = {
     method: "POST",
@@ -98,7 +98,7 @@ test("the controls resume an operation that needs a person", async () => {
     body: { commitment_hash: purchase.commitment.hash },
   } as const;
   expect((await session.attempt(attempt)).status).toBe(409);
-  const page = await stage.open();
+  const page = await kit.open();
   await page.getByRole("link", { name: "1 operation needs a person" }).click();
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("main").getByText("The operation goes on.").waitFor();
@@ -108,9 +108,9 @@ test("the controls resume an operation that needs a person", async () => {
 });
 
 test("the controls send a delivery that arrived once more", async () => {
-  await refunded(await stage.begin());
-  const page = await stage.open("#/events?status=delivered");
+  await refunded(await kit.begin());
+  const page = await kit.open("#/events?status=delivered");
   await page.getByRole("button", { name: "Send delivery 1 again" }).click();
   await page.getByRole("button", { name: "Send delivery 2 again" }).waitFor();
-  expect(stage.sandbox.receiver.deliveries().map(({ status }) => status)).toEqual([200, 200]);
+  expect(kit.sandbox.receiver.deliveries().map(({ status }) => status)).toEqual([200, 200]);
 });

@@ -15,15 +15,15 @@ import { Session } from "../../testkit/demo/session.ts";
 import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { accessibilityFaults, contrastFaults } from "./browser.ts";
-import { ExplorerStage, offered, refunded } from "./explorer-stage.ts";
+import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";
 
-let stage: ExplorerStage;
+let kit: ExplorerKit;
 
 beforeAll(async () => {
-  stage = await ExplorerStage.start("explorer page");
+  kit = await ExplorerKit.start("explorer page");
 });
-beforeEach(async () => await stage.reset());
-afterAll(async () => await stage[Symbol.asyncDispose]());
+beforeEach(async () => await kit.reset());
+afterAll(async () => await kit[Symbol.asyncDispose]());
 
 /** A payment that a stranger made, and that reconcile refused. */
 async function refused(session: Session): Promise<DemoPurchase> {
@@ -40,7 +40,7 @@ async function refused(session: Session): Promise<DemoPurchase> {
 }
 
 test("an empty sandbox says what to do, on every view", async () => {
-  const page = await stage.open();
+  const page = await kit.open();
   await page.getByText("There are no purchases yet.").waitFor();
   for (const [link, sentence] of [
     ["Purchases", "There are no purchases yet."],
@@ -59,9 +59,9 @@ test("an empty sandbox says what to do, on every view", async () => {
 });
 
 test("a purchase's life appears as it happens, without a reload", async () => {
-  const page = await stage.open("#/purchases");
+  const page = await kit.open("#/purchases");
   await page.evaluate(() => document.body.setAttribute("data-loaded", "once"));
-  const session = await stage.begin();
+  const session = await kit.begin();
   const purchase = await offered(session);
   const entry = page.getByRole("listitem").filter({ has: page.getByTitle(purchase.id, { exact: true }) });
   await entry.getByText("active", { exact: true }).waitFor();
@@ -79,9 +79,9 @@ test("a purchase's life appears as it happens, without a reload", async () => {
 });
 
 test("a purchase's timeline at its own address is complete, and live", async () => {
-  const session = await stage.begin();
+  const session = await kit.begin();
   const purchase = await refunded(session);
-  const page = await stage.open(`#/purchases/${purchase.id}`);
+  const page = await kit.open(`#/purchases/${purchase.id}`);
   const told = await page.getByRole("region", { name: "What happened" }).locator("strong").allTextContents();
   expect(told.filter((sentence) => !sentence.startsWith("The outbox"))).toEqual([
     "The purchase was created.",
@@ -107,7 +107,7 @@ test("a purchase's timeline at its own address is complete, and live", async () 
     "Delivery of refund.collected, attempt 1: answered 200.",
   ]);
   await page.getByRole("article", { name: "collect refund 2" }).getByText("succeeded").waitFor();
-  const { data } = await stage.sandbox.client.GET("/v1/routing/programs/{program}/transactions", {
+  const { data } = await kit.sandbox.client.GET("/v1/routing/programs/{program}/transactions", {
     params: { path: { program: "prg_demo" } },
   });
   for (const { hash } of data?.data ?? [])
@@ -115,8 +115,8 @@ test("a purchase's timeline at its own address is complete, and live", async () 
 });
 
 test("a refused transaction shows each check with both sides, and the decoded difference", async () => {
-  const page = await stage.open();
-  const session = await stage.begin();
+  const page = await kit.open();
+  const session = await kit.begin();
   const purchase = await refused(session);
   await page.getByRole("link", { name: "1 transaction was refused" }).click();
   const refusal = page.getByRole("article", { name: "Refusal 1" });
@@ -135,9 +135,9 @@ test("a refused transaction shows each check with both sides, and the decoded di
 });
 
 test("search leads to what an id, a hash or an address stands for", async () => {
-  const session = await stage.begin();
+  const session = await kit.begin();
   const purchase = await offered(session);
-  const page = await stage.open();
+  const page = await kit.open();
   const find = async (wanted: string) => {
     await page.getByRole("searchbox", { name: "Find an id, hash, address or block" }).fill(wanted);
     await page.keyboard.press("Enter");
@@ -154,9 +154,9 @@ test("search leads to what an id, a hash or an address stands for", async () => 
 });
 
 test("a hash is copied whole", async () => {
-  const session = await stage.begin();
+  const session = await kit.begin();
   const purchase = await offered(session);
-  const page = await stage.open(`#/purchases/${purchase.id}`, {
+  const page = await kit.open(`#/purchases/${purchase.id}`, {
     permissions: ["clipboard-read", "clipboard-write"],
   });
   await page.getByRole("button", { name: "Copy commitment hash" }).first().click();
@@ -165,7 +165,7 @@ test("a hash is copied whole", async () => {
 });
 
 test("what cannot be read is said, with a way to try again", async () => {
-  const page = await stage.open("#/purchases/pur_none", { expectedErrors: /404/ });
+  const page = await kit.open("#/purchases/pur_none", { expectedErrors: /404/ });
   await page.getByText("There is no purchase pur_none.").waitFor();
   const answered = page.waitForResponse((response) => response.url().endsWith("/purchases/pur_none"));
   await page.getByRole("button", { name: "Try again" }).click();
@@ -176,7 +176,7 @@ test("a page whose sandbox is gone says so, and goes on when it is back", async 
   const dataDirectory = await temporaryFolder();
   const first = await createSandbox({ dataDirectory });
   const { urls } = first.description;
-  const page = await stage.browser.open({
+  const page = await kit.browser.open({
     origins: Object.values(urls),
     expectedErrors: /ERR_|Failed to load/,
   });
@@ -201,7 +201,7 @@ test("a page whose sandbox is gone says so, and goes on when it is back", async 
 });
 
 test("on a phone's width axe finds nothing on any view, in light and dark, and nothing is wider than the phone", async () => {
-  const session = await stage.begin();
+  const session = await kit.begin();
   const purchase = await refunded(session);
   const hash = await payFromStranger(session, purchase, usdc);
   await session.refused({
@@ -211,8 +211,8 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
     intent: "registration",
     body: { transaction_hash: hash },
   });
-  stage.sandbox.relayer.fault({ point: "broadcast", action: "hold" });
-  const page = await stage.open("", { viewport: { width: 375, height: 740 } });
+  kit.sandbox.relayer.fault({ point: "broadcast", action: "hold" });
+  const page = await kit.open("", { viewport: { width: 375, height: 740 } });
   for (const [view, heading] of [
     ["", "What is going on"],
     ["purchases", "Purchases"],
@@ -228,7 +228,7 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
     ["nowhere", "Nothing here"],
   ] as const) {
     await page.emulateMedia({ colorScheme: "light" });
-    await page.goto(`${stage.sandbox.description.urls.control}/#/${view}`);
+    await page.goto(`${kit.sandbox.description.urls.control}/#/${view}`);
     await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
     await page.locator('main[aria-busy="false"]').waitFor();
     const faults = await accessibilityFaults(page);

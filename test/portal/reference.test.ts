@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Stage } from "../server/stage.ts";
+import { TestKit } from "../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults, openBrowser, type TestBrowser } from "./browser.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let browser: TestBrowser;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "reference" });
-  browser = await openBrowser(Object.values(stage.sandbox.description.urls));
+  kit = await TestKit.open({ seed: "reference" });
+  browser = await openBrowser(Object.values(kit.sandbox.description.urls));
 });
 
 afterAll(async () => {
   await browser[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** Its buttons hold links, its tags are third-level headings, and it brings a main element of its own that leaves its introduction out. */
@@ -26,13 +26,13 @@ test(
   slowLoad,
   async () => {
     const page = await browser.open({ viewport: { width: 390, height: 844 } });
-    await page.goto(`${stage.sandbox.description.urls.docs}/reference/`);
-    expect(page.url()).toBe(`${stage.base}/reference/`);
+    await page.goto(`${kit.sandbox.description.urls.docs}/reference/`);
+    expect(page.url()).toBe(`${kit.base}/reference/`);
     const other = page.getByRole("link", { name: "Documentation host 0.2.0" });
     expect(await other.getAttribute("href")).toBe("/reference/?of=documentation");
     await page.getByRole("button", { name: "Authorize", exact: true }).click();
     const form = page.locator(".auth-container", { hasText: "credential (http" });
-    await form.getByRole("textbox").fill(stage.credential);
+    await form.getByRole("textbox").fill(kit.credential);
     await form.getByRole("button", { name: "Apply" }).click();
     await page.getByRole("button", { name: "Close" }).first().click();
     const block = page.locator('[id$="-createMerchant"]');
@@ -57,7 +57,7 @@ test(
   slowLoad,
   async () => {
     const page = await browser.open();
-    await page.goto(`${stage.base}/reference/?of=documentation`);
+    await page.goto(`${kit.base}/reference/?of=documentation`);
     const block = page.locator('[id$="-previewCapabilities"]');
     await block.locator(".opblock-summary-control").click();
     await block.getByRole("button", { name: "Try it out" }).click();

@@ -2,18 +2,19 @@ import type { Page } from "playwright-core";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
-import { present, type Schema, Stage } from "../server/stage.ts";
+import { present, type Schema } from "../kit/answer.ts";
+import { TestKit } from "../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults, openBrowser, type TestBrowser } from "./browser.ts";
 import { InjectedWallet } from "./injected-wallet.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let browser: TestBrowser;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "wallet page" });
-  start = await stage.sandbox.snapshot();
-  browser = await openBrowser(Object.values(stage.sandbox.description.urls));
+  kit = await TestKit.open({ seed: "wallet page" });
+  start = await kit.sandbox.snapshot();
+  browser = await openBrowser(Object.values(kit.sandbox.description.urls));
 });
 
 beforeEach(async () => {
@@ -22,7 +23,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await browser[Symbol.asyncDispose]();
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** The page at a wallet URL, with a wallet that holds these accounts, connected. */
@@ -38,12 +39,12 @@ async function openWith(wallet: InjectedWallet, url: string, expectedErrors?: Re
 }
 
 function walletOf(...names: string[]): InjectedWallet {
-  const { rpc } = stage.sandbox.description.urls;
-  return new InjectedWallet(rpc, ...names.map((name) => stage.wallet(name)));
+  const { rpc } = kit.sandbox.description.urls;
+  return new InjectedWallet(rpc, ...names.map((name) => kit.wallet(name)));
 }
 
 async function figuresOf({ id }: { id: string }): Promise<Schema<"Purchase">["figures"]> {
-  return JSON.parse((await stage.get(stage.path(`/purchases/${id}`))).text).figures;
+  return JSON.parse((await kit.get(kit.path(`/purchases/${id}`))).text).figures;
 }
 
 async function accepted(page: Page, action: string): Promise<void> {
@@ -52,7 +53,7 @@ async function accepted(page: Page, action: string): Promise<void> {
 
 describe("with an injected wallet", () => {
   test("a merchant enrolls and funds, and the program goes on with what was submitted", async () => {
-    const merchant = await stage.createMerchant();
+    const merchant = await kit.createMerchant();
     const wallet = walletOf("merchant");
     const page = await openWith(wallet, merchant.wallet_url);
 
@@ -64,8 +65,8 @@ describe("with an injected wallet", () => {
     await page.getByText("The funding source may draw the whole cap already.").waitFor();
     expect(wallet.signed).toEqual(["personal_sign", "eth_sendTransaction", "eth_sendTransaction"]);
     const enrolled = present(
-      await stage.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
-        params: stage.write(merchant.id),
+      await kit.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
+        params: kit.write(merchant.id),
         body: {},
       }),
     );
@@ -74,7 +75,7 @@ describe("with an injected wallet", () => {
   });
 
   test("a buyer approves, pays a part and then the rest, and sees the exact bytes of each", async () => {
-    const purchase = await stage.activePurchase();
+    const purchase = await kit.activePurchase();
     const page = await openWith(walletOf("buyer"), purchase.wallet_url);
     const approve = page.locator("#action-approve");
     const pay = page.locator("#action-pay");
@@ -99,7 +100,7 @@ describe("with an injected wallet", () => {
     await amount.fill("10");
     await amount.blur();
     await pay.getByText("10.00 USDC").waitFor();
-    const { transaction } = await stage.action("purchase", purchase.id, "pay", { amount: "10000000" });
+    const { transaction } = await kit.action("purchase", purchase.id, "pay", { amount: "10000000" });
     await pay.getByText(/^Exact bytes/).click();
     expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
     await pay.getByRole("button", { name: "Pay" }).click();
@@ -116,7 +117,7 @@ describe("with an injected wallet", () => {
   });
 
   test("a buyer signs a permit and pays under it in one transaction, and sees the words and the exact bytes of each", async () => {
-    const purchase = await stage.activePurchase();
+    const purchase = await kit.activePurchase();
     const wallet = walletOf("buyer");
     const page = await openWith(wallet, purchase.wallet_url);
     const pay = page.locator("#action-pay_with_permit");
@@ -124,7 +125,7 @@ describe("with an injected wallet", () => {
     await amount.fill("10");
     await amount.blur();
     await pay.getByText("10.00 USDC").waitFor();
-    const { sign } = await stage.action("purchase", purchase.id, "pay_with_permit", { amount: "10000000" });
+    const { sign } = await kit.action("purchase", purchase.id, "pay_with_permit", { amount: "10000000" });
     if (sign?.method !== "eth_signTypedData_v4") throw new Error("A permit must be offered.");
     await pay.getByText("the registrar contract", { exact: true }).waitFor();
     await pay.getByText("Exact bytes to sign").click();
@@ -140,7 +141,7 @@ describe("with an injected wallet", () => {
     await page.reload();
     await page.getByRole("button", { name: "Amber Wallet" }).click();
     await pay.getByText("payWithPermit", { exact: true }).waitFor();
-    const { transaction } = await stage.action("purchase", purchase.id, "pay_with_permit");
+    const { transaction } = await kit.action("purchase", purchase.id, "pay_with_permit");
     await pay.getByText(/^Exact bytes to send/).click();
     expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
     await pay.getByRole("button", { name: "Pay with the permit" }).click();
@@ -154,13 +155,13 @@ describe("with an injected wallet", () => {
   });
 
   test("a wrong account signs no permit, and who declines it can start again", async () => {
-    const purchase = await stage.activePurchase();
+    const purchase = await kit.activePurchase();
     const wallet = walletOf("stranger");
     const page = await openWith(wallet, purchase.wallet_url);
     const pay = page.locator("#action-pay_with_permit");
     await pay.getByText(`This step belongs to the account ${purchase.buyer}`).waitFor();
     expect(await pay.getByRole("button", { name: "Sign the permit" }).isDisabled()).toBe(true);
-    await wallet.select(stage.wallet("buyer"));
+    await wallet.select(kit.wallet("buyer"));
     wallet.declines.add("eth_signTypedData_v4");
     await pay.getByRole("button", { name: "Sign the permit", disabled: false }).click();
     await pay.getByText("You declined in the wallet. Nothing was sent").waitFor();
@@ -170,7 +171,7 @@ describe("with an injected wallet", () => {
   });
 
   test("who declines is told that nothing was sent, and can start again", async () => {
-    const merchant = await stage.createMerchant();
+    const merchant = await kit.createMerchant();
     const wallet = walletOf("merchant");
     const page = await openWith(wallet, merchant.wallet_url);
     const enroll = page.locator("#action-enroll");
@@ -194,17 +195,17 @@ describe("with an injected wallet", () => {
   });
 
   test("a wrong account is refused in words before anything is signed, until the right one is selected", async () => {
-    const merchant = await stage.createMerchant();
+    const merchant = await kit.createMerchant();
     const wallet = walletOf("stranger");
     const page = await openWith(wallet, merchant.wallet_url);
     const enroll = page.locator("#action-enroll");
 
     await enroll.getByText(`This step belongs to the account ${merchant.wallet}`).waitFor();
     expect(await enroll.getByRole("button", { name: "Sign and enroll" }).isDisabled()).toBe(true);
-    await wallet.select(stage.wallet("merchant"));
+    await wallet.select(kit.wallet("merchant"));
     await enroll.getByRole("button", { name: "Sign and enroll", disabled: false }).waitFor();
     // The account changes without a word, right before the click.
-    wallet.wallets = [stage.wallet("stranger")];
+    wallet.wallets = [kit.wallet("stranger")];
     await enroll.getByRole("button", { name: "Sign and enroll" }).click();
     await enroll.getByRole("alert").filter({ hasText: "This step belongs to the account" }).waitFor();
 
@@ -212,7 +213,7 @@ describe("with an injected wallet", () => {
   });
 
   test("a wallet on another chain is asked to add this one and to switch", async () => {
-    const merchant = await stage.createMerchant();
+    const merchant = await kit.createMerchant();
     const wallet = walletOf("merchant");
     wallet.chains.clear();
     wallet.chainId = "0x1";
@@ -224,11 +225,11 @@ describe("with an injected wallet", () => {
     await enroll.getByRole("button", { name: "Sign and enroll", disabled: false }).click();
     await accepted(page, "enroll");
 
-    expect(wallet.chains.get("0x7a69")).toBe(stage.sandbox.description.urls.rpc);
+    expect(wallet.chains.get("0x7a69")).toBe(kit.sandbox.description.urls.rpc);
   });
 
   test("a chain that only has the sandbox's id is refused before anything is signed", async () => {
-    const merchant = await stage.createMerchant();
+    const merchant = await kit.createMerchant();
     const wallet = walletOf("merchant");
     wallet.chains.clear();
     const page = await openWith(wallet, merchant.wallet_url);
@@ -237,9 +238,9 @@ describe("with an injected wallet", () => {
   });
 
   test("a wallet that sends something else gets every failed check, expected and actual", async () => {
-    const purchase = await stage.activePurchase();
+    const purchase = await kit.activePurchase();
     const wallet = walletOf("buyer");
-    const { transaction } = await stage.action("purchase", purchase.id, "approve", { amount: "1" });
+    const { transaction } = await kit.action("purchase", purchase.id, "approve", { amount: "1" });
     wallet.substitute = { data: transaction?.data as Hex };
     const page = await openWith(wallet, purchase.wallet_url, /422/);
     const approve = page.locator("#action-approve");
@@ -247,7 +248,7 @@ describe("with an injected wallet", () => {
 
     const row = approve.getByRole("row").filter({ hasText: "calldata" });
     await row.waitFor();
-    const { transaction: expected } = await stage.action("purchase", purchase.id, "approve");
+    const { transaction: expected } = await kit.action("purchase", purchase.id, "approve");
     const [, shownExpected, shownActual] = await row.getByRole("cell").allTextContents();
     expect(shownExpected).toBe(expected?.data);
     expect(shownActual).toContain(transaction?.data);
@@ -257,7 +258,7 @@ describe("with an injected wallet", () => {
 
 describe("when the page is closed in the middle", () => {
   test("it waits on for the confirmations, with the same Idempotency-Key", async () => {
-    await using slow = await Stage.open({ seed: "confirmations", confirmations: 3 });
+    await using slow = await TestKit.open({ seed: "confirmations", confirmations: 3 });
     const merchant = await slow.createMerchant();
     const { rpc } = slow.sandbox.description.urls;
     const keys = new Set<string | undefined>();
@@ -286,7 +287,7 @@ describe("when the page is closed in the middle", () => {
   });
 
   test("while the wallet sends, it asks for the hash and sends nothing again", async () => {
-    const purchase = await stage.activePurchase();
+    const purchase = await kit.activePurchase();
     const wallet = walletOf("buyer");
     let sent = "";
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -311,8 +312,8 @@ describe("when the page is closed in the middle", () => {
 
 describe("with the sandbox's test keys", () => {
   test("the keyboard alone registers, approves and pays, and the keys are marked as what they are", async () => {
-    const merchant = await stage.enrolledMerchant();
-    const purchase = await stage.createPurchase(merchant);
+    const merchant = await kit.enrolledMerchant();
+    const purchase = await kit.createPurchase(merchant);
     const page = await browser.open();
     await page.goto(purchase.wallet_url);
     await page.getByRole("button", { name: "Test keys" }).waitFor();
@@ -335,8 +336,8 @@ describe("with the sandbox's test keys", () => {
 
     // A payment counts once the program has confirmed the registration.
     const registered = present(
-      await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
-        params: stage.write(purchase.id),
+      await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+        params: kit.write(purchase.id),
         body: {},
       }),
     );
@@ -349,7 +350,7 @@ describe("with the sandbox's test keys", () => {
   });
 
   test("a beneficiary signs a claim as typed data, whose digest is the claim hash", async () => {
-    const purchase = await stage.paidPurchase();
+    const purchase = await kit.paidPurchase();
     const page = await browser.open();
     await page.goto(purchase.wallet_url);
     await page.getByRole("button", { name: "Test keys" }).click();
@@ -365,8 +366,8 @@ describe("with the sandbox's test keys", () => {
 
     await claim.getByText("10.00 USDC, “Arrived broken.”").waitFor();
     const filed = present(
-      await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
-        params: stage.write(purchase.id),
+      await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
+        params: kit.write(purchase.id),
         body: {},
       }),
     );
@@ -380,8 +381,8 @@ describe("with the sandbox's test keys", () => {
 
 describe("for everybody", () => {
   test("axe finds nothing, in light and dark, and a phone's width is enough", async () => {
-    const merchant = await stage.createMerchant();
-    const purchase = await stage.paidPurchase(await stage.enrolledMerchant());
+    const merchant = await kit.createMerchant();
+    const purchase = await kit.paidPurchase(await kit.enrolledMerchant());
     const page = await browser.open({ viewport: { width: 390, height: 844 } });
     for (const url of [merchant.wallet_url, purchase.wallet_url]) {
       await page.goto(url);
@@ -398,7 +399,7 @@ describe("for everybody", () => {
 
   test("a purchase that is not there and a service that does not answer are said in words", async () => {
     const page = await browser.open({ expectedErrors: /404|ERR_FAILED/ });
-    const url = `${stage.base}/wallet/${stage.program}/purchase/pur_aaaaaaaaaaaaaaaaaaaa`;
+    const url = `${kit.base}/wallet/${kit.program}/purchase/pur_aaaaaaaaaaaaaaaaaaaa`;
     const said = page.getByRole("alert");
     await page.goto(url);
     await expect.poll(async () => await said.textContent()).toContain("pur_aaaaaaaaaaaaaaaaaaaa");

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Journal } from "../../../relayer/relayer.ts";
+import { openRelayerKits } from "../../kit/relayer-kit.ts";
 import { type HeldDisk, holdDisk } from "../../server/store/held-disk.ts";
-import { openStages } from "../stage.ts";
 
-const openStage = openStages();
+const openStage = openRelayerKits();
 const refusal = { name: "StoreUnavailableError" };
 
 /** A disk that refuses what is written after one look at the journal, as soon as a second look has seen it. */
@@ -58,52 +58,52 @@ class RefusingDisk {
 
 test("a nonce behind one that the disk refuses is refused too, and both are claimed later without a gap", async () => {
   const disk = new RefusingDisk();
-  const stage = await openStage({ wrapJournal: disk.wrapJournal });
-  const intents = [await stage.offer("first"), await stage.offer("second")];
-  stage.relayer.fault({ point: "after_intent", action: "hold", count: 2 });
+  const kit = await openStage({ wrapJournal: disk.wrapJournal });
+  const intents = [await kit.offer("first"), await kit.offer("second")];
+  kit.relayer.fault({ point: "after_intent", action: "hold", count: 2 });
   for (const intent of intents)
-    expect(await stage.relayer.submit(intent)).toMatchObject({ status: "accepted", nonce: null });
+    expect(await kit.relayer.submit(intent)).toMatchObject({ status: "accepted", nonce: null });
 
   disk.refuse("lastNonce");
-  const refused = await Promise.allSettled(intents.map((intent) => stage.relayer.submit(intent)));
+  const refused = await Promise.allSettled(intents.map((intent) => kit.relayer.submit(intent)));
   expect(refused).toMatchObject([
     { status: "rejected", reason: refusal },
     { status: "rejected", reason: refusal },
   ]);
-  expect(await stage.mined()).toEqual([]);
-  const operations = await Promise.all(intents.map((intent) => stage.relayer.submit(intent)));
+  expect(await kit.mined()).toEqual([]);
+  const operations = await Promise.all(intents.map((intent) => kit.relayer.submit(intent)));
   expect(operations.map(({ status, nonce }) => [status, nonce]).toSorted()).toEqual([
     ["confirmed", 0],
     ["confirmed", 1],
   ]);
-  await stage.expectBooksToBalance();
+  await kit.expectBooksToBalance();
 });
 
 test("a reservation behind one that the disk refuses is refused too, and nothing of either stays in the budget", async () => {
   const disk = new RefusingDisk();
-  const stage = await openStage({ wrapJournal: disk.wrapJournal });
-  const intents = [await stage.offer("first"), await stage.offer("second")];
-  const before = await stage.relayer.budget(intents[0]?.program ?? "");
+  const kit = await openStage({ wrapJournal: disk.wrapJournal });
+  const intents = [await kit.offer("first"), await kit.offer("second")];
+  const before = await kit.relayer.budget(intents[0]?.program ?? "");
   disk.refuse("budget");
-  const refused = await Promise.allSettled(intents.map((intent) => stage.relayer.submit(intent)));
+  const refused = await Promise.allSettled(intents.map((intent) => kit.relayer.submit(intent)));
   expect(refused).toMatchObject([
     { status: "rejected", reason: refusal },
     { status: "rejected", reason: refusal },
   ]);
-  expect(await stage.relayer.budget(intents[0]?.program ?? "")).toEqual(before);
-  const operations = await Promise.all(intents.map((intent) => stage.relayer.submit(intent)));
+  expect(await kit.relayer.budget(intents[0]?.program ?? "")).toEqual(before);
+  const operations = await Promise.all(intents.map((intent) => kit.relayer.submit(intent)));
   expect(operations.map(({ status, sequence }) => [status, sequence]).toSorted()).toEqual([
     ["confirmed", 1],
     ["confirmed", 2],
   ]);
-  await stage.expectBooksToBalance();
+  await kit.expectBooksToBalance();
 });
 
 test("a node that does not answer while a claim is on its way to the disk takes nothing from the claim", async () => {
   const holding = Promise.withResolvers<HeldDisk>();
   const asked = Promise.withResolvers<void>();
   let looks = 0;
-  const stage = await openStage({
+  const kit = await openStage({
     wrapJournal: (journal) => ({
       ...journal,
       ahead: () => {
@@ -119,19 +119,19 @@ test("a node that does not answer while a claim is on its way to the disk takes 
       identity: async () => {
         looks += 1;
         // The first look is made when the operation is accepted, the second one before it is sent.
-        if (looks !== 2) return stage.chain.deployment;
+        if (looks !== 2) return kit.chain.deployment;
         asked.resolve();
         throw new Error("ECONNREFUSED");
       },
     },
   });
-  const intent = await stage.offer("claimed");
-  const submitted = stage.relayer.submit(intent);
+  const intent = await kit.offer("claimed");
+  const submitted = kit.relayer.submit(intent);
   using disk = await holding.promise;
   const sync = await disk.next();
   await asked.promise;
   sync.pass();
   disk.release();
   expect(await submitted).toMatchObject({ status: "signed", status_reason: "rpc_unavailable", nonce: 0 });
-  await stage.expectExactlyOnce(await stage.relayer.submit(intent));
+  await kit.expectExactlyOnce(await kit.relayer.submit(intent));
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { faultPoints, type RelayIntent, type RelayOperation } from "../../../relayer/relayer.ts";
-import { Crash, offerReservation, openStages, program, type Stage } from "../stage.ts";
+import { Crash, offerReservation, openRelayerKits, program, type RelayerKit } from "../../kit/relayer-kit.ts";
 
-const openStage = openStages();
+const openStage = openRelayerKits();
 
 /** An offer whose nonce somebody else has used. */
-async function takenOffer(stage: Stage): Promise<{ intent: RelayIntent; taken: RelayOperation }> {
-  const intent = await stage.offer("taken");
-  stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
-  const taken = await stage.relayer.submit(intent);
+async function takenOffer(kit: RelayerKit): Promise<{ intent: RelayIntent; taken: RelayOperation }> {
+  const intent = await kit.offer("taken");
+  kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  const taken = await kit.relayer.submit(intent);
   expect(taken).toMatchObject({
     status: "needs_attention",
     status_reason: "nonce_taken",
@@ -19,10 +19,10 @@ async function takenOffer(stage: Stage): Promise<{ intent: RelayIntent; taken: R
 }
 
 /** The bytes of the first transaction that was ever signed for an operation. */
-async function firstRaw(stage: Stage, { operation_id }: RelayOperation) {
-  const current = await stage.journal.read(operation_id);
+async function firstRaw(kit: RelayerKit, { operation_id }: RelayOperation) {
+  const current = await kit.journal.read(operation_id);
   if (current === undefined) throw new Error(`The journal has lost ${operation_id}.`);
-  const [first = current] = await stage.journal.superseded(current);
+  const [first = current] = await kit.journal.superseded(current);
   return first.transactions[0]?.raw ?? "0x";
 }
 
@@ -31,11 +31,11 @@ function outcomes({ hashes }: RelayOperation) {
 }
 
 test("an operation whose nonce was taken can be abandoned: its reservation is released, and the next request takes a new nonce", async () => {
-  const stage = await openStage();
-  const { intent, taken } = await takenOffer(stage);
-  expect((await stage.relayer.budget(program)).reserved_wei).toBe(offerReservation.toString());
+  const kit = await openStage();
+  const { intent, taken } = await takenOffer(kit);
+  expect((await kit.relayer.budget(program)).reserved_wei).toBe(offerReservation.toString());
 
-  const abandoned = await stage.relayer.abandon(taken.operation_id);
+  const abandoned = await kit.relayer.abandon(taken.operation_id);
   expect(abandoned).toMatchObject({
     operation_id: taken.operation_id,
     sequence: 1,
@@ -48,15 +48,15 @@ test("an operation whose nonce was taken can be abandoned: its reservation is re
     cost_wei: null,
   });
   expect(outcomes(abandoned)).toEqual([[1, 0, "original", taken.hashes[0]?.outcome]]);
-  expect((await stage.relayer.budget(program)).reserved_wei).toBe("0");
-  await stage.expectBooksToBalance(1);
+  expect((await kit.relayer.budget(program)).reserved_wei).toBe("0");
+  await kit.expectBooksToBalance(1);
 
   // It was given up: nothing begins again by itself.
-  const relayer = await stage.restart();
+  const relayer = await kit.restart();
   await relayer.recover();
   await relayer.follow();
   expect(await relayer.read(taken.operation_id)).toEqual(abandoned);
-  expect(await stage.mined()).toHaveLength(1);
+  expect(await kit.mined()).toHaveLength(1);
 
   const made = await relayer.submit(intent);
   expect(made).toMatchObject({ operation_id: taken.operation_id, attempt: 2, status: "confirmed", nonce: 1 });
@@ -64,153 +64,153 @@ test("an operation whose nonce was taken can be abandoned: its reservation is re
     [1, 0],
     [2, 1],
   ]);
-  expect(await stage.mined()).toEqual([expect.any(String), made.hash]);
+  expect(await kit.mined()).toEqual([expect.any(String), made.hash]);
   expect(await relayer.submit(intent)).toEqual(made);
-  await stage.expectBooksToBalance(1);
+  await kit.expectBooksToBalance(1);
 });
 
 test("what comes after an abandoned operation claims the nonces above the taken one", async () => {
-  const stage = await openStage();
-  const { intent, taken } = await takenOffer(stage);
-  await stage.relayer.abandon(taken.operation_id);
-  expect(await stage.relayer.submit(await stage.offer("later"))).toMatchObject({
+  const kit = await openStage();
+  const { intent, taken } = await takenOffer(kit);
+  await kit.relayer.abandon(taken.operation_id);
+  expect(await kit.relayer.submit(await kit.offer("later"))).toMatchObject({
     status: "confirmed",
     nonce: 1,
   });
-  expect(await stage.relayer.submit(intent)).toMatchObject({ status: "confirmed", nonce: 2 });
-  await stage.expectBooksToBalance(1);
+  expect(await kit.relayer.submit(intent)).toMatchObject({ status: "confirmed", nonce: 2 });
+  await kit.expectBooksToBalance(1);
 });
 
 test("a nonce that is taken a second time is abandoned a second time", async () => {
-  const stage = await openStage();
-  const { intent, taken } = await takenOffer(stage);
-  await stage.relayer.abandon(taken.operation_id);
-  stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
-  const again = await stage.relayer.submit(intent);
+  const kit = await openStage();
+  const { intent, taken } = await takenOffer(kit);
+  await kit.relayer.abandon(taken.operation_id);
+  kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  const again = await kit.relayer.submit(intent);
   expect(again).toMatchObject({
     status: "needs_attention",
     status_reason: "nonce_taken",
     nonce: 1,
     attempt: 2,
   });
-  await stage.relayer.abandon(taken.operation_id);
-  expect(await stage.relayer.submit(intent)).toMatchObject({ status: "confirmed", nonce: 2, attempt: 3 });
-  await stage.expectBooksToBalance(2);
+  await kit.relayer.abandon(taken.operation_id);
+  expect(await kit.relayer.submit(intent)).toMatchObject({ status: "confirmed", nonce: 2, attempt: 3 });
+  await kit.expectBooksToBalance(2);
 });
 
 test.each(faultPoints)(
   "the attempt after an abandoned one that dies at %s takes effect once",
   async (point) => {
-    const stage = await openStage();
-    const { intent, taken } = await takenOffer(stage);
-    await stage.relayer.abandon(taken.operation_id);
-    stage.relayer.fault({ point, action: "crash" });
-    await expect(stage.relayer.submit(intent)).rejects.toThrow(new Crash(point));
-    const relayer = await stage.restart();
+    const kit = await openStage();
+    const { intent, taken } = await takenOffer(kit);
+    await kit.relayer.abandon(taken.operation_id);
+    kit.relayer.fault({ point, action: "crash" });
+    await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
+    const relayer = await kit.restart();
     await relayer.recover();
     const made = await relayer.submit(intent);
     expect(made).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1 });
     expect(made.hashes).toHaveLength(2);
-    expect(await stage.mined()).toHaveLength(2);
-    await stage.expectBooksToBalance(1);
+    expect(await kit.mined()).toHaveLength(2);
+    await kit.expectBooksToBalance(1);
   },
 );
 
 describe("abandoning is refused", () => {
   test("for an operation that does not need attention, or that is not there", async () => {
-    const stage = await openStage();
-    const { operation_id } = await stage.relayer.submit(await stage.offer("confirmed"));
-    await expect(stage.relayer.abandon(operation_id)).rejects.toMatchObject({
+    const kit = await openStage();
+    const { operation_id } = await kit.relayer.submit(await kit.offer("confirmed"));
+    await expect(kit.relayer.abandon(operation_id)).rejects.toMatchObject({
       code: "operation_not_resumable",
     });
-    await expect(stage.relayer.abandon("op_none")).rejects.toMatchObject({ code: "operation_unknown" });
-    const { taken } = await takenOfferAt(stage, 1);
-    await stage.relayer.abandon(taken.operation_id);
-    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+    await expect(kit.relayer.abandon("op_none")).rejects.toMatchObject({ code: "operation_unknown" });
+    const { taken } = await takenOfferAt(kit, 1);
+    await kit.relayer.abandon(taken.operation_id);
+    await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
       code: "operation_not_resumable",
     });
     for (const key of [`${taken.operation_id}/1`])
-      for (const act of [stage.relayer.abandon, stage.relayer.resume, stage.relayer.advance])
+      for (const act of [kit.relayer.abandon, kit.relayer.resume, kit.relayer.advance])
         await expect(act(key)).rejects.toMatchObject({ code: "operation_unknown" });
   });
 
   test("before a nonce is claimed", async () => {
-    const stage = await openStage();
-    await stage.relayer.submit(await stage.offer("first"));
-    stage.relayer.fault({ point: "nonce", action: "foreign_nonce" });
-    const stopped = await stage.relayer.submit(await stage.offer("unclaimed"));
+    const kit = await openStage();
+    await kit.relayer.submit(await kit.offer("first"));
+    kit.relayer.fault({ point: "nonce", action: "foreign_nonce" });
+    const stopped = await kit.relayer.submit(await kit.offer("unclaimed"));
     expect(stopped).toMatchObject({ status_reason: "foreign_nonce", nonce: null });
-    await expect(stage.relayer.abandon(stopped.operation_id)).rejects.toMatchObject({
+    await expect(kit.relayer.abandon(stopped.operation_id)).rejects.toMatchObject({
       code: "operation_not_abandonable",
       message: `${stopped.operation_id} has claimed no nonce. Resume it without abandoning it.`,
     });
-    expect(await stage.relayer.read(stopped.operation_id)).toEqual(stopped);
+    expect(await kit.relayer.read(stopped.operation_id)).toEqual(stopped);
   });
 
   test("while a reorg has freed the nonce, so that the original can be mined", async () => {
-    const stage = await openStage();
-    const { taken } = await takenOffer(stage);
-    await stage.reorg(1);
-    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+    const kit = await openStage();
+    const { taken } = await takenOffer(kit);
+    await kit.reorg(1);
+    await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
       code: "operation_not_abandonable",
       message: expect.stringContaining("has not used nonce 0"),
     });
-    const resumed = await stage.relayer.resume(taken.operation_id);
+    const resumed = await kit.relayer.resume(taken.operation_id);
     expect(resumed).toMatchObject({ attempt: 1, hash: taken.hash });
-    await stage.expectExactlyOnce(resumed);
+    await kit.expectExactlyOnce(resumed);
   });
 
   test("once the original was mined after all", async () => {
-    const stage = await openStage();
-    const { intent, taken } = await takenOffer(stage);
-    await stage.reorg(1);
-    await stage.client.sendRawTransaction({ serializedTransaction: await firstRaw(stage, taken) });
-    await expect.poll(() => stage.mined()).toEqual([taken.hash]);
-    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+    const kit = await openStage();
+    const { intent, taken } = await takenOffer(kit);
+    await kit.reorg(1);
+    await kit.client.sendRawTransaction({ serializedTransaction: await firstRaw(kit, taken) });
+    await expect.poll(() => kit.mined()).toEqual([taken.hash]);
+    await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
       code: "operation_not_abandonable",
       message: expect.stringContaining(`${taken.hash} of ${taken.operation_id} is mined`),
     });
-    const told = await stage.relayer.submit(intent);
+    const told = await kit.relayer.submit(intent);
     expect(told).toMatchObject({ attempt: 1, hash: taken.hash });
-    await stage.expectExactlyOnce(told);
+    await kit.expectExactlyOnce(told);
   });
 
   test("once it was mined under the hash of a raised fee", async () => {
-    const stage = await openStage();
-    stage.relayer.fault({ point: "after_signed", action: "replace" });
-    const { intent, taken } = await takenOffer(stage);
+    const kit = await openStage();
+    kit.relayer.fault({ point: "after_signed", action: "replace" });
+    const { intent, taken } = await takenOffer(kit);
     expect(taken.hashes.map(({ purpose }) => purpose)).toEqual(["original", "bump"]);
-    await stage.reorg(1);
-    const record = await stage.journal.read(taken.operation_id);
-    await stage.client.sendRawTransaction({ serializedTransaction: record?.transactions[1]?.raw ?? "0x" });
-    await expect.poll(() => stage.mined()).toHaveLength(1);
-    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+    await kit.reorg(1);
+    const record = await kit.journal.read(taken.operation_id);
+    await kit.client.sendRawTransaction({ serializedTransaction: record?.transactions[1]?.raw ?? "0x" });
+    await expect.poll(() => kit.mined()).toHaveLength(1);
+    await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
       code: "operation_not_abandonable",
       message: expect.stringContaining(`${taken.hashes[1]?.hash} of`),
     });
-    await stage.expectExactlyOnce(await stage.relayer.submit(intent));
+    await kit.expectExactlyOnce(await kit.relayer.submit(intent));
   });
 
   test("before the transaction that took the nonce has the required confirmations", async () => {
-    const stage = await openStage({ confirmations: 3 });
-    const { taken } = await takenOffer(stage);
+    const kit = await openStage({ confirmations: 3 });
+    const { taken } = await takenOffer(kit);
     for (let blocks = 1; blocks < 3; blocks += 1) {
-      await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
+      await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
         code: "operation_not_abandonable",
         message: expect.stringContaining("has fewer than 3 confirmations"),
       });
-      await stage.client.mine({ blocks: 1 });
+      await kit.client.mine({ blocks: 1 });
     }
-    expect(await stage.relayer.abandon(taken.operation_id)).toMatchObject({ status_reason: "abandoned" });
+    expect(await kit.relayer.abandon(taken.operation_id)).toMatchObject({ status_reason: "abandoned" });
   });
 
   test("while the node does not answer, or serves another chain", async () => {
-    const stage = await openStage();
-    const { taken } = await takenOffer(stage);
-    stage.relayer.fault({ point: "receipt", action: "rpc_error" });
-    await expect(stage.relayer.abandon(taken.operation_id)).rejects.toMatchObject({ code: "rpc_refused" });
-    const { chainId } = stage.chain.deployment;
-    const elsewhere = await stage.restart({
+    const kit = await openStage();
+    const { taken } = await takenOffer(kit);
+    kit.relayer.fault({ point: "receipt", action: "rpc_error" });
+    await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({ code: "rpc_refused" });
+    const { chainId } = kit.chain.deployment;
+    const elsewhere = await kit.restart({
       chain: { identity: async () => ({ chainId, epoch: `0x${"ab".repeat(32)}` }) },
     });
     await expect(elsewhere.abandon(taken.operation_id)).rejects.toMatchObject({ code: "chain_mismatch" });
@@ -218,23 +218,23 @@ describe("abandoning is refused", () => {
   });
 });
 
-async function takenOfferAt(stage: Stage, nonce: number): Promise<{ taken: RelayOperation }> {
-  stage.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
-  const taken = await stage.relayer.submit(await stage.offer(`taken-at-${nonce}`));
+async function takenOfferAt(kit: RelayerKit, nonce: number): Promise<{ taken: RelayOperation }> {
+  kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  const taken = await kit.relayer.submit(await kit.offer(`taken-at-${nonce}`));
   expect(taken).toMatchObject({ status_reason: "nonce_taken", nonce });
   return { taken };
 }
 
 describe("a reorg that frees the nonce of an abandoned attempt", () => {
   test("has it filled with a cancellation, never with the call", async () => {
-    const stage = await openStage();
-    const { intent, taken } = await takenOffer(stage);
-    await stage.relayer.abandon(taken.operation_id);
-    await stage.reorg(1);
-    await stage.relayer.follow();
-    await expect.poll(() => stage.mined()).toHaveLength(1);
-    await stage.relayer.follow();
-    const cancelled = await stage.relayer.read(taken.operation_id);
+    const kit = await openStage();
+    const { intent, taken } = await takenOffer(kit);
+    await kit.relayer.abandon(taken.operation_id);
+    await kit.reorg(1);
+    await kit.relayer.follow();
+    await expect.poll(() => kit.mined()).toHaveLength(1);
+    await kit.relayer.follow();
+    const cancelled = await kit.relayer.read(taken.operation_id);
     expect(cancelled).toMatchObject({
       attempt: 2,
       status: "failed",
@@ -246,68 +246,68 @@ describe("a reorg that frees the nonce of an abandoned attempt", () => {
       ["cancel", "succeeded"],
     ]);
     expect(BigInt(cancelled?.cost_wei ?? 0)).toBeGreaterThan(0n);
-    await stage.expectBooksToBalance();
+    await kit.expectBooksToBalance();
 
-    const made = await stage.relayer.submit(intent);
+    const made = await kit.relayer.submit(intent);
     expect(made).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1 });
-    await stage.expectBooksToBalance();
+    await kit.expectBooksToBalance();
   });
 
   test.each(["follow", "advance", "recover"] as const)(
     "and takes the next attempt too is repaired by %s with the next attempt's own hash",
     async (repair) => {
-      const stage = await openStage();
-      const { intent, taken } = await takenOffer(stage);
-      await stage.relayer.abandon(taken.operation_id);
-      const made = await stage.relayer.submit(intent);
-      await stage.reorg(2);
-      expect(await stage.mined()).toEqual([]);
-      if (repair === "follow") await stage.relayer.follow();
-      else if (repair === "advance") await stage.relayer.advance(taken.operation_id);
-      else await (await stage.restart()).recover();
-      await expect.poll(() => stage.mined()).toHaveLength(2);
-      await stage.relayer.follow();
-      const repaired = await stage.relayer.submit(intent);
+      const kit = await openStage();
+      const { intent, taken } = await takenOffer(kit);
+      await kit.relayer.abandon(taken.operation_id);
+      const made = await kit.relayer.submit(intent);
+      await kit.reorg(2);
+      expect(await kit.mined()).toEqual([]);
+      if (repair === "follow") await kit.relayer.follow();
+      else if (repair === "advance") await kit.relayer.advance(taken.operation_id);
+      else await (await kit.restart()).recover();
+      await expect.poll(() => kit.mined()).toHaveLength(2);
+      await kit.relayer.follow();
+      const repaired = await kit.relayer.submit(intent);
       expect(repaired).toMatchObject({ attempt: 2, status: "confirmed", hash: made.hash });
       expect(outcomes(repaired)).toEqual([
         [1, 0, "original", "replaced"],
         [1, 0, "cancel", "succeeded"],
         [2, 1, "original", "succeeded"],
       ]);
-      await stage.expectBooksToBalance();
+      await kit.expectBooksToBalance();
     },
   );
 
   test("and has the original mined ends with that one: no further attempt is made", async () => {
-    const stage = await openStage();
-    const { intent, taken } = await takenOffer(stage);
-    const raw = await firstRaw(stage, taken);
-    await stage.relayer.abandon(taken.operation_id);
-    await stage.reorg(1);
-    await stage.client.sendRawTransaction({ serializedTransaction: raw });
-    await expect.poll(() => stage.mined()).toEqual([taken.hash]);
-    const told = await stage.relayer.submit(intent);
+    const kit = await openStage();
+    const { intent, taken } = await takenOffer(kit);
+    const raw = await firstRaw(kit, taken);
+    await kit.relayer.abandon(taken.operation_id);
+    await kit.reorg(1);
+    await kit.client.sendRawTransaction({ serializedTransaction: raw });
+    await expect.poll(() => kit.mined()).toEqual([taken.hash]);
+    const told = await kit.relayer.submit(intent);
     expect(told).toMatchObject({ attempt: 1, status: "confirmed", hash: taken.hash });
-    expect(await stage.relayer.submit(intent)).toEqual(told);
-    await stage.expectExactlyOnce(told);
+    expect(await kit.relayer.submit(intent)).toEqual(told);
+    await kit.expectExactlyOnce(told);
   });
 
   test.each(["receipt", "after_signed", "broadcast", "sent", "after_broadcast"] as const)(
     "is repaired after a restart when the process dies at %s of the cancellation",
     async (point) => {
-      const stage = await openStage();
-      const { intent, taken } = await takenOffer(stage);
-      await stage.relayer.abandon(taken.operation_id);
-      await stage.reorg(1);
-      stage.relayer.fault({ point, action: "crash" });
-      await expect(stage.relayer.follow()).rejects.toThrow(new Crash(point));
-      const relayer = await stage.restart();
+      const kit = await openStage();
+      const { intent, taken } = await takenOffer(kit);
+      await kit.relayer.abandon(taken.operation_id);
+      await kit.reorg(1);
+      kit.relayer.fault({ point, action: "crash" });
+      await expect(kit.relayer.follow()).rejects.toThrow(new Crash(point));
+      const relayer = await kit.restart();
       await relayer.recover();
       const made = await relayer.submit(intent);
       expect(made).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1 });
       expect(made.hashes.map(({ purpose }) => purpose)).toEqual(["original", "cancel", "original"]);
-      expect(await stage.mined()).toHaveLength(2);
-      await stage.expectBooksToBalance();
+      expect(await kit.mined()).toHaveLength(2);
+      await kit.expectBooksToBalance();
     },
   );
 });

@@ -3,112 +3,112 @@ import { describe, expect, test } from "vitest";
 import { awaitAutomine } from "../../../relayer/node/mining.ts";
 import { connect } from "../../../relayer/node/node.ts";
 import { faultPoints, type Journal, operationId } from "../../../relayer/relayer.ts";
-import { Crash, openStages, program } from "../stage.ts";
+import { Crash, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 
-const openStage = openStages();
+const openStage = openRelayerKits();
 
 // A dead process is a relayer that goes no further; the next one knows only what was on disk.
 describe.each(faultPoints)("a crash at %s", (point) => {
   test("and the repeated request make one transaction", async () => {
-    const stage = await openStage();
-    const intent = await stage.offer("crashed");
-    stage.relayer.fault({ point, action: "crash" });
-    await expect(stage.relayer.submit(intent)).rejects.toThrow(new Crash(point));
+    const kit = await openStage();
+    const intent = await kit.offer("crashed");
+    kit.relayer.fault({ point, action: "crash" });
+    await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
 
-    const relayer = await stage.restart();
+    const relayer = await kit.restart();
     await relayer.recover();
     const operation = await relayer.submit(intent);
     expect(operation).toMatchObject({ sequence: 1, nonce: 0, hashes: [{ purpose: "original" }] });
-    await stage.expectExactlyOnce(operation);
+    await kit.expectExactlyOnce(operation);
     expect(await relayer.list(program, { limit: 10 })).toEqual([operation]);
   });
 
   test("among others leaves no gap and no second transaction", async () => {
-    const stage = await openStage({ receiptTimeoutMs: 50 });
-    const intents = await Promise.all(["a", "b", "c", "d"].map((name) => stage.offer(name)));
-    stage.relayer.fault({ point, action: "crash", match: { subject_id: "pur_b" } });
-    const answers = await Promise.allSettled(intents.map((intent) => stage.relayer.submit(intent)));
+    const kit = await openStage({ receiptTimeoutMs: 50 });
+    const intents = await Promise.all(["a", "b", "c", "d"].map((name) => kit.offer(name)));
+    kit.relayer.fault({ point, action: "crash", match: { subject_id: "pur_b" } });
+    const answers = await Promise.allSettled(intents.map((intent) => kit.relayer.submit(intent)));
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
 
-    const relayer = await stage.restart({ receiptTimeoutMs: 2_000 });
+    const relayer = await kit.restart({ receiptTimeoutMs: 2_000 });
     await relayer.recover();
     const operations = await Promise.all(intents.map((intent) => relayer.submit(intent)));
     expect(operations.map(({ status }) => status)).toEqual(operations.map(() => "confirmed"));
     const byNonce = operations.toSorted((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
     expect(byNonce.map(({ nonce }) => nonce)).toEqual([0, 1, 2, 3]);
-    expect(await stage.mined()).toEqual(byNonce.map(({ hash }) => hash));
-    await stage.expectBooksToBalance();
+    expect(await kit.mined()).toEqual(byNonce.map(({ hash }) => hash));
+    await kit.expectBooksToBalance();
   });
 });
 
 test.each(faultPoints.filter((point) => point !== "before_intent"))(
   "a crash at %s is made good by recovery alone",
   async (point) => {
-    const stage = await openStage();
-    const intent = await stage.offer("crashed");
-    stage.relayer.fault({ point, action: "crash" });
-    await expect(stage.relayer.submit(intent)).rejects.toThrow(Crash);
+    const kit = await openStage();
+    const intent = await kit.offer("crashed");
+    kit.relayer.fault({ point, action: "crash" });
+    await expect(kit.relayer.submit(intent)).rejects.toThrow(Crash);
 
-    const relayer = await stage.restart();
+    const relayer = await kit.restart();
     await relayer.recover();
-    const operation = await relayer.read(operationId(stage.chain.deployment.epoch, intent));
+    const operation = await relayer.read(operationId(kit.chain.deployment.epoch, intent));
     if (!operation) throw new Error("The journal has lost the operation.");
-    await stage.expectExactlyOnce(operation);
+    await kit.expectExactlyOnce(operation);
   },
 );
 
 test("recovery may itself die anywhere and be taken up again", async () => {
-  const stage = await openStage();
-  const intent = await stage.offer("twice");
-  stage.relayer.fault({ point: "after_signed", action: "crash" });
-  await expect(stage.relayer.submit(intent)).rejects.toThrow(Crash);
+  const kit = await openStage();
+  const intent = await kit.offer("twice");
+  kit.relayer.fault({ point: "after_signed", action: "crash" });
+  await expect(kit.relayer.submit(intent)).rejects.toThrow(Crash);
 
   for (const point of ["broadcast", "sent", "before_mined", "after_mined"] as const) {
-    const relayer = await stage.restart();
+    const relayer = await kit.restart();
     relayer.fault({ point, action: "crash" });
     await expect(relayer.recover()).rejects.toThrow(new Crash(point));
   }
-  const relayer = await stage.restart();
+  const relayer = await kit.restart();
   await relayer.recover();
-  await stage.expectExactlyOnce(await relayer.submit(intent));
+  await kit.expectExactlyOnce(await relayer.submit(intent));
 });
 
 test("recovery sends the stored bytes and signs nothing", async () => {
-  const stage = await openStage();
-  const intent = await stage.offer("stored");
-  stage.relayer.fault({ point: "after_signed", action: "crash" });
-  await expect(stage.relayer.submit(intent)).rejects.toThrow(Crash);
-  const stored = await stage.journal.read(operationId(stage.chain.deployment.epoch, intent));
+  const kit = await openStage();
+  const intent = await kit.offer("stored");
+  kit.relayer.fault({ point: "after_signed", action: "crash" });
+  await expect(kit.relayer.submit(intent)).rejects.toThrow(Crash);
+  const stored = await kit.journal.read(operationId(kit.chain.deployment.epoch, intent));
 
   const neverSigns = {
-    ...stage.registrar,
+    ...kit.registrar,
     signTransaction: () => Promise.reject(new Error("A claimed nonce is never signed for again.")),
   };
-  const relayer = await stage.restart({
+  const relayer = await kit.restart({
     signers: [neverSigns],
     fees: { maxFeePerGas: 30n * 10n ** 9n, maxPriorityFeePerGas: 2n * 10n ** 9n },
   });
   await relayer.recover();
   const operation = await relayer.submit(intent);
   expect(operation.hash).toBe(stored?.hash);
-  await stage.expectExactlyOnce(operation);
+  await kit.expectExactlyOnce(operation);
 });
 
 test("recovery takes up what has no nonce last, so that its call is tried on what the others have done", async () => {
-  const stage = await openStage();
-  await stage.relayer.submit(await stage.offer("first"));
-  await stage.setBounds({ maxPurchase: 100_000_000n, openBudget: 175_000_000n });
-  stage.relayer.fault({ point: "after_signed", action: "hold" });
-  const signed = await stage.relayer.submit(await stage.offer("signed", 100_000_000n));
-  stage.relayer.fault({ point: "after_intent", action: "hold" });
-  const accepted = await stage.relayer.submit(await stage.offer("accepted", 100_000_000n));
+  const kit = await openStage();
+  await kit.relayer.submit(await kit.offer("first"));
+  await kit.setBounds({ maxPurchase: 100_000_000n, openBudget: 175_000_000n });
+  kit.relayer.fault({ point: "after_signed", action: "hold" });
+  const signed = await kit.relayer.submit(await kit.offer("signed", 100_000_000n));
+  kit.relayer.fault({ point: "after_intent", action: "hold" });
+  const accepted = await kit.relayer.submit(await kit.offer("accepted", 100_000_000n));
   expect([signed, accepted].map(({ status, nonce }) => [status, nonce])).toEqual([
     ["signed", 1],
     ["accepted", null],
   ]);
 
   // A node that answers once it has mined.
-  const forward: EIP1193RequestFn = stage.client.request;
+  const forward: EIP1193RequestFn = kit.client.request;
   const request: EIP1193RequestFn = async (args) => {
     try {
       return await forward(args);
@@ -116,7 +116,7 @@ test("recovery takes up what has no nonce last, so that its call is tried on wha
       if (args.method === "eth_sendRawTransaction") await awaitAutomine(connect(forward));
     }
   };
-  const relayer = await stage.restart({ request });
+  const relayer = await kit.restart({ request });
   await relayer.recover();
   expect(await relayer.read(signed.operation_id)).toMatchObject({ status: "confirmed", nonce: 1 });
   expect(await relayer.read(accepted.operation_id)).toMatchObject({
@@ -125,7 +125,7 @@ test("recovery takes up what has no nonce last, so that its call is tried on wha
     nonce: null,
     error: { revert: { name: "BudgetExceeded", args: { requested: "100000000", available: "50000000" } } },
   });
-  await stage.expectBooksToBalance();
+  await kit.expectBooksToBalance();
 });
 
 test("a claim that the disk refused is no claim: nothing is sent and the nonce is used by the next", async () => {
@@ -140,12 +140,12 @@ test("a claim that the disk refused is no claim: nothing is sent and the nonce i
       },
     }),
   });
-  const stage = await openStage({ wrapJournal });
-  const intent = await stage.offer("refused");
-  await expect(stage.relayer.submit(intent)).rejects.toThrow("The disk is full.");
-  expect(await stage.mined()).toEqual([]);
+  const kit = await openStage({ wrapJournal });
+  const intent = await kit.offer("refused");
+  await expect(kit.relayer.submit(intent)).rejects.toThrow("The disk is full.");
+  expect(await kit.mined()).toEqual([]);
   refuses = false;
-  const operation = await stage.relayer.submit(intent);
+  const operation = await kit.relayer.submit(intent);
   expect(operation.nonce).toBe(0);
-  await stage.expectExactlyOnce(operation);
+  await kit.expectExactlyOnce(operation);
 });

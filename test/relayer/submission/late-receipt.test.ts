@@ -1,9 +1,9 @@
 import type { EIP1193RequestFn } from "viem";
 import { expect, onTestFinished, test } from "vitest";
-import { Stage } from "../../server/stage.ts";
-import { openStages } from "../stage.ts";
+import { openRelayerKits } from "../../kit/relayer-kit.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-const openStage = openStages();
+const openStage = openRelayerKits();
 
 /** A node that shows a signer's raised nonce before it has the receipt of the transaction that raised it. */
 class LateNode {
@@ -37,15 +37,15 @@ class LateNode {
 }
 
 test("a nonce that the node shows before the receipt does not make an activation need attention", async () => {
-  const stage = await Stage.open({
+  const kit = await TestKit.open({
     seed: "late-receipt",
     receiptTimeoutMs: 0,
     adaptChain: async (chain) => ({ ...chain, request: new LateNode(chain.request).request }),
   });
-  onTestFinished(async () => await stage[Symbol.asyncDispose]());
-  const purchase = await stage.createPurchase(await stage.enrolledMerchant());
-  const path = stage.path(`/purchases/${purchase.id}/activate`);
-  const answer = await stage.post(path, { commitment_hash: purchase.commitment.hash });
+  onTestFinished(async () => await kit[Symbol.asyncDispose]());
+  const purchase = await kit.createPurchase(await kit.enrolledMerchant());
+  const path = kit.path(`/purchases/${purchase.id}/activate`);
+  const answer = await kit.post(path, { commitment_hash: purchase.commitment.hash });
   expect(JSON.parse(answer.text)).toMatchObject({
     operation: { status: "confirmed", status_reason: null, nonce: 0 },
     purchase: { status: "active" },
@@ -54,11 +54,11 @@ test("a nonce that the node shows before the receipt does not make an activation
 });
 
 test("a nonce that the node shows before the receipt does not make what is only looked at need attention", async () => {
-  const stage = await openStage({ receiptTimeoutMs: 0 });
-  const node = new LateNode(stage.client.request);
-  const relayer = await stage.restart({ request: node.request });
+  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const node = new LateNode(kit.client.request);
+  const relayer = await kit.restart({ request: node.request });
   relayer.fault({ point: "sent", action: "hold" });
-  const held = await relayer.submit(await stage.offer("late"));
+  const held = await relayer.submit(await kit.offer("late"));
   expect(held.status).toBe("signed");
   node.hideReceipts();
   await relayer.observe();

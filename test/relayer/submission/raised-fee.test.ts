@@ -2,9 +2,9 @@ import { Transaction } from "ethers";
 import type { EIP1193RequestFn } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { openStages } from "../stage.ts";
+import { openRelayerKits } from "../../kit/relayer-kit.ts";
 
-const openStage = openStages();
+const openStage = openRelayerKits();
 const rawParams = z.tuple([z.string()]);
 
 /** The lowest fee with which nodes replace a waiting transaction: a tenth more, rounded up. */
@@ -13,10 +13,10 @@ function leastReplacement(fee: bigint): bigint {
 }
 
 test("a raised fee is at least a tenth above both fees of the transaction before it, rounded up", async () => {
-  const stage = await openStage({ receiptTimeoutMs: 0 });
-  await stage.client.setAutomine(false);
+  const kit = await openStage({ receiptTimeoutMs: 0 });
+  await kit.client.setAutomine(false);
   const sent: Transaction[] = [];
-  const forward: EIP1193RequestFn = stage.client.request;
+  const forward: EIP1193RequestFn = kit.client.request;
   const request: EIP1193RequestFn = async (args) => {
     if (args.method === "eth_sendRawTransaction")
       sent.push(Transaction.from(rawParams.parse(args.params)[0]));
@@ -31,10 +31,10 @@ test("a raised fee is at least a tenth above both fees of the transaction before
     [20_000_000_011n, 11n],
     [20_000_000_013n, 999n],
   ] as const) {
-    const relayer = await stage.restart({ request, fees: { maxFeePerGas, maxPriorityFeePerGas } });
+    const relayer = await kit.restart({ request, fees: { maxFeePerGas, maxPriorityFeePerGas } });
     relayer.fault({ point: "after_broadcast", action: "replace" });
     const { status, status_reason, hashes } = await relayer.submit(
-      await stage.offer(`tip-${maxPriorityFeePerGas}`),
+      await kit.offer(`tip-${maxPriorityFeePerGas}`),
     );
     expect({ status, status_reason }).toEqual({ status: "broadcast", status_reason: null });
     expect(hashes.map(({ purpose, outcome }) => [purpose, outcome])).toEqual([

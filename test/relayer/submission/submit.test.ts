@@ -4,17 +4,17 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { toTimestamp } from "../../../protocol/time.ts";
 import { GasBudgetExceededError, type Journal, SignerUnknownError } from "../../../relayer/relayer.ts";
-import { offerReservation, openStages, program } from "../stage.ts";
+import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 
-const openStage = openStages();
+const openStage = openRelayerKits();
 
 test("an intent becomes one confirmed transaction, told in full", async () => {
-  const stage = await openStage();
-  const intent = await stage.offer("one");
-  const operation = await stage.relayer.submit(intent);
+  const kit = await openStage();
+  const intent = await kit.offer("one");
+  const operation = await kit.relayer.submit(intent);
 
-  await stage.expectExactlyOnce(operation);
-  const receipt = await stage.client.getTransactionReceipt({ hash: operation.hash ?? "0x" });
+  await kit.expectExactlyOnce(operation);
+  const receipt = await kit.client.getTransactionReceipt({ hash: operation.hash ?? "0x" });
   expect(operation).toMatchObject({
     operation_id: expect.stringMatching(/^op_[a-z2-7]{20}$/),
     program,
@@ -23,8 +23,8 @@ test("an intent becomes one confirmed transaction, told in full", async () => {
     sequence: 1,
     status_reason: null,
     nonce: 0,
-    from: stage.registrar.address,
-    to: stage.chain.deployment.registrar.address,
+    from: kit.registrar.address,
+    to: kit.chain.deployment.registrar.address,
     calldata: intent.call.data,
     decoded: { function: "offer", args: intent.call.args },
     hashes: [{ hash: operation.hash, purpose: "original", outcome: "succeeded" }],
@@ -40,33 +40,33 @@ test("an intent becomes one confirmed transaction, told in full", async () => {
   for (const time of ["created_at", "signed_at", "broadcast_at", "mined_at", "confirmed_at"] as const)
     expect(operation[time]).toMatch(/^2026-01-01T00:\d\d:\d\dZ$/);
   expect(Object.keys(operation)).not.toContain("transactions");
-  expect(await stage.relayer.read(operation.operation_id)).toEqual(operation);
+  expect(await kit.relayer.read(operation.operation_id)).toEqual(operation);
 });
 
 test("a refund is collected by the same relayer", async () => {
-  const stage = await openStage();
-  const offer = await stage.offer("returned");
-  await stage.relayer.submit(offer);
-  const { beneficiary } = stage.chain.accounts.wallets;
-  const before = await stage.tokens(beneficiary);
-  const refund = await stage.refund("returned", offer.businessKey, 7_000_000n);
-  expect(await stage.relayer.submit(refund)).toMatchObject({
+  const kit = await openStage();
+  const offer = await kit.offer("returned");
+  await kit.relayer.submit(offer);
+  const { beneficiary } = kit.chain.accounts.wallets;
+  const before = await kit.tokens(beneficiary);
+  const refund = await kit.refund("returned", offer.businessKey, 7_000_000n);
+  expect(await kit.relayer.submit(refund)).toMatchObject({
     status: "confirmed",
     sequence: 2,
     kind: "collect_refund",
     decoded: { function: "collectRefund", args: { award: "7000000" } },
   });
-  expect(await stage.tokens(beneficiary)).toBe(before + 7_000_000n);
-  await stage.expectBooksToBalance();
+  expect(await kit.tokens(beneficiary)).toBe(before + 7_000_000n);
+  await kit.expectBooksToBalance();
 });
 
 test("one intent submitted many times, at once and later, stays one operation with one transaction", async () => {
-  const stage = await openStage();
-  const intent = await stage.offer("again");
-  const answers = await Promise.all(Array.from({ length: 5 }, () => stage.relayer.submit(intent)));
-  const later = await stage.relayer.submit(intent);
+  const kit = await openStage();
+  const intent = await kit.offer("again");
+  const answers = await Promise.all(Array.from({ length: 5 }, () => kit.relayer.submit(intent)));
+  const later = await kit.relayer.submit(intent);
   for (const answer of answers) expect(answer).toEqual(later);
-  await stage.expectExactlyOnce(later);
+  await kit.expectExactlyOnce(later);
 });
 
 // A journal that answers at once would hide what is not done one after the other.
@@ -90,24 +90,24 @@ const journals: [string, (journal: Journal) => Journal][] = [
 ];
 
 test.each(journals)("32 intents at once use 32 nonces without a gap, with %s", async (_, wrapJournal) => {
-  const stage = await openStage({ wrapJournal });
-  const intents = await Promise.all(Array.from({ length: 32 }, (_, index) => stage.offer(`many-${index}`)));
-  const operations = await Promise.all(intents.map((intent) => stage.relayer.submit(intent)));
+  const kit = await openStage({ wrapJournal });
+  const intents = await Promise.all(Array.from({ length: 32 }, (_, index) => kit.offer(`many-${index}`)));
+  const operations = await Promise.all(intents.map((intent) => kit.relayer.submit(intent)));
 
   const numbers = Array.from({ length: 32 }, (_, index) => index);
   expect(operations.map(({ status }) => status)).toEqual(numbers.map(() => "confirmed"));
   expect(operations.map(({ nonce }) => nonce).sort((a, b) => (a ?? -1) - (b ?? -1))).toEqual(numbers);
   expect(operations.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(numbers.map((n) => n + 1));
   const byNonce = operations.toSorted((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
-  expect(await stage.mined()).toEqual(byNonce.map(({ hash }) => hash));
-  await stage.expectBooksToBalance();
+  expect(await kit.mined()).toEqual(byNonce.map(({ hash }) => hash));
+  await kit.expectBooksToBalance();
 });
 
 test("transactions are sent in the order of their nonces, however long each takes to be ready", async () => {
   const sent: (number | undefined)[] = [];
-  const stage = await openStage();
-  const { chainId, epoch } = stage.chain.deployment;
-  const forward: EIP1193RequestFn = stage.client.request;
+  const kit = await openStage();
+  const { chainId, epoch } = kit.chain.deployment;
+  const forward: EIP1193RequestFn = kit.client.request;
   const request: EIP1193RequestFn = async (args) => {
     if (args.method === "eth_sendRawTransaction") sent.push(nonceOf(args.params));
     return forward(args);
@@ -118,8 +118,8 @@ test("transactions are sent in the order of their nonces, however long each take
     for (let turn = (asked * 7) % 20; turn > 0; turn -= 1) await setImmediate();
     return { chainId, epoch };
   };
-  const relayer = await stage.restart({ request, chain: { identity } });
-  const intents = await Promise.all(Array.from({ length: 16 }, (_, index) => stage.offer(`order-${index}`)));
+  const relayer = await kit.restart({ request, chain: { identity } });
+  const intents = await Promise.all(Array.from({ length: 16 }, (_, index) => kit.offer(`order-${index}`)));
   await Promise.all(intents.map((intent) => relayer.submit(intent)));
   expect(sent).toEqual(Array.from({ length: 16 }, (_, index) => index));
 });
@@ -130,23 +130,23 @@ function nonceOf(params: unknown): number | undefined {
 }
 
 test("many intents at once are mined together when blocks are not made per transaction", async () => {
-  const stage = await openStage({ receiptTimeoutMs: 0 });
-  await stage.client.setAutomine(false);
-  const intents = await Promise.all(Array.from({ length: 8 }, (_, index) => stage.offer(`block-${index}`)));
-  const sent = await Promise.all(intents.map((intent) => stage.relayer.submit(intent)));
+  const kit = await openStage({ receiptTimeoutMs: 0 });
+  await kit.client.setAutomine(false);
+  const intents = await Promise.all(Array.from({ length: 8 }, (_, index) => kit.offer(`block-${index}`)));
+  const sent = await Promise.all(intents.map((intent) => kit.relayer.submit(intent)));
   expect(sent.map(({ status }) => status)).toEqual(sent.map(() => "broadcast"));
-  expect(await stage.client.getTxpoolStatus()).toEqual({ pending: 8, queued: 0 });
-  await stage.client.mine({ blocks: 1 });
-  const mined = await Promise.all(sent.map(({ operation_id }) => stage.relayer.advance(operation_id)));
+  expect(await kit.client.getTxpoolStatus()).toEqual({ pending: 8, queued: 0 });
+  await kit.client.mine({ blocks: 1 });
+  const mined = await Promise.all(sent.map(({ operation_id }) => kit.relayer.advance(operation_id)));
   expect(new Set(mined.map(({ status, block_number }) => `${status} ${block_number}`)).size).toBe(1);
   expect(mined[0]?.status).toBe("confirmed");
-  await stage.expectBooksToBalance();
+  await kit.expectBooksToBalance();
 });
 
 test("what the contract refuses fails without a nonce, and may be tried again once the contract allows it", async () => {
-  const stage = await openStage();
-  const intent = await stage.offer("too-large", 200_000_000_000n);
-  const refused = await stage.relayer.submit(intent);
+  const kit = await openStage();
+  const intent = await kit.offer("too-large", 200_000_000_000n);
+  const refused = await kit.relayer.submit(intent);
   expect(refused).toMatchObject({
     status: "failed",
     status_reason: "simulation_reverted",
@@ -163,11 +163,11 @@ test("what the contract refuses fails without a nonce, and may be tried again on
       },
     },
   });
-  expect(await stage.mined()).toEqual([]);
-  await stage.expectBooksToBalance();
+  expect(await kit.mined()).toEqual([]);
+  await kit.expectBooksToBalance();
 
-  await stage.setBounds({ maxPurchase: 300_000_000_000n, openBudget: 300_000_000_000n });
-  const accepted = await stage.relayer.submit(intent);
+  await kit.setBounds({ maxPurchase: 300_000_000_000n, openBudget: 300_000_000_000n });
+  const accepted = await kit.relayer.submit(intent);
   expect(accepted).toMatchObject({
     operation_id: refused.operation_id,
     sequence: 1,
@@ -176,8 +176,8 @@ test("what the contract refuses fails without a nonce, and may be tried again on
     nonce: 0,
   });
   expect(accepted.signed_at).not.toBe(refused.created_at);
-  await stage.expectExactlyOnce(accepted);
-  expect(await stage.relayer.submit(await stage.offer("next"))).toMatchObject({ sequence: 2, nonce: 1 });
+  await kit.expectExactlyOnce(accepted);
+  expect(await kit.relayer.submit(await kit.offer("next"))).toMatchObject({ sequence: 2, nonce: 1 });
 });
 
 test.each([
@@ -186,12 +186,12 @@ test.each([
 ] as const)(
   "a call that reverts %s fails and is told by its selector, if it has one",
   async (_, code, name) => {
-    const stage = await openStage();
-    const intent = await stage.offer("elsewhere");
-    const { address } = stage.chain.accounts.wallets.stranger;
-    await stage.client.setCode({ address, bytecode: code });
-    const refused = await stage.relayer.submit({ ...intent, call: { ...intent.call, to: address } });
-    await stage.client.setCode({ address, bytecode: "0x" });
+    const kit = await openStage();
+    const intent = await kit.offer("elsewhere");
+    const { address } = kit.chain.accounts.wallets.stranger;
+    await kit.client.setCode({ address, bytecode: code });
+    const refused = await kit.relayer.submit({ ...intent, call: { ...intent.call, to: address } });
+    await kit.client.setCode({ address, bytecode: "0x" });
     expect(refused).toMatchObject({ status: "failed", status_reason: "simulation_reverted", nonce: null });
     expect(refused.error).toMatchObject({
       code: "simulation_reverted",
@@ -202,18 +202,18 @@ test.each([
 );
 
 test("a transaction that reverts on chain is paid, explained, and never sent again", async () => {
-  const stage = await openStage({ receiptTimeoutMs: 0 });
-  await stage.setBounds({ maxPurchase: 100_000_000n, openBudget: 150_000_000n });
-  await stage.client.setAutomine(false);
-  const first = await stage.relayer.submit(await stage.offer("first", 100_000_000n));
-  const second = await stage.offer("second", 100_000_000n);
-  const sent = await stage.relayer.submit(second);
+  const kit = await openStage({ receiptTimeoutMs: 0 });
+  await kit.setBounds({ maxPurchase: 100_000_000n, openBudget: 150_000_000n });
+  await kit.client.setAutomine(false);
+  const first = await kit.relayer.submit(await kit.offer("first", 100_000_000n));
+  const second = await kit.offer("second", 100_000_000n);
+  const sent = await kit.relayer.submit(second);
   expect(sent.status).toBe("broadcast");
-  await stage.client.mine({ blocks: 1 });
-  await stage.client.setAutomine(true);
+  await kit.client.mine({ blocks: 1 });
+  await kit.client.setAutomine(true);
 
-  expect(await stage.relayer.advance(first.operation_id)).toMatchObject({ status: "confirmed" });
-  const reverted = await stage.relayer.advance(sent.operation_id);
+  expect(await kit.relayer.advance(first.operation_id)).toMatchObject({ status: "confirmed" });
+  const reverted = await kit.relayer.advance(sent.operation_id);
   expect(reverted).toMatchObject({
     status: "reverted",
     status_reason: "transaction_reverted",
@@ -225,18 +225,18 @@ test("a transaction that reverts on chain is paid, explained, and never sent aga
     },
   });
   expect(BigInt(reverted.cost_wei ?? 0)).toBeGreaterThan(0n);
-  expect(await stage.relayer.submit(second)).toEqual(reverted);
-  expect(await stage.mined()).toHaveLength(2);
-  await stage.expectBooksToBalance();
+  expect(await kit.relayer.submit(second)).toEqual(reverted);
+  expect(await kit.mined()).toHaveLength(2);
+  await kit.expectBooksToBalance();
 });
 
 test("the gas budget refuses what it does not cover before any effect, and counts what is under way", async () => {
-  const stage = await openStage({ gasBudgetWei: offerReservation + offerReservation / 2n });
-  stage.relayer.fault({ point: "after_intent", action: "hold" });
-  const held = await stage.relayer.submit(await stage.offer("held"));
+  const kit = await openStage({ gasBudgetWei: offerReservation + offerReservation / 2n });
+  kit.relayer.fault({ point: "after_intent", action: "hold" });
+  const held = await kit.relayer.submit(await kit.offer("held"));
   expect(held).toMatchObject({ status: "accepted", reserved_wei: offerReservation.toString() });
 
-  const refused = stage.relayer.submit(await stage.offer("refused"));
+  const refused = kit.relayer.submit(await kit.offer("refused"));
   await expect(refused).rejects.toThrow(GasBudgetExceededError);
   await expect(refused).rejects.toMatchObject({
     code: "gas_budget_exceeded",
@@ -244,41 +244,41 @@ test("the gas budget refuses what it does not cover before any effect, and count
     requiredWei: offerReservation,
     availableWei: offerReservation / 2n,
   });
-  expect(await stage.relayer.list(program, { limit: 10 })).toEqual([held]);
-  await stage.expectBooksToBalance();
+  expect(await kit.relayer.list(program, { limit: 10 })).toEqual([held]);
+  await kit.expectBooksToBalance();
 
-  expect(await stage.relayer.advance(held.operation_id)).toMatchObject({ status: "confirmed" });
-  expect(await stage.relayer.submit(await stage.offer("refused"))).toMatchObject({
+  expect(await kit.relayer.advance(held.operation_id)).toMatchObject({ status: "confirmed" });
+  expect(await kit.relayer.submit(await kit.offer("refused"))).toMatchObject({
     status: "confirmed",
     sequence: 2,
   });
-  await stage.expectBooksToBalance();
+  await kit.expectBooksToBalance();
 });
 
 test("two that are submitted at once cannot both have the last of the budget", async () => {
-  const stage = await openStage({ gasBudgetWei: offerReservation });
-  const intents = await Promise.all([stage.offer("left"), stage.offer("right")]);
-  const answers = await Promise.allSettled(intents.map((intent) => stage.relayer.submit(intent)));
+  const kit = await openStage({ gasBudgetWei: offerReservation });
+  const intents = await Promise.all([kit.offer("left"), kit.offer("right")]);
+  const answers = await Promise.allSettled(intents.map((intent) => kit.relayer.submit(intent)));
   expect(answers.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-  expect(await stage.mined()).toHaveLength(1);
-  await stage.expectBooksToBalance();
+  expect(await kit.mined()).toHaveLength(1);
+  await kit.expectBooksToBalance();
 });
 
 test("an intent of an unknown signer is refused before any effect", async () => {
-  const stage = await openStage();
-  const { stranger } = stage.chain.accounts.wallets;
-  const intent = { ...(await stage.offer("stranger")), signer: stranger.address };
-  await expect(stage.relayer.submit(intent)).rejects.toThrow(SignerUnknownError);
-  expect(await stage.relayer.list(program, { limit: 10 })).toEqual([]);
+  const kit = await openStage();
+  const { stranger } = kit.chain.accounts.wallets;
+  const intent = { ...(await kit.offer("stranger")), signer: stranger.address };
+  await expect(kit.relayer.submit(intent)).rejects.toThrow(SignerUnknownError);
+  expect(await kit.relayer.list(program, { limit: 10 })).toEqual([]);
 });
 
 test("confirmations are counted up to the number that is required", async () => {
-  const stage = await openStage({ confirmations: 3 });
-  const intent = await stage.offer("confirmed");
-  const seen = [await stage.relayer.submit(intent)];
+  const kit = await openStage({ confirmations: 3 });
+  const intent = await kit.offer("confirmed");
+  const seen = [await kit.relayer.submit(intent)];
   for (let block = 0; block < 3; block += 1) {
-    await stage.client.mine({ blocks: 1 });
-    seen.push(await stage.relayer.advance(seen[0]?.operation_id ?? ""));
+    await kit.client.mine({ blocks: 1 });
+    seen.push(await kit.relayer.advance(seen[0]?.operation_id ?? ""));
   }
   expect(seen.map(({ status, confirmations }) => [status, confirmations])).toEqual([
     ["mined", 1],
@@ -288,16 +288,16 @@ test("confirmations are counted up to the number that is required", async () => 
   ]);
   expect(seen[1]?.confirmed_at).toBeNull();
   expect(seen[3]).toEqual(seen[2]);
-  expect(await stage.relayer.submit(intent)).toEqual(seen[3]);
-  await stage.expectExactlyOnce(seen[3] ?? (await stage.relayer.submit(intent)));
+  expect(await kit.relayer.submit(intent)).toEqual(seen[3]);
+  await kit.expectExactlyOnce(seen[3] ?? (await kit.relayer.submit(intent)));
 });
 
 test("a confirmation has the time of the block that brought it, however late it is looked at", async () => {
-  const stage = await openStage({ confirmations: 3 });
-  const mined = await stage.relayer.submit(await stage.offer("late"));
-  await stage.client.mine({ blocks: 5 });
-  const confirmed = await stage.relayer.advance(mined.operation_id);
-  const third = await stage.client.getBlock({ blockNumber: BigInt(mined.block_number ?? 0) + 2n });
+  const kit = await openStage({ confirmations: 3 });
+  const mined = await kit.relayer.submit(await kit.offer("late"));
+  await kit.client.mine({ blocks: 5 });
+  const confirmed = await kit.relayer.advance(mined.operation_id);
+  const third = await kit.client.getBlock({ blockNumber: BigInt(mined.block_number ?? 0) + 2n });
   expect(confirmed).toMatchObject({
     status: "confirmed",
     confirmations: 3,
@@ -308,21 +308,21 @@ test("a confirmation has the time of the block that brought it, however late it 
 
 test("equal sandboxes that are driven alike have equal operations, byte for byte", async () => {
   const run = async () => {
-    const stage = await openStage({ seed: "alike" });
-    for (const name of ["a", "b"]) await stage.relayer.submit(await stage.offer(name));
-    return stage.relayer.list(program, { limit: 10 });
+    const kit = await openStage({ seed: "alike" });
+    for (const name of ["a", "b"]) await kit.relayer.submit(await kit.offer(name));
+    return kit.relayer.list(program, { limit: 10 });
   };
   expect(await run()).toEqual(await run());
 });
 
 test("operations are listed by sequence, page by page and by status", async () => {
-  const stage = await openStage();
-  for (const name of ["a", "b", "c"]) await stage.relayer.submit(await stage.offer(name));
-  await stage.relayer.submit(await stage.offer("d", 0n));
-  const all = await stage.relayer.list(program, { limit: 10 });
+  const kit = await openStage();
+  for (const name of ["a", "b", "c"]) await kit.relayer.submit(await kit.offer(name));
+  await kit.relayer.submit(await kit.offer("d", 0n));
+  const all = await kit.relayer.list(program, { limit: 10 });
   expect(all.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
   const after = all[0]?.operation_id ?? "";
-  expect(await stage.relayer.list(program, { limit: 2, after })).toEqual(all.slice(1, 3));
-  expect(await stage.relayer.list(program, { limit: 10, status: "failed" })).toEqual(all.slice(3));
-  expect(await stage.relayer.list("prg_other", { limit: 10 })).toEqual([]);
+  expect(await kit.relayer.list(program, { limit: 2, after })).toEqual(all.slice(1, 3));
+  expect(await kit.relayer.list(program, { limit: 10, status: "failed" })).toEqual(all.slice(3));
+  expect(await kit.relayer.list("prg_other", { limit: 10 })).toEqual([]);
 });

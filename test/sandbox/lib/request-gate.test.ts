@@ -6,7 +6,9 @@ import { RequestGate } from "../../../sandbox/lib/http/request-gate.ts";
 import { SandboxError } from "../../../sandbox/lib/sandbox-error.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import { ask } from "../../ask.ts";
-import { type ExternalReceiver, openReceiver, Stage } from "../../server/outbox/stage.ts";
+import { problem } from "../../kit/answer.ts";
+import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 /** So long that what waits for it never ends within a test. */
 const forever = 60_000;
@@ -16,16 +18,16 @@ afterEach(async () => {
   for (const one of opened.splice(0).toReversed()) await one[Symbol.asyncDispose]();
 });
 
-async function openStage(options: SandboxOptions = {}): Promise<Stage> {
+async function openKit(options: SandboxOptions = {}): Promise<TestKit> {
   const limits = { requestMs: forever * 10, headersMs: forever * 10 };
-  const stage = await Stage.open({
+  const kit = await TestKit.open({
     seed: "gate",
     connectionLimits: limits,
     deliveryTimeoutMs: forever,
     ...options,
   });
-  opened.push(stage);
-  return stage;
+  opened.push(kit);
+  return kit;
 }
 
 /** A connection that has sent so much and no more. */
@@ -64,54 +66,54 @@ async function responseOn(socket: Socket): Promise<{ status: number; body: unkno
   throw new Error(`The connection ended after ${JSON.stringify(text)}.`);
 }
 
-async function expectAnswers(stage: Stage): Promise<void> {
-  const { api, control, rpc } = stage.sandbox.description.urls;
+async function expectAnswers(kit: TestKit): Promise<void> {
+  const { api, control, rpc } = kit.sandbox.description.urls;
   expect((await fetch(`${api}/v1/routing/capabilities`)).status).toBe(200);
-  expect((await stage.post("/merchants", merchantOf(stage))).status).toBe(201);
+  expect((await kit.post(kit.path("/merchants"), merchantOf(kit))).status).toBe(201);
   expect((await fetch(`${control}/blocks`, { method: "POST" })).status).toBe(200);
   const headers = { "Content-Type": "application/json" };
   const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
   expect((await ask(rpc, { method: "POST", headers, body })).text).toContain("0x7a69");
 }
 
-function merchantOf({ sandbox }: Stage) {
+function merchantOf({ sandbox }: TestKit) {
   return { wallet: sandbox.wallets.merchant.address, name: "Corner Books", funding_cap: "100000000" };
 }
 
 describe("an unfinished body holds up no snapshot and no other request", () => {
   const targets: [
     string,
-    (stage: Stage) => { url: string; line: string; headers: { [name: string]: string } },
+    (kit: TestKit) => { url: string; line: string; headers: { [name: string]: string } },
   ][] = [
     [
       "of a write to the API",
-      (stage) => ({
-        url: stage.sandbox.description.urls.api,
-        line: `POST ${stage.path("/merchants")}`,
-        headers: { Authorization: `Bearer ${stage.credential}`, "Idempotency-Key": "unfinished-1" },
+      (kit) => ({
+        url: kit.sandbox.description.urls.api,
+        line: `POST ${kit.path("/merchants")}`,
+        headers: { Authorization: `Bearer ${kit.credential}`, "Idempotency-Key": "unfinished-1" },
       }),
     ],
     [
       "of a signed event",
-      (stage) => ({
-        url: stage.sandbox.description.urls.api,
+      (kit) => ({
+        url: kit.sandbox.description.urls.api,
         line: "POST /v1/routing/notification-receiver",
         headers: {},
       }),
     ],
     [
       "of a call to the control API",
-      (stage) => ({ url: stage.sandbox.description.urls.control, line: "POST /blocks", headers: {} }),
+      (kit) => ({ url: kit.sandbox.description.urls.control, line: "POST /blocks", headers: {} }),
     ],
     [
       "of a call to the chain",
-      (stage) => ({ url: stage.sandbox.description.urls.rpc, line: "POST /", headers: {} }),
+      (kit) => ({ url: kit.sandbox.description.urls.rpc, line: "POST /", headers: {} }),
     ],
   ];
 
   test.each(targets)("%s", async (_, target) => {
-    const stage = await openStage();
-    const { url, line, headers } = target(stage);
+    const kit = await openKit();
+    const { url, line, headers } = target(kit);
     const sent = requestText(
       url,
       line,
@@ -119,20 +121,20 @@ describe("an unfinished body holds up no snapshot and no other request", () => {
       '{"',
     );
     await openSocket(url, sent);
-    const mark = await stage.sandbox.snapshot();
-    await expectAnswers(stage);
+    const mark = await kit.sandbox.snapshot();
+    await expectAnswers(kit);
     await mark.restore();
-    await expectAnswers(stage);
+    await expectAnswers(kit);
   });
 });
 
 test("a request whose body arrives after a restore is answered as one that came after it", async () => {
-  const stage = await openStage();
-  const mark = await stage.sandbox.snapshot();
-  const before = await stage.sandbox.fingerprint();
-  const later = await Stage.enter(stage.sandbox);
-  const body = JSON.stringify(merchantOf(stage));
-  const { api } = stage.sandbox.description.urls;
+  const kit = await openKit();
+  const mark = await kit.sandbox.snapshot();
+  const before = await kit.sandbox.fingerprint();
+  const later = await TestKit.enter(kit.sandbox);
+  const body = JSON.stringify(merchantOf(kit));
+  const { api } = kit.sandbox.description.urls;
   const headers = {
     Authorization: `Bearer ${later.credential}`,
     "Idempotency-Key": "late-body-1",
@@ -141,47 +143,47 @@ test("a request whose body arrives after a restore is answered as one that came 
   };
   const socket = await openSocket(
     api,
-    requestText(api, `POST ${stage.path("/merchants")}`, headers, body.slice(0, 10)),
+    requestText(api, `POST ${kit.path("/merchants")}`, headers, body.slice(0, 10)),
   );
   // The service has seen the credential by now: a refusal would not wait for the body.
   expect((await fetch(`${api}/v1/routing/capabilities`)).status).toBe(200);
   await mark.restore();
   socket.write(body.slice(10));
   expect(await responseOn(socket)).toMatchObject({ status: 401, body: { code: "credential_invalid" } });
-  expect(await stage.sandbox.fingerprint()).toEqual(before);
+  expect(await kit.sandbox.fingerprint()).toEqual(before);
 });
 
 describe("a delivery waits for its receiver outside of the gate", () => {
   /** A receiver that takes deliveries and answers none, and a sandbox that begins one. */
-  async function openSilent(): Promise<{ stage: Stage; receiver: ExternalReceiver; arrived: Promise<void> }> {
+  async function openSilent(): Promise<{ kit: TestKit; receiver: ExternalReceiver; arrived: Promise<void> }> {
     const receiver = await openReceiver();
     opened.push(receiver);
     const { promise: arrived, resolve } = Promise.withResolvers<void>();
     receiver.answer = () => resolve();
-    const stage = await openStage({ receiverUrl: receiver.url });
-    return { stage, receiver, arrived };
+    const kit = await openKit({ receiverUrl: receiver.url });
+    return { kit, receiver, arrived };
   }
 
   test("so that a silent one holds up no snapshot and no other request", async () => {
-    const { stage, arrived } = await openSilent();
-    await stage.writeEvent();
-    const delivery = stage.post("/notifications", {});
+    const { kit, arrived } = await openSilent();
+    await kit.events.write();
+    const delivery = kit.post(kit.path("/notifications"), {});
     await arrived;
-    const mark = await stage.sandbox.snapshot();
-    await expectAnswers(stage);
+    const mark = await kit.sandbox.snapshot();
+    await expectAnswers(kit);
     await mark.restore();
     expect((await delivery).status).toBe(409);
   });
 
   test("and so does one that waits for its turn", async () => {
-    const { stage, receiver, arrived } = await openSilent();
-    await stage.writeEvent();
-    const first = stage.post("/notifications", {}, "delivery-1");
+    const { kit, receiver, arrived } = await openSilent();
+    await kit.events.write();
+    const first = kit.post(kit.path("/notifications"), {}, { "Idempotency-Key": "delivery-1" });
     await arrived;
-    const second = stage.post("/notifications", {}, "delivery-2");
-    await stage.sandbox.snapshot();
-    const mark = await stage.sandbox.snapshot();
-    await expectAnswers(stage);
+    const second = kit.post(kit.path("/notifications"), {}, { "Idempotency-Key": "delivery-2" });
+    await kit.sandbox.snapshot();
+    const mark = await kit.sandbox.snapshot();
+    await expectAnswers(kit);
     receiver.answer = (_, response) => response.writeHead(204).end();
     await mark.restore();
     expect([(await first).status, (await second).status]).toEqual([409, 200]);
@@ -192,52 +194,48 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     opened.push(receiver);
     const { promise: arrived, resolve } = Promise.withResolvers<void>();
     receiver.answer = (_, response) => response.writeHead(503, { "retry-after": "10" }).end(() => resolve());
-    const stage = await openStage({ receiverUrl: receiver.url, mode: "live" });
-    const event = await stage.writeEvent();
-    const delivery = stage.post("/notifications", {});
+    const kit = await openKit({ receiverUrl: receiver.url, mode: "live" });
+    const event = await kit.events.write();
+    const delivery = kit.post(kit.path("/notifications"), {});
     await arrived;
     await expect
-      .poll(
-        async () => (await stage.sandbox.store.get("notifications", event.id))?.value.attempts[0]?.outcome,
-      )
+      .poll(async () => (await kit.sandbox.store.get("notifications", event.id))?.value.attempts[0]?.outcome)
       .toMatchObject({ status_code: 503 });
-    const mark = await stage.sandbox.snapshot();
-    await expectAnswers(stage);
+    const mark = await kit.sandbox.snapshot();
+    await expectAnswers(kit);
     await mark.restore();
-    expect((await delivery).body).toMatchObject({ code: "outcome_unknown" });
+    expect(problem(await delivery)).toMatchObject({ code: "outcome_unknown" });
   });
 
   test("and a restore ends it and leaves nothing of it behind", async () => {
-    const { stage, arrived } = await openSilent();
-    const mark = await stage.sandbox.snapshot();
-    const before = await stage.sandbox.fingerprint();
-    await stage.writeEvent();
-    const delivery = stage.post("/notifications", {});
+    const { kit, arrived } = await openSilent();
+    const mark = await kit.sandbox.snapshot();
+    const before = await kit.sandbox.fingerprint();
+    await kit.events.write();
+    const delivery = kit.post(kit.path("/notifications"), {});
     await arrived;
     await mark.restore();
-    expect(await delivery).toMatchObject({
+    expect(problem(await delivery)).toMatchObject({
       status: 409,
-      body: {
-        code: "outcome_unknown",
-        detail:
-          "The sandbox was restored while this delivery was under way. Send the request again if its event is still there.",
-        retryable: true,
-      },
+      code: "outcome_unknown",
+      detail:
+        "The sandbox was restored while this delivery was under way. Send the request again if its event is still there.",
+      retryable: true,
     });
-    expect(await stage.sandbox.fingerprint()).toEqual(before);
-    expect(await stage.refusedDelivery(null)).toMatchObject({ code: "outbox_empty" });
+    expect(await kit.sandbox.fingerprint()).toEqual(before);
+    expect(await kit.events.refusedDelivery(null)).toMatchObject({ code: "outbox_empty" });
   });
 
   test("and a snapshot that is taken meanwhile goes on with the next attempt", async () => {
-    const { stage, receiver, arrived } = await openSilent();
-    await stage.writeEvent();
-    const delivery = stage.post("/notifications", {}, "delivery-1");
+    const { kit, receiver, arrived } = await openSilent();
+    await kit.events.write();
+    const delivery = kit.post(kit.path("/notifications"), {}, { "Idempotency-Key": "delivery-1" });
     await arrived;
-    const mark = await stage.sandbox.snapshot();
+    const mark = await kit.sandbox.snapshot();
     await mark.restore();
-    expect((await delivery).body).toMatchObject({ code: "outcome_unknown" });
+    expect(problem(await delivery)).toMatchObject({ code: "outcome_unknown" });
     receiver.answer = (_, response) => response.writeHead(204).end();
-    const { notification } = await stage.deliver(null, "delivery-1");
+    const { notification } = await kit.events.deliver(null, "delivery-1");
     expect(notification.attempts.map(({ number, status_code }) => [number, status_code])).toEqual([
       [1, null],
       [2, 204],
@@ -247,25 +245,25 @@ describe("a delivery waits for its receiver outside of the gate", () => {
 
 describe("a client that does not read its answers holds up no snapshot", () => {
   test("of the API, however many it has asked for", async () => {
-    const stage = await openStage();
-    const { api } = stage.sandbox.description.urls;
+    const kit = await openKit();
+    const { api } = kit.sandbox.description.urls;
     const socket = await openSocket(api, requestText(api, "GET /v1/routing/openapi.json", {}).repeat(30));
     socket.pause();
-    const mark = await stage.sandbox.snapshot();
-    await expectAnswers(stage);
+    const mark = await kit.sandbox.snapshot();
+    await expectAnswers(kit);
     await mark.restore();
   });
 
   test("of the chain", async () => {
-    const stage = await openStage();
-    const { urls, contracts } = stage.sandbox.description;
+    const kit = await openKit();
+    const { urls, contracts } = kit.sandbox.description;
     const code = { jsonrpc: "2.0", id: 1, method: "eth_getCode", params: [contracts.registrar, "latest"] };
     const body = JSON.stringify(Array.from({ length: 400 }, () => code));
     const headers = { "Content-Type": "application/json", "Content-Length": body.length };
     const socket = await openSocket(urls.rpc, requestText(urls.rpc, "POST /", headers, body));
     socket.pause();
-    const mark = await stage.sandbox.snapshot();
-    await expectAnswers(stage);
+    const mark = await kit.sandbox.snapshot();
+    await expectAnswers(kit);
     await mark.restore();
   });
 });
@@ -275,43 +273,43 @@ test("a request that is pipelined behind one that waits holds up no snapshot", a
   opened.push(receiver);
   const { promise: arrived, resolve } = Promise.withResolvers<void>();
   receiver.answer = () => resolve();
-  const stage = await openStage({ receiverUrl: receiver.url });
-  await stage.writeEvent();
-  const { api } = stage.sandbox.description.urls;
+  const kit = await openKit({ receiverUrl: receiver.url });
+  await kit.events.write();
+  const { api } = kit.sandbox.description.urls;
   const headers = {
-    Authorization: `Bearer ${stage.credential}`,
+    Authorization: `Bearer ${kit.credential}`,
     "Idempotency-Key": "pipelined-1",
     "Content-Type": "application/json",
     "Content-Length": 2,
   };
-  const delivery = requestText(api, `POST ${stage.path("/notifications")}`, headers, "{}");
+  const delivery = requestText(api, `POST ${kit.path("/notifications")}`, headers, "{}");
   await openSocket(api, delivery + requestText(api, "GET /v1/routing/capabilities", {}).repeat(2));
   await arrived;
-  const mark = await stage.sandbox.snapshot();
-  await expectAnswers(stage);
+  const mark = await kit.sandbox.snapshot();
+  await expectAnswers(kit);
   await mark.restore();
 });
 
 describe("a snapshot that cannot begin in time is refused and says what it waited for", () => {
   /** A call that is answered when its transaction is mined, which it is not. */
-  async function holdUp(stage: Stage): Promise<{ ended: Promise<unknown> }> {
-    const { rpc } = stage.sandbox.description.urls;
-    const from = stage.sandbox.wallets.buyer.address;
-    await setMining(stage.sandbox.chain.client, "never");
+  async function holdUp(kit: TestKit): Promise<{ ended: Promise<unknown> }> {
+    const { rpc } = kit.sandbox.description.urls;
+    const from = kit.sandbox.wallets.buyer.address;
+    await setMining(kit.sandbox.chain.client, "never");
     const params = [{ from, to: from, gas: "0x5208" }];
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_sendTransactionSync", params });
     const ended = ask(rpc, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    await expect.poll(async () => (await stage.sandbox.chain.client.getTxpoolStatus()).pending).toBe(1);
+    await expect.poll(async () => (await kit.sandbox.chain.client.getTxpoolStatus()).pending).toBe(1);
     return { ended };
   }
 
   test("while others are answered, and one can be taken when that has ended", async () => {
-    const stage = await openStage({ snapshotTimeoutMs: 1_500 });
-    const early = await stage.sandbox.snapshot();
-    const { ended } = await holdUp(stage);
-    const { api } = stage.sandbox.description.urls;
+    const kit = await openKit({ snapshotTimeoutMs: 1_500 });
+    const early = await kit.sandbox.snapshot();
+    const { ended } = await holdUp(kit);
+    const { api } = kit.sandbox.description.urls;
     const others = fetch(`${api}/v1/routing/capabilities`).then(({ status }) => status);
-    const refused = stage.sandbox.snapshot().then(
+    const refused = kit.sandbox.snapshot().then(
       () => "taken",
       (error: unknown) => error,
     );
@@ -325,17 +323,17 @@ describe("a snapshot that cannot begin in time is refused and says what it waite
       ),
     });
     await expect(early.restore()).rejects.toMatchObject({ code: "snapshot_timeout" });
-    await expect(stage.sandbox.save("/dev/null")).rejects.toMatchObject({ code: "snapshot_timeout" });
-    await setMining(stage.sandbox.chain.client, "transaction");
+    await expect(kit.sandbox.save("/dev/null")).rejects.toMatchObject({ code: "snapshot_timeout" });
+    await setMining(kit.sandbox.chain.client, "transaction");
     await ended;
     await early.restore();
-    await expectAnswers(stage);
+    await expectAnswers(kit);
   });
 
   test("over the control API with its code", async () => {
-    const stage = await openStage({ snapshotTimeoutMs: 100 });
-    const { ended } = await holdUp(stage);
-    const { control } = stage.sandbox.description.urls;
+    const kit = await openKit({ snapshotTimeoutMs: 100 });
+    const { ended } = await holdUp(kit);
+    const { control } = kit.sandbox.description.urls;
     for (const [method, path] of [
       ["POST", "/snapshots"],
       ["GET", "/snapshot"],
@@ -352,7 +350,7 @@ describe("a snapshot that cannot begin in time is refused and says what it waite
         },
       ]);
     }
-    await setMining(stage.sandbox.chain.client, "transaction");
+    await setMining(kit.sandbox.chain.client, "transaction");
     await ended;
   });
 });
@@ -456,7 +454,7 @@ describe("the gate itself", () => {
 });
 
 test("every option of the gate is checked", async () => {
-  await expect(openStage({ snapshotTimeoutMs: 0 })).rejects.toThrow(
+  await expect(openKit({ snapshotTimeoutMs: 0 })).rejects.toThrow(
     "snapshotTimeoutMs must be 1 to 600000 milliseconds, not 0.",
   );
 });

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Stage as BindingStage } from "../../../check-contract/stage/stage.ts";
 import { mineBlocks } from "../../../sandbox/chain/clock/mining.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { Stage } from "../stage.ts";
 
 // A kept chain has the state of its latest 128 blocks, one in memory that of 500.
 const beyondKept = 140;
@@ -13,36 +13,36 @@ const beyondMemory = 520;
 
 test("every step is confirmed by a transaction of a block whose state the node has dropped", async () => {
   const dataDirectory = join(await temporaryFolder(), "data");
-  await using stage = await Stage.open({ seed: "old-blocks", dataDirectory });
-  const { client } = stage.sandbox.chain;
+  await using kit = await TestKit.open({ seed: "old-blocks", dataDirectory });
+  const { client } = kit.sandbox.chain;
   const bury = async () => await mineBlocks(client, beyondKept);
 
-  const { id, enrollment } = await stage.createMerchant();
-  const wallet = stage.wallet("merchant");
+  const { id, enrollment } = await kit.createMerchant();
+  const wallet = kit.wallet("merchant");
   const { transactionHash } = await wallet.send(enrollment.transaction);
   const signature = await wallet.signMessage(enrollment.message);
   await bury();
   const enrolled = { transaction_hash: transactionHash, signature };
-  expect((await stage.post(stage.path(`/merchants/${id}/enrollment`), enrolled)).status).toBe(200);
+  expect((await kit.post(kit.path(`/merchants/${id}/enrollment`), enrolled)).status).toBe(200);
 
-  const purchase = await stage.createPurchase({ id });
-  const registered = await stage.act("merchant", "purchase", purchase.id, "register");
+  const purchase = await kit.createPurchase({ id });
+  const registered = await kit.act("merchant", "purchase", purchase.id, "register");
   await bury();
-  const registration = stage.path(`/purchases/${purchase.id}/registration`);
-  expect((await stage.post(registration, { transaction_hash: registered })).status).toBe(200);
+  const registration = kit.path(`/purchases/${purchase.id}/registration`);
+  expect((await kit.post(registration, { transaction_hash: registered })).status).toBe(200);
 
-  const paid = await stage.pay(purchase);
+  const paid = await kit.pay(purchase);
   await bury();
   const pay = { action: "pay", transaction_hash: paid };
-  const page = `/wallet/${stage.program}/purchase/${purchase.id}`;
-  expect((await stage.post(page, pay)).status).toBe(200);
-  expect((await stage.reconcile(purchase)).purchase).toMatchObject({ payment_status: "paid" });
+  const page = `/wallet/${kit.program}/purchase/${purchase.id}`;
+  expect((await kit.post(page, pay)).status).toBe(200);
+  expect((await kit.reconcile(purchase)).purchase).toMatchObject({ payment_status: "paid" });
 
-  const claim = await stage.claimBody(purchase);
+  const claim = await kit.claimBody(purchase);
   await bury();
-  expect((await stage.post(stage.path(`/purchases/${purchase.id}/claims`), claim)).status).toBe(201);
+  expect((await kit.post(kit.path(`/purchases/${purchase.id}/claims`), claim)).status).toBe(201);
 
-  const { control } = stage.sandbox.description.urls;
+  const { control } = kit.sandbox.description.urls;
   for (const hash of [transactionHash, registered, paid, claim.transaction_hash]) {
     const answer = await fetch(`${control}/explain/${hash}`);
     expect(answer.status).toBe(200);

@@ -1,26 +1,27 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { present, problem, type Schema, Stage } from "../stage.ts";
+import { present, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 /** A purchase that is still to be registered, as whose registration used hashes are sent. */
 let other: Schema<"Purchase">;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "used" });
-  merchant = await stage.enrolledMerchant();
-  await stage.act("merchant", "merchant", merchant.id, "fund");
-  other = await stage.createPurchase(merchant);
+  kit = await TestKit.open({ seed: "used" });
+  merchant = await kit.enrolledMerchant();
+  await kit.act("merchant", "merchant", merchant.id, "fund");
+  other = await kit.createPurchase(merchant);
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** What a hash is told to serve already, when it is sent as the registration of another purchase. */
 async function useOf(transactionHash: string | null | undefined): Promise<unknown> {
-  const path = stage.path(`/purchases/${other.id}/registration`);
-  const answer = problem(await stage.post(path, { transaction_hash: transactionHash }));
+  const path = kit.path(`/purchases/${other.id}/registration`);
+  const answer = problem(await kit.post(path, { transaction_hash: transactionHash }));
   expect(answer).toMatchObject({ status: 422, code: "binding_mismatch" });
   return answer.binding?.checks.find(({ name }) => name === "unused");
 }
@@ -32,28 +33,28 @@ test("the hash of each accepted step serves that step of that object alone", asy
     usedBy(`enrollment of ${merchant.id}`),
   );
 
-  const direct = await stage.createPurchase(merchant);
-  const registration = await stage.act("merchant", "purchase", direct.id, "register");
-  const path = stage.path(`/purchases/${direct.id}/registration`);
-  expect((await stage.post(path, { transaction_hash: registration })).status).toBe(200);
+  const direct = await kit.createPurchase(merchant);
+  const registration = await kit.act("merchant", "purchase", direct.id, "register");
+  const path = kit.path(`/purchases/${direct.id}/registration`);
+  expect((await kit.post(path, { transaction_hash: registration })).status).toBe(200);
   expect(await useOf(registration)).toEqual(usedBy(`registration of ${direct.id}`));
 
-  const purchase = await stage.activePurchase(merchant);
-  const payment = await stage.pay(purchase);
+  const purchase = await kit.activePurchase(merchant);
+  const payment = await kit.pay(purchase);
   expect(await useOf(payment)).toMatchObject({ ok: true });
-  await stage.reconcile(purchase);
+  await kit.reconcile(purchase);
   expect(await useOf(payment)).toEqual(usedBy(`payment of ${payment}`));
 
-  const claim = await stage.claim(purchase);
+  const claim = await kit.claim(purchase);
   expect(await useOf(claim.transaction_hash)).toEqual(usedBy(`claim of ${purchase.id}`));
 
-  const decided = await stage.post(
-    stage.path(`/purchases/${purchase.id}/decisions`),
-    stage.decision(purchase, claim),
+  const decided = await kit.post(
+    kit.path(`/purchases/${purchase.id}/decisions`),
+    kit.decision(purchase, claim),
   );
   const { operation, refund } = present(
-    await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/refunds", {
-      params: stage.write(purchase.id),
+    await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/refunds", {
+      params: kit.write(purchase.id),
       body: { decision_id: JSON.parse(decided.text).id },
     }),
   );
@@ -61,8 +62,8 @@ test("the hash of each accepted step serves that step of that object alone", asy
   expect(operation.hash).toBe(refund.transaction_hash);
 
   const { data } = present(
-    await stage.api.GET("/v1/routing/programs/{program}/transactions", {
-      params: { path: { program: stage.program } },
+    await kit.api.GET("/v1/routing/programs/{program}/transactions", {
+      params: { path: { program: kit.program } },
     }),
   );
   const offer = data.find(({ kind }) => kind === "offer");

@@ -7,20 +7,21 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hashJson } from "../../../protocol/canonical-json.ts";
 import { errorCodes } from "../../../server/errors/catalogue.ts";
 import { operations } from "../../../server/operations/table.ts";
-import { problem, Stage } from "../stage.ts";
+import { problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 const addFormats = formatsPlugin.default;
 
-let stage: Stage;
+let kit: TestKit;
 let docs: string;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "discovery" });
-  docs = stage.sandbox.description.urls.docs;
+  kit = await TestKit.open({ seed: "discovery" });
+  docs = kit.sandbox.description.urls.docs;
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 async function read(url: string, method = "GET") {
@@ -172,28 +173,28 @@ describe("the documentation host", () => {
 
 describe("the API's own resources", () => {
   test("/index.json lists resources that are all there, and every operation", async () => {
-    const index = JSON.parse((await read(`${stage.base}/index.json`)).text);
+    const index = JSON.parse((await read(`${kit.base}/index.json`)).text);
     for (const { url } of index.resources) expect((await read(url)).status, url).toBe(200);
     expect(index.operations.map(({ url }: { url: string }) => url)).toEqual(
-      operations.map(({ path }) => `${stage.base}${path}`),
+      operations.map(({ path }) => `${kit.base}${path}`),
     );
   });
 
   test("/.well-known/jwks.json holds the notification, receipt and reviewer keys by their thumbprints", async () => {
-    const { keys } = JSON.parse((await read(`${stage.base}/.well-known/jwks.json`)).text);
+    const { keys } = JSON.parse((await read(`${kit.base}/.well-known/jwks.json`)).text);
     for (const key of keys) {
       expect(key).toMatchObject({ kty: "OKP", crv: "Ed25519", use: "sig", alg: "EdDSA" });
       expect(key.kid).toBe(await calculateJwkThumbprint(key));
       expect(key).not.toHaveProperty("d");
     }
     const ids = keys.map(({ kid }: { kid: string }) => kid);
-    const { data } = await stage.api.GET("/v1/routing/capabilities");
+    const { data } = await kit.api.GET("/v1/routing/capabilities");
     expect(ids).toContain(data?.keys.notifications.key_id);
     expect(ids).toContain(data?.keys.receipts.key_id);
-    for (const { key_id } of stage.sandbox.description.reviewers) expect(ids).toContain(key_id);
+    for (const { key_id } of kit.sandbox.description.reviewers) expect(ids).toContain(key_id);
   });
 
   test("wait for no credential and take no query for it", async () => {
-    expect((await read(`${stage.base}/v1/routing/capabilities`)).status).toBe(200);
+    expect((await read(`${kit.base}/v1/routing/capabilities`)).status).toBe(200);
   });
 });

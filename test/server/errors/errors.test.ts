@@ -8,9 +8,10 @@ import { type ErrorCode, errorCatalogue, errorCodes } from "../../../server/erro
 import { problemSchema } from "../../../server/schemas/problem.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { exchange } from "../../exchange.ts";
+import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { openReceiver } from "../../kit/external-receiver.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { openReceiver } from "../outbox/stage.ts";
-import { type Answer, present, problem, type Schema, Stage } from "../stage.ts";
 
 const nobody = "aaaaaaaaaaaaaaaaaaaa";
 const hashOfNothing = `0x${"5c".repeat(32)}`;
@@ -18,7 +19,7 @@ const hashOfNothing = `0x${"5c".repeat(32)}`;
 let receiver: Server;
 let receiverUrl: string;
 let receive: RequestListener;
-let stage: Stage;
+let kit: TestKit;
 let mark: Snapshot;
 let merchant: Schema<"Merchant">;
 /** What the scenarios of these codes say; other causes of the same code differ. */
@@ -35,25 +36,25 @@ beforeAll(async () => {
   const address = receiver.address();
   if (address === null || typeof address === "string") throw new Error("The receiver must listen on a port.");
   receiverUrl = `http://127.0.0.1:${address.port}/`;
-  stage = await Stage.open({ seed: "errors", receiptTimeoutMs: 30_000, receiverUrl });
-  merchant = await stage.enrolledMerchant();
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "errors", receiptTimeoutMs: 30_000, receiverUrl });
+  merchant = await kit.enrolledMerchant();
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
   receive = (_request, response) => response.end();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
   receiver.closeAllConnections();
   await new Promise((resolve) => receiver.close(resolve));
 });
 
 /** The answer must be this refusal, in full, and its type a page that explains it. */
-async function expectProblem(answer: Answer, code: ErrorCode, docs = stage.sandbox.description.urls.docs) {
+async function expectProblem(answer: Answer, code: ErrorCode, docs = kit.sandbox.description.urls.docs) {
   const { status, title } = errorCatalogue[code];
   const retryable = errorCatalogue[code].retryable ?? retriedAfterCause[code];
   const body = problem(answer);
@@ -74,11 +75,11 @@ async function expectProblem(answer: Answer, code: ErrorCode, docs = stage.sandb
 }
 
 async function claimed() {
-  const purchase = await stage.paidPurchase(merchant);
-  return { purchase, claim: await stage.claim(purchase), path: stage.path(`/purchases/${purchase.id}`) };
+  const purchase = await kit.paidPurchase(merchant);
+  return { purchase, claim: await kit.claim(purchase), path: kit.path(`/purchases/${purchase.id}`) };
 }
 
-async function activate(on: Stage, purchase: Schema<"Purchase">): Promise<Answer> {
+async function activate(on: TestKit, purchase: Schema<"Purchase">): Promise<Answer> {
   return await on.post(on.path(`/purchases/${purchase.id}/activate`), {
     commitment_hash: purchase.commitment.hash,
   });
@@ -86,7 +87,7 @@ async function activate(on: Stage, purchase: Schema<"Purchase">): Promise<Answer
 
 /** A sandbox that is its own receiver, and a delivery that arrived there. */
 async function openDelivered() {
-  const receiving = await Stage.open({ seed: "receiving" });
+  const receiving = await TestKit.open({ seed: "receiving" });
   const start = await receiving.sandbox.snapshot();
   await receiving.createMerchant();
   await receiving.post(receiving.path("/notifications"), {});
@@ -106,74 +107,71 @@ async function openDelivered() {
 }
 
 const wallet = () => ({
-  wallet: stage.wallet("other_merchant").address,
+  wallet: kit.wallet("other_merchant").address,
   name: "Corner Books",
   funding_cap: "1000",
 });
 
 /** How each code is met, over HTTP. */
 const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
-  request_malformed: async () => await exchange(stage.base, "GET / HTTP/1.1\r\n\r\n"),
-  host_not_allowed: async () => await stage.raw("/", { headers: { Host: "evil.example" } }),
+  request_malformed: async () => await exchange(kit.base, "GET / HTTP/1.1\r\n\r\n"),
+  host_not_allowed: async () => await kit.raw("/", { headers: { Host: "evil.example" } }),
   page_not_allowed: async () =>
-    await stage.post("/v1/routing/access", {}, { Origin: "https://evil.example" }),
+    await kit.post(kit.path("/v1/routing/access"), {}, { Origin: "https://evil.example" }),
   request_timeout: async () => {
     const connectionLimits = { connections: 10, headersMs: 100, requestMs: 100 };
-    await using impatient = await Stage.open({ seed: "impatient", connectionLimits });
+    await using impatient = await TestKit.open({ seed: "impatient", connectionLimits });
     const answer = await exchange(impatient.base, "GET / HTTP/1.1\r\n");
     await expectProblem(answer, "request_timeout", impatient.sandbox.description.urls.docs);
     return answer;
   },
-  expectation_unsupported: async () => await stage.raw("/", { headers: { Expect: "200-ok" } }),
+  expectation_unsupported: async () => await kit.raw("/", { headers: { Expect: "200-ok" } }),
   headers_too_large: async () =>
-    await exchange(stage.base, `GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`),
+    await exchange(kit.base, `GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`),
   transfer_encoding_unsupported: async () =>
-    await stage.raw("/", { method: "POST", headers: { "Transfer-Encoding": "gzip, chunked" }, body: "{}" }),
+    await kit.raw("/", { method: "POST", headers: { "Transfer-Encoding": "gzip, chunked" }, body: "{}" }),
   idempotency_key_missing: async () =>
-    await stage.raw(stage.path("/merchants"), {
+    await kit.raw(kit.path("/merchants"), {
       method: "POST",
-      headers: { Authorization: `Bearer ${stage.credential}`, "Content-Type": "application/json" },
+      headers: { Authorization: `Bearer ${kit.credential}`, "Content-Type": "application/json" },
       body: JSON.stringify(wallet()),
     }),
   idempotency_key_invalid: async () =>
-    await stage.post(stage.path("/merchants"), wallet(), { "Idempotency-Key": "short" }),
-  body_malformed: async () => await stage.post(stage.path("/merchants"), "{"),
-  credential_malformed: async () => await stage.raw(stage.path(""), { headers: { Authorization: "Bearer" } }),
-  credential_missing: async () => await stage.raw(stage.path("")),
+    await kit.post(kit.path("/merchants"), wallet(), { "Idempotency-Key": "short" }),
+  body_malformed: async () => await kit.post(kit.path("/merchants"), "{"),
+  credential_malformed: async () => await kit.raw(kit.path(""), { headers: { Authorization: "Bearer" } }),
+  credential_missing: async () => await kit.raw(kit.path("")),
   credential_invalid: async () =>
-    await stage.raw(stage.path(""), { headers: { Authorization: "Bearer rsc_unknown" } }),
+    await kit.raw(kit.path(""), { headers: { Authorization: "Bearer rsc_unknown" } }),
   credential_expired: async () => {
-    await stage.sandbox.clock.travel({ days: 7 });
-    return await stage.get(stage.path(""));
+    await kit.sandbox.clock.travel({ days: 7 });
+    return await kit.get(kit.path(""));
   },
   credential_revoked: async () => {
-    const { credential } = stage;
-    await stage.renew();
-    return await stage.raw(stage.path(""), { headers: { Authorization: `Bearer ${credential}` } });
+    const { credential } = kit;
+    await kit.renew();
+    return await kit.raw(kit.path(""), { headers: { Authorization: `Bearer ${credential}` } });
   },
   scope_missing: async () => {
-    await stage.renew(["records:read"]);
-    return await stage.post(stage.path("/merchants"), wallet());
+    await kit.renew(["records:read"]);
+    return await kit.post(kit.path("/merchants"), wallet());
   },
-  program_mismatch: async () => await stage.get("/v1/routing/programs/prg_other"),
+  program_mismatch: async () => await kit.get("/v1/routing/programs/prg_other"),
   receiver_not_pinned: async () =>
-    await stage.raw("/v1/routing/notification-receiver", {
+    await kit.raw("/v1/routing/notification-receiver", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: "{}",
     }),
   reviewer_not_designated: async () => {
     const { purchase, claim, path } = await claimed();
-    return await stage.post(
-      `${path}/decisions`,
-      stage.decision(purchase, claim, { reviewer_key_id: "another" }),
-    );
+    return await kit.post(`${path}/decisions`, kit.decision(purchase, claim, { reviewer_key_id: "another" }));
   },
-  not_found: async () => await stage.get(stage.path(`/purchases/pur_${nobody}`)),
-  route_not_found: async () => await stage.get("/v1/routing/nothing"),
-  method_not_allowed: async () => await stage.raw("/v1/routing/capabilities", { method: "DELETE" }),
+  not_found: async () => await kit.get(kit.path(`/purchases/pur_${nobody}`)),
+  route_not_found: async () => await kit.get("/v1/routing/nothing"),
+  method_not_allowed: async () => await kit.raw("/v1/routing/capabilities", { method: "DELETE" }),
   idempotency_in_flight: async () => {
-    await using impatient = await Stage.open({ seed: "impatient", receiptTimeoutMs: 50, receiverUrl });
+    await using impatient = await TestKit.open({ seed: "impatient", receiptTimeoutMs: 50, receiverUrl });
     await impatient.enrolledMerchant();
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -193,38 +191,38 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     return meanwhile;
   },
   state_conflict: async () => {
-    const purchase = await stage.activePurchase(merchant);
-    return await activate(stage, purchase);
+    const purchase = await kit.activePurchase(merchant);
+    return await activate(kit, purchase);
   },
   merchant_not_enrolled: async () => {
-    const { id } = await stage.createMerchant("1000", "other_merchant");
-    return await stage.post(stage.path("/purchases"), {
+    const { id } = await kit.createMerchant("1000", "other_merchant");
+    return await kit.post(kit.path("/purchases"), {
       merchant_id: id,
-      buyer: stage.wallet("buyer").address,
+      buyer: kit.wallet("buyer").address,
       amount: "1000",
       terms: {},
     });
   },
   transaction_not_found: async () => {
-    const { id } = await stage.createPurchase(merchant);
-    return await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash: hashOfNothing });
+    const { id } = await kit.createPurchase(merchant);
+    return await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash: hashOfNothing });
   },
   transaction_unconfirmed: async () => {
-    const { id } = await stage.createPurchase(merchant);
-    const { transaction } = await stage.action("purchase", id, "register");
+    const { id } = await kit.createPurchase(merchant);
+    const { transaction } = await kit.action("purchase", id, "register");
     if (transaction === undefined) throw new Error("register must be offered.");
-    await stage.sandbox.chain.client.setAutomine(false);
-    const transaction_hash = await stage.wallet("merchant").submit(transaction);
-    const answer = await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash });
-    await stage.sandbox.chain.client.mine({ blocks: 1 });
-    await stage.sandbox.chain.client.setAutomine(true);
+    await kit.sandbox.chain.client.setAutomine(false);
+    const transaction_hash = await kit.wallet("merchant").submit(transaction);
+    const answer = await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash });
+    await kit.sandbox.chain.client.mine({ blocks: 1 });
+    await kit.sandbox.chain.client.setAutomine(true);
     return answer;
   },
   transaction_already_used: async () => {
     // No transaction can be right for two steps; so the record says that another step has used it.
-    const { id } = await stage.createPurchase(merchant);
-    const transaction_hash = await stage.act("merchant", "purchase", id, "register");
-    await stage.sandbox.store.commit([], () => [
+    const { id } = await kit.createPurchase(merchant);
+    const transaction_hash = await kit.act("merchant", "purchase", id, "register");
+    await kit.sandbox.store.commit([], () => [
       {
         kind: "insert",
         collection: "used_transactions",
@@ -232,31 +230,31 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
         value: { step: "claim", subject: `pur_${nobody}` },
       },
     ]);
-    return await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash });
+    return await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash });
   },
   claim_window_closed: async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const reason = "Arrived broken.";
     const query = { amount: "10000000", reason };
-    const { transaction, sign } = await stage.action("purchase", purchase.id, "claim", query);
+    const { transaction, sign } = await kit.action("purchase", purchase.id, "claim", query);
     if (transaction === undefined || sign?.method !== "eth_signTypedData_v4")
       throw new Error("No claim is offered.");
-    const signature = await stage.wallet("beneficiary").signTypedData(sign.typed_data);
-    await stage.sandbox.clock.travelTo(purchase.deadlines.claim_deadline + 1);
-    const { transactionHash } = await stage.wallet("beneficiary").send(transaction);
-    await stage.renew();
+    const signature = await kit.wallet("beneficiary").signTypedData(sign.typed_data);
+    await kit.sandbox.clock.travelTo(purchase.deadlines.claim_deadline + 1);
+    const { transactionHash } = await kit.wallet("beneficiary").send(transaction);
+    await kit.renew();
     const body = { transaction_hash: transactionHash, requested_amount: query.amount, reason, signature };
-    return await stage.post(stage.path(`/purchases/${purchase.id}/claims`), body);
+    return await kit.post(kit.path(`/purchases/${purchase.id}/claims`), body);
   },
   deadline_passed: async () => {
-    const purchase = await stage.createPurchase(merchant);
-    await stage.sandbox.clock.travelTo(purchase.deadlines.offer_deadline + 1);
-    return await activate(stage, purchase);
+    const purchase = await kit.createPurchase(merchant);
+    await kit.sandbox.clock.travelTo(purchase.deadlines.offer_deadline + 1);
+    return await activate(kit, purchase);
   },
   registrar_bound_exceeded: async () =>
-    await activate(stage, await stage.createPurchase(merchant, { amount: "100000000001" })),
+    await activate(kit, await kit.createPurchase(merchant, { amount: "100000000001" })),
   gas_budget_exceeded: async () => {
-    await using poor = await Stage.open({ seed: "poor", gasBudgetWei: 0n });
+    await using poor = await TestKit.open({ seed: "poor", gasBudgetWei: 0n });
     const answer = await activate(poor, await poor.createPurchase(await poor.enrolledMerchant()));
     const { required_wei, available_wei } = problem(answer);
     expect(available_wei).toBe("0");
@@ -266,62 +264,62 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   },
   funding_source_insufficient: async () => {
     const { purchase, claim, path } = await claimed();
-    const decision = await stage.post(`${path}/decisions`, stage.decision(purchase, claim));
-    return await stage.post(`${path}/refunds`, { decision_id: JSON.parse(decision.text).id });
+    const decision = await kit.post(kit.path(`${path}/decisions`), kit.decision(purchase, claim));
+    return await kit.post(kit.path(`${path}/refunds`), { decision_id: JSON.parse(decision.text).id });
   },
   outbox_empty: async () => {
-    while ((await stage.post(stage.path("/notifications"), {})).status === 200);
-    const answer = await stage.post(stage.path("/notifications"), {});
+    while ((await kit.post(kit.path("/notifications"), {})).status === 200);
+    const answer = await kit.post(kit.path("/notifications"), {});
     expect(problem(answer).detail).toBe("Every event of prg_demo has been delivered or exhausted.");
     return answer;
   },
   delivery_exhausted: async () => {
     receive = (_request, response) => response.writeHead(500).end();
-    const first = await stage.post(stage.path("/notifications"), {});
+    const first = await kit.post(kit.path("/notifications"), {});
     const { notification } = JSON.parse(first.text);
     expect(notification).toMatchObject({ status: "exhausted", attempts: { length: 5 } });
-    return await stage.post(stage.path("/notifications"), { event_id: notification.event_id });
+    return await kit.post(kit.path("/notifications"), { event_id: notification.event_id });
   },
   approval_replayed: async () => {
     const { purchase, claim, path } = await claimed();
-    const body = stage.decision(purchase, claim);
-    expect((await stage.post(`${path}/decisions`, body)).status).toBe(201);
-    return await stage.post(`${path}/decisions`, body);
+    const body = kit.decision(purchase, claim);
+    expect((await kit.post(kit.path(`${path}/decisions`), body)).status).toBe(201);
+    return await kit.post(kit.path(`${path}/decisions`), body);
   },
   outcome_unknown: async () => {
-    const purchase = await stage.createPurchase(merchant);
-    stage.sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
-    return await activate(stage, purchase);
+    const purchase = await kit.createPurchase(merchant);
+    kit.sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+    return await activate(kit, purchase);
   },
-  body_too_large: async () => await stage.post(stage.path("/merchants"), "x".repeat(32_769)),
+  body_too_large: async () => await kit.post(kit.path("/merchants"), "x".repeat(32_769)),
   content_type_unsupported: async () =>
-    await stage.post(stage.path("/merchants"), wallet(), { "Content-Type": "text/plain" }),
+    await kit.post(kit.path("/merchants"), wallet(), { "Content-Type": "text/plain" }),
   content_encoding_unsupported: async () =>
-    await stage.post(stage.path("/merchants"), wallet(), { "Content-Encoding": "gzip" }),
+    await kit.post(kit.path("/merchants"), wallet(), { "Content-Encoding": "gzip" }),
   idempotency_key_reused: async () => {
     const key = { "Idempotency-Key": "merchant-1" };
-    await stage.post(stage.path("/merchants"), wallet(), key);
-    return await stage.post(stage.path("/merchants"), { ...wallet(), name: "Other" }, key);
+    await kit.post(kit.path("/merchants"), wallet(), key);
+    return await kit.post(kit.path("/merchants"), { ...wallet(), name: "Other" }, key);
   },
-  validation_failed: async () => await stage.post(stage.path("/merchants"), {}),
+  validation_failed: async () => await kit.post(kit.path("/merchants"), {}),
   signature_invalid: async () => {
-    const purchase = await stage.paidPurchase(merchant);
-    const body = await stage.claimBody(purchase);
+    const purchase = await kit.paidPurchase(merchant);
+    const body = await kit.claimBody(purchase);
     const signature = `0x${"00".repeat(65)}`;
-    return await stage.post(stage.path(`/purchases/${purchase.id}/claims`), { ...body, signature });
+    return await kit.post(kit.path(`/purchases/${purchase.id}/claims`), { ...body, signature });
   },
   signer_mismatch: async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const query = { amount: "10000000", reason: "Arrived broken." };
-    const { sign } = await stage.action("purchase", purchase.id, "claim", query);
+    const { sign } = await kit.action("purchase", purchase.id, "claim", query);
     if (sign?.method !== "eth_signTypedData_v4") throw new Error("A claim is signed as typed data.");
-    const body = await stage.claimBody(purchase);
-    const signature = await stage.wallet("stranger").signTypedData(sign.typed_data);
-    return await stage.post(stage.path(`/purchases/${purchase.id}/claims`), { ...body, signature });
+    const body = await kit.claimBody(purchase);
+    const signature = await kit.wallet("stranger").signTypedData(sign.typed_data);
+    return await kit.post(kit.path(`/purchases/${purchase.id}/claims`), { ...body, signature });
   },
   commitment_mismatch: async () => {
-    const { id, commitment } = await stage.createPurchase(merchant);
-    const answer = await stage.post(stage.path(`/purchases/${id}/activate`), {
+    const { id, commitment } = await kit.createPurchase(merchant);
+    const answer = await kit.post(kit.path(`/purchases/${id}/activate`), {
       commitment_hash: hashOfNothing,
     });
     expect(problem(answer)).toMatchObject({
@@ -334,21 +332,21 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     return answer;
   },
   binding_mismatch: async () => {
-    const { id } = await stage.createPurchase(merchant);
-    const { transaction } = await stage.action("purchase", id, "register");
+    const { id } = await kit.createPurchase(merchant);
+    const { transaction } = await kit.action("purchase", id, "register");
     if (transaction === undefined) throw new Error("register must be offered.");
-    const { transactionHash } = await stage.wallet("stranger").send(transaction);
-    return await stage.post(stage.path(`/purchases/${id}/registration`), {
+    const { transactionHash } = await kit.wallet("stranger").send(transaction);
+    return await kit.post(kit.path(`/purchases/${id}/registration`), {
       transaction_hash: transactionHash,
     });
   },
   transaction_reverted: async () => {
-    const purchase = await stage.activePurchase(merchant);
+    const purchase = await kit.activePurchase(merchant);
     // Without an approval before it.
-    const pay = payCall(stage.sandbox.description.contracts.registrar, purchase.commitment.hash, 25_000_000n);
-    const { transactionHash, status } = await stage.wallet("buyer").send(pay);
+    const pay = payCall(kit.sandbox.description.contracts.registrar, purchase.commitment.hash, 25_000_000n);
+    const { transactionHash, status } = await kit.wallet("buyer").send(pay);
     expect(status).toBe("reverted");
-    return await stage.post(stage.path(`/purchases/${purchase.id}/reconcile`), {
+    return await kit.post(kit.path(`/purchases/${purchase.id}/reconcile`), {
       transaction_hashes: [transactionHash],
     });
   },
@@ -364,7 +362,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     return await delivered.resend("event_mismatch");
   },
   rate_limited: async () => {
-    await using limited = await Stage.open({ seed: "limited", rateLimit: { requests: 2, seconds: 60 } });
+    await using limited = await TestKit.open({ seed: "limited", rateLimit: { requests: 2, seconds: 60 } });
     await limited.get(limited.path(""));
     await limited.get(limited.path(""));
     const answer = await limited.get(limited.path(""));
@@ -374,16 +372,16 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   },
   internal_error: async () => {
     // A record that no version ever wrote.
-    const { id } = await stage.createPurchase(merchant);
-    const image = structuredClone(await stage.sandbox.store.export());
+    const { id } = await kit.createPurchase(merchant);
+    const image = structuredClone(await kit.sandbox.store.export());
     const damaged = JSON.parse(JSON.stringify(image).replaceAll('"salt":', '"pepper":'));
-    await stage.sandbox.store.import(damaged);
-    return await stage.get(stage.path(`/purchases/${id}`));
+    await kit.sandbox.store.import(damaged);
+    return await kit.get(kit.path(`/purchases/${id}`));
   },
   service_closing: async () => {
     await using receiver = await openReceiver();
     receiver.answer = () => {};
-    await using closing = await Stage.open({ seed: "closing", receiverUrl: receiver.url });
+    await using closing = await TestKit.open({ seed: "closing", receiverUrl: receiver.url });
     const { docs } = closing.sandbox.description.urls;
     const { event_id } = await closing.createMerchant();
     const asked = closing.post(closing.path("/notifications"), { event_id });
@@ -391,10 +389,10 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     const [answer] = await Promise.all([asked, closing.sandbox.close()]);
     expect(answer.headers["retry-after"]).toBe("1");
     // The host of its documentation is closed by now; another sandbox's has the same page.
-    return { ...answer, text: answer.text.replaceAll(docs, stage.sandbox.description.urls.docs) };
+    return { ...answer, text: answer.text.replaceAll(docs, kit.sandbox.description.urls.docs) };
   },
   rpc_unavailable: async () => {
-    await using alone = await Stage.open({ seed: "alone" });
+    await using alone = await TestKit.open({ seed: "alone" });
     await alone.sandbox.chain.anvil.stop();
     const answer = await alone.get(alone.path(""));
     expect(answer.headers["retry-after"]).toBe("1");
@@ -402,7 +400,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     return answer;
   },
   chain_mismatch: async () => {
-    await using swapped = await Stage.open({ seed: "swapped" });
+    await using swapped = await TestKit.open({ seed: "swapped" });
     const purchase = await swapped.createPurchase(await swapped.enrolledMerchant());
     const call = { jsonrpc: "2.0", id: 1, method: "anvil_setChainId", params: [4242] };
     await fetch(swapped.sandbox.chain.anvil.url, {

@@ -2,23 +2,24 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hashJson } from "../../../protocol/canonical-json.ts";
 import { operations } from "../../../server/operations/table.ts";
-import { present, problem, Stage } from "../stage.ts";
+import { present, problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let merchantId: string;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "bodies" });
-  merchantId = (await stage.enrolledMerchant()).id;
+  kit = await TestKit.open({ seed: "bodies" });
+  merchantId = (await kit.enrolledMerchant()).id;
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** A request written byte by byte; answers what came back when the server has ended the connection. */
 async function overSocket(chunks: string[]): Promise<string> {
-  const { hostname, port } = new URL(stage.base);
+  const { hostname, port } = new URL(kit.base);
   const socket = connect(Number(port), hostname);
   const received: Buffer[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -32,10 +33,10 @@ async function overSocket(chunks: string[]): Promise<string> {
 
 function head(more: readonly string[]): string {
   return [
-    `POST ${stage.path("/purchases")} HTTP/1.1`,
-    `Host: ${new URL(stage.base).host}`,
-    `Authorization: Bearer ${stage.credential}`,
-    `Idempotency-Key: ${stage.key()}`,
+    `POST ${kit.path("/purchases")} HTTP/1.1`,
+    `Host: ${new URL(kit.base).host}`,
+    `Authorization: Bearer ${kit.credential}`,
+    `Idempotency-Key: ${kit.key()}`,
     "Content-Type: application/json",
     ...more,
     "",
@@ -44,11 +45,11 @@ function head(more: readonly string[]): string {
 }
 
 async function createWith(body: string | Buffer, headers: { [name: string]: string | string[] } = {}) {
-  return await stage.raw(stage.path("/purchases"), {
+  return await kit.raw(kit.path("/purchases"), {
     method: "POST",
     headers: {
-      Authorization: `Bearer ${stage.credential}`,
-      "Idempotency-Key": stage.key(),
+      Authorization: `Bearer ${kit.credential}`,
+      "Idempotency-Key": kit.key(),
       "Content-Type": "application/json",
       ...headers,
     },
@@ -57,7 +58,7 @@ async function createWith(body: string | Buffer, headers: { [name: string]: stri
 }
 
 function purchase(more: string): string {
-  const { address } = stage.wallet("buyer");
+  const { address } = kit.wallet("buyer");
   return `{"merchant_id":"${merchantId}","buyer":"${address}","amount":"25000000"${more}}`;
 }
 
@@ -90,9 +91,9 @@ describe("32 KiB", () => {
 
   test("hold for every POST alike", async () => {
     for (const operation of operations.filter(({ method }) => method === "post")) {
-      const path = operation.path.replace("{program}", stage.program).replace("{id}", merchantId);
-      const bearer = operation.number === 2 ? stage.accountKey : stage.credential;
-      const answer = await stage.post(path, "x".repeat(32 * 1024 + 1), { Authorization: `Bearer ${bearer}` });
+      const path = operation.path.replace("{program}", kit.program).replace("{id}", merchantId);
+      const bearer = operation.number === 2 ? kit.accountKey : kit.credential;
+      const answer = await kit.post(path, "x".repeat(32 * 1024 + 1), { Authorization: `Bearer ${bearer}` });
       expect(problem(answer).code, operation.id).toBe("body_too_large");
     }
   });
@@ -130,7 +131,7 @@ test("a client that waits for 100 Continue gets it once its headers are right", 
 });
 
 test("a refusal before the body is read reaches a client that is still sending", async () => {
-  const start = head(["Content-Length: 30000"]).replace(stage.credential, "rsc_unknown");
+  const start = head(["Content-Length: 30000"]).replace(kit.credential, "rsc_unknown");
   const answer = await overSocket([start, "{"]);
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
 });
@@ -162,11 +163,11 @@ describe("a body is malformed when", () => {
     ["it has 65 levels", `{"terms":{"a":${"[".repeat(63)}${"]".repeat(63)}}}`],
     ["it is nested as deeply as it has room", "[".repeat(32_000)],
   ])("%s", async (_, body) => {
-    const before = await stage.digest();
+    const before = await kit.digest();
     const answer = await createWith(body);
     expect(answer.status).toBe(400);
     expect(problem(answer).code).toBe("body_malformed");
-    expect(await stage.digest()).toBe(before);
+    expect(await kit.digest()).toBe(before);
   });
 
   test("it is not UTF-8", async () => {
@@ -190,11 +191,11 @@ describe("a body is taken when", () => {
     ["it is nested to the limit", JSON.parse(`${"[".repeat(62)}${"]".repeat(62)}`)],
   ])("%s", async (_, terms) => {
     const created = present(
-      await stage.api.POST("/v1/routing/programs/{program}/purchases", {
-        params: stage.write(),
+      await kit.api.POST("/v1/routing/programs/{program}/purchases", {
+        params: kit.write(),
         body: {
           merchant_id: merchantId,
-          buyer: stage.wallet("buyer").address,
+          buyer: kit.wallet("buyer").address,
           amount: "25000000",
           terms: { terms },
         },

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod";
 import { claimCall } from "../../../protocol/call.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 const claimTypes = {
   Claim: [
@@ -17,21 +18,21 @@ const claimTypes = {
 };
 const hex = z.templateLiteral(["0x", z.string()]);
 
-let stage: Stage;
+let kit: TestKit;
 let mark: Snapshot;
 let merchant: Schema<"Merchant">;
 let purchase: Schema<"Purchase">;
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "hashed-inputs" });
-  merchant = await stage.enrolledMerchant();
-  purchase = await stage.paidPurchase(merchant);
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "hashed-inputs" });
+  merchant = await kit.enrolledMerchant();
+  purchase = await kit.paidPurchase(merchant);
+  mark = await kit.sandbox.snapshot();
 });
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
-afterAll(async () => await stage[Symbol.asyncDispose]());
+afterAll(async () => await kit[Symbol.asyncDispose]());
 
 /** Has the beneficiary sign and send a claim with one reason, and files it with another, all hashed by ethers. */
 async function fileClaim(signed: string, sent = signed): Promise<{ answer: Answer; hash: Hex }> {
@@ -43,12 +44,12 @@ async function fileClaim(signed: string, sent = signed): Promise<{ answer: Answe
     requestedAmount: 10_000_000n,
     reasonHash: keccakOfText(signed),
   };
-  const signer = new Wallet(stage.sandbox.description.wallets["beneficiary"]?.private_key ?? "");
+  const signer = new Wallet(kit.sandbox.description.wallets["beneficiary"]?.private_key ?? "");
   const signature = await signer.signTypedData(domain, claimTypes, message);
   const hash = hex.parse(TypedDataEncoder.hash(domain, claimTypes, message));
-  const call = claimCall(stage.sandbox.description.contracts.registrar, commitment.hash, hash);
-  const { transactionHash } = await stage.wallet("beneficiary").send(call);
-  const answer = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), {
+  const call = claimCall(kit.sandbox.description.contracts.registrar, commitment.hash, hash);
+  const { transactionHash } = await kit.wallet("beneficiary").send(call);
+  const answer = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), {
     transaction_hash: transactionHash,
     requested_amount: "10000000",
     reason: sent,
@@ -113,9 +114,9 @@ describe("a purchase's terms are hashed in their canonical form,", () => {
     ],
     ["nothing added to none", "{}", "{}"],
   ])("%s", async (_, terms, canonical) => {
-    const body = { merchant_id: merchant.id, buyer: stage.wallet("buyer").address, amount: "25000000" };
-    const answer = await stage.post(
-      stage.path("/purchases"),
+    const body = { merchant_id: merchant.id, buyer: kit.wallet("buyer").address, amount: "25000000" };
+    const answer = await kit.post(
+      kit.path("/purchases"),
       `${JSON.stringify(body).slice(0, -1)},"terms":${terms}}`,
     );
     expect(answer.status, answer.text).toBe(201);

@@ -2,30 +2,31 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, present, problem, Stage } from "../stage.ts";
+import { type Answer, present, problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 let receiver: Server;
 let receive: RequestListener;
-let stage: Stage;
+let kit: TestKit;
 let merchantId: string;
 let mark: Snapshot;
 
 beforeAll(async () => {
   receiver = createServer((request, response) => receive(request, response));
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  stage = await Stage.open({ seed: "idempotency", receiptTimeoutMs: 30_000, receiverUrl: receiverUrl() });
-  merchantId = (await stage.enrolledMerchant()).id;
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "idempotency", receiptTimeoutMs: 30_000, receiverUrl: receiverUrl() });
+  merchantId = (await kit.enrolledMerchant()).id;
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
   receive = (_request, response) => response.end();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
   receiver.closeAllConnections();
   await new Promise((resolve) => receiver.close(resolve));
 });
@@ -41,18 +42,18 @@ const purchases = "/v1/routing/programs/prg_demo/purchases";
 function purchaseBody() {
   return {
     merchant_id: merchantId,
-    buyer: stage.wallet("buyer").address,
+    buyer: kit.wallet("buyer").address,
     amount: "25000000",
     terms: { a: 1, b: 2 },
   };
 }
 
 async function create(key: string, body: unknown = purchaseBody()): Promise<Answer> {
-  return await stage.post(purchases, body, { "Idempotency-Key": key });
+  return await kit.post(purchases, body, { "Idempotency-Key": key });
 }
 
 async function count(collection: "purchases" | "events" | "operations"): Promise<number> {
-  return (await stage.sandbox.store.list(collection, {})).length;
+  return (await kit.sandbox.store.list(collection, {})).length;
 }
 
 describe("a key", () => {
@@ -65,11 +66,11 @@ describe("a key", () => {
     ["sent twice", ["12345678", "12345678"], "idempotency_key_invalid"],
   ])("that is %s is refused", async (_, key, code) => {
     const headers = {
-      Authorization: `Bearer ${stage.credential}`,
+      Authorization: `Bearer ${kit.credential}`,
       "Content-Type": "application/json",
       ...(key === undefined ? {} : { "Idempotency-Key": key }),
     };
-    const answer = await stage.raw(purchases, {
+    const answer = await kit.raw(purchases, {
       method: "POST",
       headers,
       body: JSON.stringify(purchaseBody()),
@@ -89,14 +90,14 @@ describe("a key", () => {
 describe("the identical request again", () => {
   test("gets the first answer byte for byte, and does nothing", async () => {
     const first = await create("order-1001");
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     const again = await create("order-1001");
     expect(again.status).toBe(201);
     expect(again.text).toBe(first.text);
     expect(again.headers["content-type"]).toBe(first.headers["content-type"]);
     expect(first.headers["idempotent-replayed"]).toBeUndefined();
     expect(again.headers["idempotent-replayed"]).toBe("true");
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("is the identical one in another order of names and with other white space", async () => {
@@ -111,7 +112,7 @@ describe("the identical request again", () => {
 
   test("is the identical one however its path is percent-encoded", async () => {
     const first = await create("order-1001");
-    const again = await stage.post(purchases.replace("prg_demo", "prg%5Fdemo"), purchaseBody(), {
+    const again = await kit.post(purchases.replace("prg_demo", "prg%5Fdemo"), purchaseBody(), {
       "Idempotency-Key": "order-1001",
     });
     expect(again.text).toBe(first.text);
@@ -119,9 +120,9 @@ describe("the identical request again", () => {
 
   test("works with a renewed credential, and needs one that holds the scope", async () => {
     const first = await create("order-1001");
-    await stage.renew(["records:read"]);
+    await kit.renew(["records:read"]);
     expect(problem(await create("order-1001")).code).toBe("scope_missing");
-    await stage.renew();
+    await kit.renew();
     expect((await create("order-1001")).text).toBe(first.text);
   });
 
@@ -135,10 +136,10 @@ describe("the identical request again", () => {
   });
 
   test("fifty activations at once are one transaction", async () => {
-    const purchase = await stage.createPurchase({ id: merchantId });
+    const purchase = await kit.createPurchase({ id: merchantId });
     const body = { commitment_hash: purchase.commitment.hash };
     const activate = async () =>
-      await stage.post(`${purchases}/${purchase.id}/activate`, body, { "Idempotency-Key": "activate-1" });
+      await kit.post(`${purchases}/${purchase.id}/activate`, body, { "Idempotency-Key": "activate-1" });
     const answers = await Promise.all(Array.from({ length: 50 }, activate));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(await count("operations")).toBe(1);
@@ -146,10 +147,10 @@ describe("the identical request again", () => {
 });
 
 test("fifty activations at once with a key each are one transaction; one does it and the others conflict", async () => {
-  const purchase = await stage.createPurchase({ id: merchantId });
+  const purchase = await kit.createPurchase({ id: merchantId });
   const body = { commitment_hash: purchase.commitment.hash };
   const answers = await Promise.all(
-    Array.from({ length: 50 }, async () => await stage.post(`${purchases}/${purchase.id}/activate`, body)),
+    Array.from({ length: 50 }, async () => await kit.post(`${purchases}/${purchase.id}/activate`, body)),
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(
@@ -160,15 +161,15 @@ test("fifty activations at once with a key each are one transaction; one does it
 
 test("five reconciliations at once of one batch, each for another purchase of it, record each payment once", async () => {
   const paid = [];
-  for (let count = 0; count < 5; count += 1) paid.push(await stage.activePurchase({ id: merchantId }));
-  const { buyer } = stage.sandbox.wallets;
+  for (let count = 0; count < 5; count += 1) paid.push(await kit.activePurchase({ id: merchantId }));
+  const { buyer } = kit.sandbox.wallets;
   const [first] = paid;
   if (first === undefined) throw new Error("There are five purchases.");
   await buyer.approve(first, 5n);
   const { transaction_hash } = await buyer.payBatch(paid.map((purchase) => ({ purchase, amount: 1n })));
   const body = { transaction_hashes: [transaction_hash] };
   const answers = await Promise.all(
-    paid.map(async ({ id }) => await stage.post(`${purchases}/${id}/reconcile`, body)),
+    paid.map(async ({ id }) => await kit.post(`${purchases}/${id}/reconcile`, body)),
   );
   expect(answers.map(({ status, text }) => [status, status === 200 ? "" : text])).toEqual(
     paid.map(() => [200, ""]),
@@ -179,9 +180,9 @@ test("five reconciliations at once of one batch, each for another purchase of it
 
 test("fifty purchases at once with a key each are fifty purchases, each with an event in the sequence", async () => {
   const before = await count("events");
-  const answers = await Promise.all(Array.from({ length: 50 }, async () => await create(stage.key())));
+  const answers = await Promise.all(Array.from({ length: 50 }, async () => await create(kit.key())));
   expect(new Set(answers.map(({ text }) => JSON.parse(text).id)).size).toBe(50);
-  const events = await stage.sandbox.store.list("events", {});
+  const events = await kit.sandbox.store.list("events", {});
   const sequences = events.map(({ value }) => value.sequence).sort((left, right) => left - right);
   expect(sequences).toEqual(Array.from({ length: before + 50 }, (_, index) => index + 1));
 });
@@ -196,46 +197,46 @@ describe("a key that was used", () => {
 
   test("is refused with another body, and changes nothing", async () => {
     await create("order-1001");
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     const other = await create("order-1001", { ...purchaseBody(), amount: "25000001" });
     expect(problem(other)).toMatchObject(reused);
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("is refused with the same body at another path, and changes nothing", async () => {
     const [first, second] = [
-      await stage.activePurchase({ id: merchantId }),
-      await stage.activePurchase({ id: merchantId }),
+      await kit.activePurchase({ id: merchantId }),
+      await kit.activePurchase({ id: merchantId }),
     ];
     const reconcile = async ({ id }: { id: string }) =>
-      await stage.post(`${purchases}/${id}/reconcile`, {}, { "Idempotency-Key": "reconcile-1" });
+      await kit.post(`${purchases}/${id}/reconcile`, {}, { "Idempotency-Key": "reconcile-1" });
     const { status, text } = await reconcile(first);
     expect(status).toBe(200);
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     expect(problem(await reconcile(second))).toMatchObject(reused);
     expect((await reconcile(first)).text).toBe(text);
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("is refused for another request when its outcome is unknown", async () => {
-    const { id, commitment } = await stage.createPurchase({ id: merchantId });
+    const { id, commitment } = await kit.createPurchase({ id: merchantId });
     const key = { "Idempotency-Key": "activate-1" };
-    stage.sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+    kit.sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
     const path = `${purchases}/${id}/activate`;
-    const unknown = await stage.post(path, { commitment_hash: commitment.hash }, key);
+    const unknown = await kit.post(path, { commitment_hash: commitment.hash }, key);
     expect(problem(unknown)).toMatchObject({ status: 409, code: "outcome_unknown" });
-    const other = await stage.post(`${purchases}/${id}/reconcile`, {}, key);
+    const other = await kit.post(`${purchases}/${id}/reconcile`, {}, key);
     expect(problem(other)).toMatchObject(reused);
-    const again = await stage.post(path, { commitment_hash: commitment.hash }, key);
+    const again = await kit.post(path, { commitment_hash: commitment.hash }, key);
     expect(problem(again)).toMatchObject({ status: 409, code: "outcome_unknown" });
   });
 
   test("stands for nothing in another program", async () => {
     await create("order-1001");
-    const { credential } = await stage.issue(stage.otherAccountKey);
-    const answer = await stage.post(
+    const { credential } = await kit.issue(kit.otherAccountKey);
+    const answer = await kit.post(
       "/v1/routing/programs/prg_other/merchants",
-      { wallet: stage.wallet("other_merchant").address, name: "Other", funding_cap: "1" },
+      { wallet: kit.wallet("other_merchant").address, name: "Other", funding_cap: "1" },
       { "Idempotency-Key": "order-1001", Authorization: `Bearer ${credential}` },
     );
     expect(answer.status).toBe(201);
@@ -251,7 +252,7 @@ describe("a key that was used", () => {
   });
 
   test("is free again when the request was refused before it had an effect, for another body as well", async () => {
-    await using poor = await Stage.open({ seed: "poor", gasBudgetWei: 0n });
+    await using poor = await TestKit.open({ seed: "poor", gasBudgetWei: 0n });
     const merchant = await poor.enrolledMerchant();
     const [first, second] = [await poor.createPurchase(merchant), await poor.createPurchase(merchant)];
     const key = { "Idempotency-Key": "activate-1" };
@@ -263,43 +264,43 @@ describe("a key that was used", () => {
 
   test("on a wallet route stands for this object only", async () => {
     const [first, second] = [
-      await stage.createPurchase({ id: merchantId }),
-      await stage.createPurchase({ id: merchantId }),
+      await kit.createPurchase({ id: merchantId }),
+      await kit.createPurchase({ id: merchantId }),
     ];
-    await stage.activate(first);
-    await stage.activate(second);
+    await kit.activate(first);
+    await kit.activate(second);
     for (const [{ id }, action] of [[first, "approve"] as const, [second, "pay"] as const]) {
-      const transaction_hash = await stage.act("buyer", "purchase", id, action);
+      const transaction_hash = await kit.act("buyer", "purchase", id, action);
       const path = `/wallet/prg_demo/purchase/${id}`;
       const body = { action, transaction_hash };
-      const answer = await stage.post(path, body, { "Idempotency-Key": "wallet-1" });
+      const answer = await kit.post(path, body, { "Idempotency-Key": "wallet-1" });
       expect(answer.status, answer.text).toBe(200);
-      const again = await stage.post(path, body, { "Idempotency-Key": "wallet-1" });
+      const again = await kit.post(path, body, { "Idempotency-Key": "wallet-1" });
       expect(again.text).toBe(answer.text);
     }
   });
 });
 
 test("a transaction that anybody submits again over the wallet route changes nothing and causes no event", async () => {
-  const purchase = await stage.activePurchase({ id: merchantId });
-  const transaction_hash = await stage.act("buyer", "purchase", purchase.id, "approve");
+  const purchase = await kit.activePurchase({ id: merchantId });
+  const transaction_hash = await kit.act("buyer", "purchase", purchase.id, "approve");
   const path = `/wallet/prg_demo/purchase/${purchase.id}`;
-  const first = await stage.post(path, { action: "approve", transaction_hash });
+  const first = await kit.post(path, { action: "approve", transaction_hash });
   const before = await count("events");
-  const again = await stage.post(path, { action: "approve", transaction_hash });
+  const again = await kit.post(path, { action: "approve", transaction_hash });
   expect(again.text).toBe(first.text);
   expect(await count("events")).toBe(before);
 });
 
 test("a relayed operation that is not confirmed is 202, and the identical request resumes it", async () => {
-  const purchase = await stage.createPurchase({ id: merchantId });
+  const purchase = await kit.createPurchase({ id: merchantId });
   const activate = async () =>
-    await stage.post(
+    await kit.post(
       `${purchases}/${purchase.id}/activate`,
       { commitment_hash: purchase.commitment.hash },
       { "Idempotency-Key": "activate-1" },
     );
-  stage.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+  kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
   const first = await activate();
   expect(first.status).toBe(202);
   expect(first.headers["retry-after"]).toBe("1");
@@ -313,17 +314,17 @@ test("a relayed operation that is not confirmed is 202, and the identical reques
 });
 
 test("the same key with another body cannot take over an effect that is under way", async () => {
-  const purchase = await stage.createPurchase({ id: merchantId });
+  const purchase = await kit.createPurchase({ id: merchantId });
   const path = `${purchases}/${purchase.id}/activate`;
-  stage.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+  kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
   const key = { "Idempotency-Key": "activate-1" };
-  expect((await stage.post(path, { commitment_hash: purchase.commitment.hash }, key)).status).toBe(202);
-  const other = await stage.post(path, { commitment_hash: `0x${"00".repeat(32)}` }, key);
+  expect((await kit.post(path, { commitment_hash: purchase.commitment.hash }, key)).status).toBe(202);
+  const other = await kit.post(path, { commitment_hash: `0x${"00".repeat(32)}` }, key);
   expect(problem(other).code).toBe("idempotency_key_reused");
 });
 
 test("the identical request while the first is under way is told to come again, and then gets its answer", async () => {
-  await using impatient = await Stage.open({
+  await using impatient = await TestKit.open({
     seed: "impatient",
     receiptTimeoutMs: 50,
     receiverUrl: receiverUrl(),
@@ -361,6 +362,6 @@ test("two deliveries at once with a key each are of two events", async () => {
     response.end();
   };
   const path = "/v1/routing/programs/prg_demo/notifications";
-  await Promise.all([stage.post(path, {}), stage.post(path, {})]);
+  await Promise.all([kit.post(path, {}), kit.post(path, {})]);
   expect(new Set(ids).size).toBe(2);
 });

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exchange } from "../../exchange.ts";
-import { problem, Stage } from "../stage.ts";
+import { problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "malformed" });
+  kit = await TestKit.open({ seed: "malformed" });
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 test.for([
@@ -33,10 +34,10 @@ test.for([
     "headers_too_large",
   ],
 ] as const)("%s is refused as a problem, and the connection ends", async ([_, bytes, status, code]) => {
-  const answer = await exchange(stage.base, bytes);
+  const answer = await exchange(kit.base, bytes);
   expect(answer.status).toBe(status);
   expect(problem(answer)).toMatchObject({
-    type: `${stage.sandbox.description.urls.docs}/errors/${code}`,
+    type: `${kit.sandbox.description.urls.docs}/errors/${code}`,
     status,
     code,
   });

@@ -1,47 +1,48 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operations } from "../../../server/operations/table.ts";
-import { present, problem, type Schema, Stage } from "../stage.ts";
+import { present, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let purchase: Schema<"Purchase">;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "reads" });
-  const merchant = await stage.enrolledMerchant();
-  purchase = await stage.activePurchase(merchant);
-  await stage.activePurchase(merchant);
-  await stage.activePurchase(merchant);
-  for (let sent = 0; sent < 5; sent += 1) await stage.post(stage.path("/notifications"), {});
+  kit = await TestKit.open({ seed: "reads" });
+  const merchant = await kit.enrolledMerchant();
+  purchase = await kit.activePurchase(merchant);
+  await kit.activePurchase(merchant);
+  await kit.activePurchase(merchant);
+  for (let sent = 0; sent < 5; sent += 1) await kit.post(kit.path("/notifications"), {});
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 const reads = operations.filter(({ method }) => method === "get");
 
 function pathOf(path: string): string {
   return path
-    .replace("{program}", stage.program)
+    .replace("{program}", kit.program)
     .replace("{id}", path.includes("merchant") ? purchase.merchant_id : purchase.id);
 }
 
 test.each(reads.map(({ id, path }) => [id, path]))(
   "%s changes nothing, and HEAD is GET without a body",
   async (_, path) => {
-    const { client } = stage.sandbox.chain;
-    const before = [await stage.digest(), await client.getBlockNumber()];
-    const got = await stage.get(pathOf(path));
-    const headed = await stage.raw(pathOf(path), {
+    const { client } = kit.sandbox.chain;
+    const before = [await kit.digest(), await client.getBlockNumber()];
+    const got = await kit.get(pathOf(path));
+    const headed = await kit.raw(pathOf(path), {
       method: "HEAD",
-      headers: { Authorization: `Bearer ${stage.credential}` },
+      headers: { Authorization: `Bearer ${kit.credential}` },
     });
     expect([got.status, headed.status]).toEqual([200, 200]);
     expect(headed.text).toBe("");
     expect(headed.headers["content-type"]).toBe(got.headers["content-type"]);
     expect(headed.headers["content-length"]).toBe(String(Buffer.byteLength(got.text)));
     expect(got.headers["cache-control"]).toBe("no-store");
-    expect([await stage.digest(), await client.getBlockNumber()]).toEqual(before);
+    expect([await kit.digest(), await client.getBlockNumber()]).toEqual(before);
   },
 );
 
@@ -54,7 +55,7 @@ describe("405 names what is allowed", () => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter(
       (one) => !methods.includes(one),
     )) {
-      const answer = await stage.raw(pathOf(path), { method });
+      const answer = await kit.raw(pathOf(path), { method });
       expect(answer.status, method).toBe(405);
       expect(answer.headers["allow"]).toBe(methods.join(", "));
       expect(problem(answer).code).toBe("method_not_allowed");
@@ -73,7 +74,7 @@ test.each([
   "/wallet/prg_demo/refund/ref_aaaaaaaaaaaaaaaaaaaa",
   "/index.json/",
 ])("there is nothing at %s", async (path) => {
-  const answer = await stage.get(path);
+  const answer = await kit.get(path);
   expect(answer.status).toBe(404);
   expect(problem(answer).code).toBe("route_not_found");
 });
@@ -87,30 +88,30 @@ test.each([
   "constructor",
   "x".repeat(3000),
 ])("the purchase %s is not found, like any other that is not there", async (id) => {
-  const answer = await stage.get(stage.path(`/purchases/${id}`));
+  const answer = await kit.get(kit.path(`/purchases/${id}`));
   expect(answer.status).toBe(404);
   expect(problem(answer).code).toBe("not_found");
 });
 
 test("a purchase of another program is not found, like one that is not there", async () => {
-  const { credential } = await stage.issue(stage.otherAccountKey);
+  const { credential } = await kit.issue(kit.otherAccountKey);
   const headers = { Authorization: `Bearer ${credential}` };
-  const answer = await stage.raw(`/v1/routing/programs/prg_other/purchases/${purchase.id}`, { headers });
+  const answer = await kit.raw(`/v1/routing/programs/prg_other/purchases/${purchase.id}`, { headers });
   expect(problem(answer).code).toBe("not_found");
 });
 
 test("a program is read as the one in the path, and one that is not there is not found", async () => {
-  const { credential } = await stage.issue(stage.otherAccountKey);
+  const { credential } = await kit.issue(kit.otherAccountKey);
   const [own, other] = [
-    await stage.get(stage.path("")),
-    await stage.raw("/v1/routing/programs/prg_other", {
+    await kit.get(kit.path("")),
+    await kit.raw("/v1/routing/programs/prg_other", {
       headers: { Authorization: `Bearer ${credential}` },
     }),
   ];
   const [demo, elsewhere]: Schema<"Program">[] = [JSON.parse(own.text), JSON.parse(other.text)];
   expect([demo?.id, elsewhere?.id]).toEqual(["prg_demo", "prg_other"]);
   expect(demo?.keys.commitment_signer).not.toBe(elsewhere?.keys.commitment_signer);
-  const nothing = await stage.raw(`/wallet/prg_nothing/purchase/${purchase.id}`);
+  const nothing = await kit.raw(`/wallet/prg_nothing/purchase/${purchase.id}`);
   expect(nothing.status).toBe(404);
   expect(problem(nothing)).toMatchObject({ code: "not_found", detail: "There is no program prg_nothing." });
 });
@@ -126,13 +127,13 @@ test.each([
   ["a status that is none", "/transactions?status=done", "/query/status"],
   ["a name that is __proto__", "/transactions?__proto__=1", "/query/__proto__"],
 ])("%s is refused", async (_, below, pointer) => {
-  const answer = await stage.get(stage.path(below));
+  const answer = await kit.get(kit.path(below));
   expect(answer.status).toBe(422);
   expect(problem(answer)).toMatchObject({ code: "validation_failed", errors: [{ pointer }] });
 });
 
 test("the public capabilities refuse an unknown parameter as well", async () => {
-  expect((await stage.raw("/v1/routing/capabilities?x=1")).status).toBe(422);
+  expect((await kit.raw("/v1/routing/capabilities?x=1")).status).toBe(422);
 });
 
 describe("a list is given page by page", () => {
@@ -141,8 +142,8 @@ describe("a list is given page by page", () => {
     let cursor: string | undefined;
     do {
       const page = present(
-        await stage.api.GET("/v1/routing/programs/{program}/transactions", {
-          params: { path: { program: stage.program }, query: { limit: "2", ...(cursor && { cursor }) } },
+        await kit.api.GET("/v1/routing/programs/{program}/transactions", {
+          params: { path: { program: kit.program }, query: { limit: "2", ...(cursor && { cursor }) } },
         }),
       );
       expect(page.data.length).toBeLessThanOrEqual(2);
@@ -157,15 +158,15 @@ describe("a list is given page by page", () => {
 
   test("receipts, one for each delivered event", async () => {
     const first = present(
-      await stage.api.GET("/v1/routing/programs/{program}/notification-receipts", {
-        params: { path: { program: stage.program }, query: { limit: "3" } },
+      await kit.api.GET("/v1/routing/programs/{program}/notification-receipts", {
+        params: { path: { program: kit.program }, query: { limit: "3" } },
       }),
     );
     expect(first.data).toHaveLength(3);
     const second = present(
-      await stage.api.GET("/v1/routing/programs/{program}/notification-receipts", {
+      await kit.api.GET("/v1/routing/programs/{program}/notification-receipts", {
         params: {
-          path: { program: stage.program },
+          path: { program: kit.program },
           query: { limit: "3", cursor: String(first.next_cursor) },
         },
       }),
@@ -177,8 +178,8 @@ describe("a list is given page by page", () => {
 
   test("transactions of one status only, when it is asked for", async () => {
     const { data } = present(
-      await stage.api.GET("/v1/routing/programs/{program}/transactions", {
-        params: { path: { program: stage.program }, query: { status: "failed" } },
+      await kit.api.GET("/v1/routing/programs/{program}/transactions", {
+        params: { path: { program: kit.program }, query: { status: "failed" } },
       }),
     );
     expect(data).toEqual([]);
@@ -186,7 +187,7 @@ describe("a list is given page by page", () => {
 });
 
 test("every answer has a request id of its own", async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, async () => await stage.get(stage.path(""))));
+  const answers = await Promise.all(Array.from({ length: 20 }, async () => await kit.get(kit.path(""))));
   const ids = answers.map(({ headers }) => headers["x-request-id"]);
   expect(new Set(ids).size).toBe(20);
   for (const id of ids) expect(id).toMatch(/^req_[a-z2-7]{20}$/);

@@ -1,25 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { faultPoints, type OperationKind } from "../../../relayer/relayer.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { problem, type Schema, Stage } from "../stage.ts";
+import { problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "several-keys", receiptTimeoutMs: 30_000 });
-  merchant = await stage.fundedMerchant();
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "several-keys", receiptTimeoutMs: 30_000 });
+  merchant = await kit.fundedMerchant();
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** One effect on one purchase, asked for under whatever key. */
@@ -27,30 +28,30 @@ interface Effect {
   success: number;
   status: string;
   event: string;
-  ask: (key: string) => ReturnType<Stage["post"]>;
+  ask: (key: string) => ReturnType<TestKit["post"]>;
   purchase: string;
 }
 
 const prepare: { readonly [K in OperationKind]: () => Promise<Effect> } = {
   async offer() {
-    const { id, commitment } = await stage.createPurchase(merchant);
+    const { id, commitment } = await kit.createPurchase(merchant);
     const body = { commitment_hash: commitment.hash };
     const ask = (key: string) =>
-      stage.post(stage.path(`/purchases/${id}/activate`), body, { "Idempotency-Key": key });
+      kit.post(kit.path(`/purchases/${id}/activate`), body, { "Idempotency-Key": key });
     return { success: 200, status: "active", event: "purchase.activated", ask, purchase: id };
   },
   async collect_refund() {
-    const { purchase, decision } = await stage.approvedPurchase(merchant);
+    const { purchase, decision } = await kit.approvedPurchase(merchant);
     const { id } = purchase;
     const body = { decision_id: decision.id };
     const ask = (key: string) =>
-      stage.post(stage.path(`/purchases/${id}/refunds`), body, { "Idempotency-Key": key });
+      kit.post(kit.path(`/purchases/${id}/refunds`), body, { "Idempotency-Key": key });
     return { success: 201, status: "refunded", event: "refund.collected", ask, purchase: id };
   },
 };
 
 async function eventsOf({ purchase, event }: Effect) {
-  const events = await stage.sandbox.store.list("events", { subject: purchase });
+  const events = await kit.sandbox.store.list("events", { subject: purchase });
   return events.filter(({ value }) => value.type === event).map(({ key }) => key);
 }
 
@@ -60,12 +61,12 @@ describe.each(["offer", "collect_refund"] as const)("an %s", (kind) => {
     "that was held at %s under two keys and finished under a third is answered with its success under all of them",
     async (point) => {
       const effect = await prepare[kind]();
-      const before = (await stage.sandbox.store.list("operations", {})).length;
+      const before = (await kit.sandbox.store.list("operations", {})).length;
       // Also what goes past the first point on the second look, or when a head is followed, goes no further than the last one.
       for (const held of new Set([point, "before_confirmed"] as const))
-        stage.sandbox.relayer.fault({ point: held, action: "hold", count: null });
+        kit.sandbox.relayer.fault({ point: held, action: "hold", count: null });
       for (const key of ["first-key", "second-key"]) expect((await effect.ask(key)).status).toBe(202);
-      await stage.sandbox.relayer.clearFaults();
+      await kit.sandbox.relayer.clearFaults();
       const done = await effect.ask("third-key");
       expect(done.status, done.text).toBe(effect.success);
 
@@ -79,10 +80,10 @@ describe.each(["offer", "collect_refund"] as const)("an %s", (kind) => {
         expect(again.text).toBe(late.text);
       }
       expect(await eventsOf(effect)).toHaveLength(1);
-      const after = await stage.sandbox.store.list("operations", {});
+      const after = await kit.sandbox.store.list("operations", {});
       expect(after).toHaveLength(before + 1);
       expect(after.at(-1)?.value.transactions).toHaveLength(1);
-      const purchase = await stage.sandbox.store.get("purchases", effect.purchase);
+      const purchase = await kit.sandbox.store.get("purchases", effect.purchase);
       expect(purchase?.value.status).toBe(effect.status);
     },
   );
@@ -98,17 +99,17 @@ describe.each(["offer", "collect_refund"] as const)("an %s", (kind) => {
 
 test("an offer that another key finished is answered with what has become of the purchase since", async () => {
   const effect = await prepare.offer();
-  stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
   expect((await effect.ask("first-key")).status).toBe(202);
   const done = await effect.ask("second-key");
   const { event_id } = JSON.parse(done.text);
-  const { data: purchase } = await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
-    params: { path: { program: stage.program, id: effect.purchase } },
+  const { data: purchase } = await kit.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    params: { path: { program: kit.program, id: effect.purchase } },
   });
   if (purchase === undefined) throw new Error("The purchase is there.");
-  await stage.pay(purchase);
-  await stage.reconcile(purchase);
-  const claim = await stage.claim(purchase);
+  await kit.pay(purchase);
+  await kit.reconcile(purchase);
+  const claim = await kit.claim(purchase);
 
   const late = await effect.ask("first-key");
   expect(late.status, late.text).toBe(200);
@@ -119,18 +120,18 @@ test("an offer that another key finished is answered with what has become of the
 });
 
 test("a key under which an offer began gets the success of another key, also when it was refused after the revert", async () => {
-  const { deployer } = stage.sandbox.wallets;
+  const { deployer } = kit.sandbox.wallets;
   const effect = await prepare.offer();
-  stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
   expect((await effect.ask("first-key")).status).toBe(202);
   // The pause's block is a new head, with which the relayer sends what was held.
-  await deployer.setPaused(stage.program, true);
+  await deployer.setPaused(kit.program, true);
   await expect
-    .poll(async () => (await stage.sandbox.store.list("operations", {})).at(-1)?.value.status)
+    .poll(async () => (await kit.sandbox.store.list("operations", {})).at(-1)?.value.status)
     .toBe("reverted");
   const refused = await effect.ask("first-key");
   expect([refused.status, problem(refused).code]).toEqual([409, "registrar_bound_exceeded"]);
-  await deployer.setPaused(stage.program, false);
+  await deployer.setPaused(kit.program, false);
   const done = await effect.ask("second-key");
   expect(done.status, done.text).toBe(200);
   const late = await effect.ask("first-key");
@@ -141,10 +142,10 @@ test("a key under which an offer began gets the success of another key, also whe
 
 test("a key under which an offer began conflicts when the merchant has registered the purchase instead", async () => {
   const effect = await prepare.offer();
-  stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
   expect((await effect.ask("first-key")).status).toBe(202);
-  const transaction_hash = await stage.act("merchant", "purchase", effect.purchase, "register");
-  const registered = await stage.post(stage.path(`/purchases/${effect.purchase}/registration`), {
+  const transaction_hash = await kit.act("merchant", "purchase", effect.purchase, "register");
+  const registered = await kit.post(kit.path(`/purchases/${effect.purchase}/registration`), {
     transaction_hash,
   });
   expect(registered.status, registered.text).toBe(200);

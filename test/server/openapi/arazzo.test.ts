@@ -2,28 +2,28 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { TestKit } from "../../kit/test-kit.ts";
 import { serveWallets } from "../operations/wallet-host.ts";
-import { Stage } from "../stage.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 test("Redocly's respect lives through the Arazzo lifecycle on a running sandbox", {
   timeout: 120_000,
 }, async () => {
-  await using stage = await Stage.open({ seed: "arazzo" });
-  await using wallets = await serveWallets(stage);
+  await using kit = await TestKit.open({ seed: "arazzo" });
+  await using wallets = await serveWallets(kit);
   const inputs = {
-    account_key: stage.accountKey,
-    program: stage.program,
-    merchant: stage.wallet("merchant").address,
-    buyer: stage.wallet("buyer").address,
-    beneficiary: stage.wallet("beneficiary").address,
+    account_key: kit.accountKey,
+    program: kit.program,
+    merchant: kit.wallet("merchant").address,
+    buyer: kit.wallet("buyer").address,
+    beneficiary: kit.wallet("beneficiary").address,
   };
   const parameters = [
     "respect",
     "docs/openapi/lifecycle.arazzo.yaml",
     "--server",
-    `routing=${stage.base}`,
+    `routing=${kit.base}`,
     "--server",
     `wallets=${wallets.url}`,
     "--input",
@@ -36,6 +36,6 @@ test("Redocly's respect lives through the Arazzo lifecycle on a running sandbox"
   const told = stdout + stderr;
   expect(told).toMatch(/Workflows: 1 passed, 1 total/);
   expect(told).not.toContain("✗");
-  const purchases = await stage.sandbox.store.list("purchases", {});
+  const purchases = await kit.sandbox.store.list("purchases", {});
   expect(purchases.map(({ value }) => value.status)).toEqual(["refunded"]);
 });

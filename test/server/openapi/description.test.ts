@@ -8,23 +8,24 @@ import { codesOfOperation } from "../../../server/errors/codes-of-operation.ts";
 import { operations } from "../../../server/operations/table.ts";
 import { eventTypes } from "../../../server/outbox/event-types.ts";
 import { merchantActions, purchaseActions } from "../../../server/schemas/wallet.ts";
-import { problem, Stage } from "../stage.ts";
+import { problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 import { parseDescription } from "./fuzz/description.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-let stage: Stage;
+let kit: TestKit;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "description" });
+  kit = await TestKit.open({ seed: "description" });
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 async function served(url: string): Promise<string> {
-  const { urls } = stage.sandbox.description;
+  const { urls } = kit.sandbox.description;
   const text = await (await fetch(url)).text();
   return text.replaceAll(urls.api, "http://127.0.0.1:4020").replaceAll(urls.docs, "http://127.0.0.1:4021");
 }
@@ -35,13 +36,13 @@ async function committed(name: string): Promise<string> {
 
 describe("the descriptions in the repository are those that are served", () => {
   test("of the API, version 1.4.0", async () => {
-    const description = JSON.parse(await served(`${stage.base}/v1/routing/openapi.json`));
+    const description = JSON.parse(await served(`${kit.base}/v1/routing/openapi.json`));
     expect(description.info.version).toBe("1.4.0");
     expect(description).toEqual(JSON.parse(await committed("routing")));
   });
 
   test("of the documentation host", async () => {
-    const { docs } = stage.sandbox.description.urls;
+    const { docs } = kit.sandbox.description.urls;
     expect(JSON.parse(await served(`${docs}/portal/openapi.json`))).toEqual(
       JSON.parse(await committed("documentation")),
     );
@@ -78,7 +79,7 @@ describe("the API's description", () => {
   );
 
   test("is at most 150 KB, so that an agent can read it whole", async () => {
-    expect(Buffer.byteLength(await served(`${stage.base}/v1/routing/openapi.json`))).toBeLessThanOrEqual(
+    expect(Buffer.byteLength(await served(`${kit.base}/v1/routing/openapi.json`))).toBeLessThanOrEqual(
       150_000,
     );
   });
@@ -158,8 +159,8 @@ describe("the API's description", () => {
         parameter.in === "query" ? [parameter.name] : [],
       );
     expect([queryOf("merchant"), queryOf("purchase")]).toEqual([[], ["amount", "reason"]]);
-    const { id } = await stage.createMerchant();
-    const answer = await stage.raw(`/wallet/${stage.program}/merchant/${id}?amount=1&reason=none`);
+    const { id } = await kit.createMerchant();
+    const answer = await kit.raw(`/wallet/${kit.program}/merchant/${id}?amount=1&reason=none`);
     expect(answer.status).toBe(422);
     expect(problem(answer)).toMatchObject({
       code: "validation_failed",

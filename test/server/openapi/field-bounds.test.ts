@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, problem, Stage } from "../stage.ts";
+import { type Answer, problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 const hash = `0x${"5c".repeat(32)}`;
 const wallet = "0x90f79bf6eb2c4f870365e785982e1f101e93b906";
@@ -37,15 +38,15 @@ const writes = {
 } as const;
 type Write = keyof typeof writes;
 
-let stage: Stage;
+let kit: TestKit;
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "field-bounds" });
+  kit = await TestKit.open({ seed: "field-bounds" });
 });
-afterAll(async () => await stage[Symbol.asyncDispose]());
+afterAll(async () => await kit[Symbol.asyncDispose]());
 
 async function send(write: Write, change: object): Promise<Answer> {
   const [path, body] = writes[write];
-  return await stage.post(stage.path(path), { ...body, ...change });
+  return await kit.post(kit.path(path), { ...body, ...change });
 }
 
 const isAmount = "must be a decimal string of base units: at most 39 digits, without sign or leading zeros";

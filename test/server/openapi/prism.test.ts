@@ -3,29 +3,30 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { present, problem, Stage } from "../stage.ts";
+import { present, problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 // Prism validates every request and every answer that passes it, and answers itself when one breaks the description.
 const prism = fileURLToPath(new URL("../../../node_modules/.bin/prism", import.meta.url));
 
-let stage: Stage;
+let kit: TestKit;
 let proxy: ChildProcess;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "prism" });
-  const description = `${stage.base}/v1/routing/openapi.json`;
-  proxy = spawn(process.execPath, [prism, "proxy", description, stage.base, "--errors", "--port", "0"], {
+  kit = await TestKit.open({ seed: "prism" });
+  const description = `${kit.base}/v1/routing/openapi.json`;
+  proxy = spawn(process.execPath, [prism, "proxy", description, kit.base, "--errors", "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  stage.base = await listening(proxy);
-  await stage.renew();
+  kit.base = await listening(proxy);
+  await kit.renew();
 }, 60_000);
 
 afterAll(async () => {
   const exited = once(proxy, "exit");
   proxy.kill();
   await exited;
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** The proxy's URL, once it says that it listens; what else it says is read and dropped. */
@@ -76,55 +77,55 @@ test("Prism catches an answer that is not as described", async () => {
 }, 60_000);
 
 test("a whole life passes Prism: enrollment, both routes, payment, claim, decision, refund, notification", async () => {
-  const merchant = await stage.enrolledMerchant();
-  const purchase = await stage.paidPurchase(merchant);
-  const claim = await stage.claim(purchase);
+  const merchant = await kit.enrolledMerchant();
+  const purchase = await kit.paidPurchase(merchant);
+  const claim = await kit.claim(purchase);
   const decision = present(
-    await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/decisions", {
-      params: stage.write(purchase.id),
-      body: stage.decision(purchase, claim),
+    await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/decisions", {
+      params: kit.write(purchase.id),
+      body: kit.decision(purchase, claim),
     }),
   );
-  const transaction_hash = await stage.act("merchant", "merchant", merchant.id, "fund");
+  const transaction_hash = await kit.act("merchant", "merchant", merchant.id, "fund");
   present(
-    await stage.api.POST("/wallet/{program}/merchant/{id}", {
-      params: stage.write(merchant.id),
+    await kit.api.POST("/wallet/{program}/merchant/{id}", {
+      params: kit.write(merchant.id),
       body: { action: "fund", transaction_hash },
     }),
   );
-  const params = stage.write(purchase.id);
+  const params = kit.write(purchase.id);
   const body = { decision_id: decision.id };
   const refund = async () =>
-    present(await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/refunds", { params, body }));
+    present(await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/refunds", { params, body }));
   const first = await refund();
   expect(first.refund.status).toBe("collected");
   expect(await refund()).toEqual(first);
 
-  const direct = await stage.createPurchase(merchant);
-  const register = await stage.act("merchant", "purchase", direct.id, "register");
+  const direct = await kit.createPurchase(merchant);
+  const register = await kit.act("merchant", "purchase", direct.id, "register");
   present(
-    await stage.api.POST("/wallet/{program}/purchase/{id}", {
-      params: stage.write(direct.id),
+    await kit.api.POST("/wallet/{program}/purchase/{id}", {
+      params: kit.write(direct.id),
       body: { action: "register", transaction_hash: register },
     }),
   );
   const registered = present(
-    await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
-      params: stage.write(direct.id),
+    await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+      params: kit.write(direct.id),
       body: {},
     }),
   );
   expect(registered).toMatchObject({ status: "active", route: "merchant_direct" });
 
-  const path = { program: stage.program };
-  present(await stage.api.GET("/v1/routing/capabilities"));
-  present(await stage.api.GET("/v1/routing/programs/{program}", { params: { path } }));
+  const path = { program: kit.program };
+  present(await kit.api.GET("/v1/routing/capabilities"));
+  present(await kit.api.GET("/v1/routing/programs/{program}", { params: { path } }));
   const { data } = present(
-    await stage.api.GET("/v1/routing/programs/{program}/transactions", { params: { path } }),
+    await kit.api.GET("/v1/routing/programs/{program}/transactions", { params: { path } }),
   );
   expect(data.map(({ kind }) => kind)).toEqual(["offer", "collect_refund"]);
   const read = present(
-    await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    await kit.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
       params: { path: { ...path, id: purchase.id } },
     }),
   );
@@ -133,41 +134,41 @@ test("a whole life passes Prism: enrollment, both routes, payment, claim, decisi
 
 test("an event passes Prism on its way to the receiver, and its duplicate gets the same bytes", async () => {
   // The deliveries themselves go past Prism, and are to leave the event to the requests below.
-  stage.sandbox.receiver.failNext(5, { status: 503 });
+  kit.sandbox.receiver.failNext(5, { status: 503 });
   const { notification } = present(
-    await stage.api.POST("/v1/routing/programs/{program}/notifications", { params: stage.write(), body: {} }),
+    await kit.api.POST("/v1/routing/programs/{program}/notifications", { params: kit.write(), body: {} }),
   );
   expect(notification.status).toBe("exhausted");
-  const { headers, body } = await stage.sandbox.receiver.next();
+  const { headers, body } = await kit.sandbox.receiver.next();
   const send = async () =>
-    await stage.raw("/v1/routing/notification-receiver", { method: "POST", headers, body });
+    await kit.raw("/v1/routing/notification-receiver", { method: "POST", headers, body });
   const answers = [await send(), await send()];
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   expect(answers[1]?.text).toBe(answers[0]?.text);
-  const path = { program: stage.program };
+  const path = { program: kit.program };
   const receipts = present(
-    await stage.api.GET("/v1/routing/programs/{program}/notification-receipts", { params: { path } }),
+    await kit.api.GET("/v1/routing/programs/{program}/notification-receipts", { params: { path } }),
   );
   expect(receipts.data).toHaveLength(1);
 });
 
 test("refusals pass Prism as problems", async () => {
-  const merchant = await stage.createMerchant("1000", "other_merchant");
+  const merchant = await kit.createMerchant("1000", "other_merchant");
   const refusals = [
-    await stage.get(stage.path("/purchases/pur_aaaaaaaaaaaaaaaaaaaa")),
-    await stage.get("/v1/routing/programs/prg_other"),
-    await stage.post(stage.path("/purchases"), {
+    await kit.get(kit.path("/purchases/pur_aaaaaaaaaaaaaaaaaaaa")),
+    await kit.get("/v1/routing/programs/prg_other"),
+    await kit.post(kit.path("/purchases"), {
       merchant_id: merchant.id,
-      buyer: stage.wallet("buyer").address,
+      buyer: kit.wallet("buyer").address,
       amount: "1000",
       terms: {},
     }),
-    await stage.post(stage.path(`/merchants/${merchant.id}/enrollment`), {
+    await kit.post(kit.path(`/merchants/${merchant.id}/enrollment`), {
       transaction_hash: `0x${"5c".repeat(32)}`,
       signature: "0x00",
     }),
-    await stage.get(stage.path("/transactions?cursor=nothing")),
-    await stage.raw(stage.path(""), { headers: { Authorization: "Bearer rsc_unknown" } }),
+    await kit.get(kit.path("/transactions?cursor=nothing")),
+    await kit.raw(kit.path(""), { headers: { Authorization: "Bearer rsc_unknown" } }),
   ];
   expect(refusals.map((answer) => problem(answer).code)).toEqual([
     "not_found",

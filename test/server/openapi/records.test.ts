@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Stage } from "../stage.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 import { Lifecycle } from "./records/lifecycle.ts";
 import { deliverAfterCrash, deliverEverything } from "./records/notifications.ts";
 import { RecordCheck } from "./records/record-check.ts";
@@ -9,8 +9,8 @@ import { RelayOperations } from "./records/relay-operations.ts";
 test("every kind of record in every state is as the description says, without a field or a code that it does not name", {
   timeout: 120_000,
 }, async () => {
-  await using stage = await Stage.open({ seed: "records", receiptTimeoutMs: 200 });
-  const check = new RecordCheck((await stage.raw("/v1/routing/openapi.json")).text);
+  await using kit = await TestKit.open({ seed: "records", receiptTimeoutMs: 200 });
+  const check = new RecordCheck((await kit.raw("/v1/routing/openapi.json")).text);
   const faults: string[] = [];
   const hold = (name: string, look: () => void) => {
     try {
@@ -19,24 +19,24 @@ test("every kind of record in every state is as the description says, without a 
       faults.push(`${name}: ${error}`);
     }
   };
-  await using proxy = await openRecordingProxy(stage.base, ({ method, target, status, text }) =>
+  await using proxy = await openRecordingProxy(kit.base, ({ method, target, status, text }) =>
     hold(`${method} ${target}`, () => check.answer(method, target, status, text)),
   );
-  stage.base = proxy.url;
-  await stage.renew();
-  const merchant = await stage.enrolledMerchant();
+  kit.base = proxy.url;
+  await kit.renew();
+  const merchant = await kit.enrolledMerchant();
   // Foreign use of a signer shows against a nonce that it has used itself.
-  await stage.activePurchase(merchant);
-  const start = await stage.sandbox.snapshot();
-  const relayed = new RelayOperations(stage, merchant, start);
+  await kit.activePurchase(merchant);
+  const start = await kit.sandbox.snapshot();
+  const relayed = new RelayOperations(kit, merchant, start);
   await relayed.all();
   await start.restore();
-  await stage.renew();
-  await new Lifecycle(stage, merchant).all();
-  await deliverEverything(stage);
-  for (const { body } of stage.sandbox.receiver.deliveries()) hold("an event", () => check.event(body));
+  await kit.renew();
+  await new Lifecycle(kit, merchant).all();
+  await deliverEverything(kit);
+  for (const { body } of kit.sandbox.receiver.deliveries()) hold("an event", () => check.event(body));
   const afterCrash = await deliverAfterCrash();
-  hold("after a crash", () => check.answer("POST", stage.path("/notifications"), 200, afterCrash));
+  hold("after a crash", () => check.answer("POST", kit.path("/notifications"), 200, afterCrash));
 
   expect(faults).toEqual([]);
   expect(check.missing()).toEqual([]);

@@ -1,7 +1,8 @@
 import { SignTypedDataVersion, signTypedData, TypedDataUtils } from "@metamask/eth-sig-util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { present, type Schema, Stage } from "../stage.ts";
+import { present, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 const fields = z.array(z.object({ name: z.string(), type: z.string() }));
 const typedDataSchema = z.object({
@@ -16,16 +17,16 @@ const typedDataSchema = z.object({
   message: z.record(z.string(), z.unknown()),
 });
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "typed-data" });
-  merchant = await stage.enrolledMerchant();
+  kit = await TestKit.open({ seed: "typed-data" });
+  merchant = await kit.enrolledMerchant();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** The digest that MetaMask signs for this typed data: it takes `types` as they are and adds nothing. */
@@ -35,7 +36,7 @@ function metaMaskDigest(typedData: unknown): string {
 }
 
 async function readText(path: string): Promise<string> {
-  return await (await fetch(`${stage.sandbox.description.urls.docs}${path}`)).text();
+  return await (await fetch(`${kit.sandbox.description.urls.docs}${path}`)).text();
 }
 
 test("MetaMask's eth_signTypedData_v4 has the digest of a merchant's funding authorization", () => {
@@ -44,28 +45,28 @@ test("MetaMask's eth_signTypedData_v4 has the digest of a merchant's funding aut
 });
 
 test("MetaMask's eth_signTypedData_v4 has the digest of a purchase's commitment", async () => {
-  const { typed_data, hash } = (await stage.createPurchase(merchant)).commitment;
+  const { typed_data, hash } = (await kit.createPurchase(merchant)).commitment;
   expect(metaMaskDigest(typed_data)).toBe(hash);
 });
 
 test("the API accepts a claim that MetaMask's eth_signTypedData_v4 signs as the wallet route shows it", async () => {
-  const purchase = await stage.paidPurchase(merchant);
+  const purchase = await kit.paidPurchase(merchant);
   const reason = "Arrived broken.";
   const amount = "10000000";
-  const { transaction, sign } = await stage.action("purchase", purchase.id, "claim", { amount, reason });
+  const { transaction, sign } = await kit.action("purchase", purchase.id, "claim", { amount, reason });
   if (transaction === undefined || sign?.method !== "eth_signTypedData_v4")
     throw new Error("No claim is offered.");
   expect(metaMaskDigest(sign.typed_data)).toBe(sign.digest);
-  const { transactionHash } = await stage.wallet("beneficiary").send(transaction);
-  const key = stage.sandbox.description.wallets["beneficiary"]?.private_key ?? "";
+  const { transactionHash } = await kit.wallet("beneficiary").send(transaction);
+  const key = kit.sandbox.description.wallets["beneficiary"]?.private_key ?? "";
   const signature = signTypedData({
     privateKey: Buffer.from(key.slice(2), "hex"),
     data: typedDataSchema.parse(sign.typed_data),
     version: SignTypedDataVersion.V4,
   });
   const claim = present(
-    await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
-      params: stage.write(purchase.id),
+    await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
+      params: kit.write(purchase.id),
       body: {
         transaction_hash: transactionHash,
         requested_amount: amount,

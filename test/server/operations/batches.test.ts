@@ -2,9 +2,10 @@ import { encodeFunctionData, type Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let paid: Schema<"Purchase">;
 let registered: Schema<"Purchase">;
 let registration: Hex;
@@ -13,35 +14,35 @@ let mark: Snapshot;
 
 /** The buyer pays an active purchase and one that its merchant has registered, which the service does not know yet, in one batch. */
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "batches", receiptTimeoutMs: 30_000 });
-  const merchant = await stage.enrolledMerchant();
-  paid = await stage.activePurchase(merchant);
-  registered = await stage.createPurchase(merchant);
-  registration = await stage.act("merchant", "purchase", registered.id, "register");
-  await stage.act("buyer", "purchase", paid.id, "approve");
-  const { contracts } = stage.sandbox.description;
+  kit = await TestKit.open({ seed: "batches", receiptTimeoutMs: 30_000 });
+  const merchant = await kit.enrolledMerchant();
+  paid = await kit.activePurchase(merchant);
+  registered = await kit.createPurchase(merchant);
+  registration = await kit.act("merchant", "purchase", registered.id, "register");
+  await kit.act("buyer", "purchase", paid.id, "approve");
+  const { contracts } = kit.sandbox.description;
   const data = encodeFunctionData({
     abi: purchaseRegistrarAbi,
     functionName: "payBatch",
     args: [[paid, registered].map(({ commitment }): Hex => commitment.hash as Hex), [1_000n, 2_000n]],
   });
-  batch = (await stage.wallet("buyer").send({ to: contracts.registrar, data })).transactionHash;
-  mark = await stage.sandbox.snapshot();
+  batch = (await kit.wallet("buyer").send({ to: contracts.registrar, data })).transactionHash;
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 const submissions: { readonly [route: string]: () => Promise<Answer> } = {
-  "operation 10": async () => await stage.post(stage.path(`/purchases/${paid.id}/reconcile`), {}),
+  "operation 10": async () => await kit.post(kit.path(`/purchases/${paid.id}/reconcile`), {}),
   "the wallet route": async () =>
-    await stage.post(`/wallet/${stage.program}/purchase/${paid.id}`, {
+    await kit.post(`/wallet/${kit.program}/purchase/${paid.id}`, {
       action: "pay",
       transaction_hash: batch,
     }),
@@ -61,7 +62,7 @@ test.each(Object.entries(submissions))(
         `The batch also pays ${registered.id}, which is created, and a batch is recorded as a whole. ` +
         `Take that purchase's next step first: it is under "allowed".`,
     });
-    const confirmed = await stage.post(stage.path(`/purchases/${registered.id}/registration`), {
+    const confirmed = await kit.post(kit.path(`/purchases/${registered.id}/registration`), {
       transaction_hash: registration,
     });
     expect(confirmed.status).toBe(200);

@@ -2,54 +2,55 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { toTimestamp } from "../../../protocol/time.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "deadlines", receiptTimeoutMs: 30_000 });
-  merchant = await stage.enrolledMerchant();
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "deadlines", receiptTimeoutMs: 30_000 });
+  merchant = await kit.enrolledMerchant();
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 async function activate({ id, commitment }: Schema<"Purchase">): Promise<Answer> {
-  return await stage.post(stage.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash });
+  return await kit.post(kit.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash });
 }
 
 /** Sends a request once the newest block has this time, so that the next one comes a second later. */
 async function at(timestamp: number): Promise<void> {
-  await stage.sandbox.clock.travelTo(timestamp);
-  await stage.renew();
+  await kit.sandbox.clock.travelTo(timestamp);
+  await kit.renew();
 }
 
 async function relayed() {
-  const { relayer, chain } = stage.sandbox;
-  const { data } = await stage.api.GET("/v1/routing/programs/{program}", {
-    params: { path: { program: stage.program } },
+  const { relayer, chain } = kit.sandbox;
+  const { data } = await kit.api.GET("/v1/routing/programs/{program}", {
+    params: { path: { program: kit.program } },
   });
   const registrar = data?.keys.registrar.address;
   if (registrar === undefined) throw new Error("A program has a registrar.");
   return {
-    operations: await relayer.list(stage.program, { limit: 100 }),
+    operations: await relayer.list(kit.program, { limit: 100 }),
     nonce: await chain.client.getTransactionCount({ address: `0x${registrar.slice(2)}` }),
-    budget: await relayer.budget(stage.program),
+    budget: await relayer.budget(kit.program),
   };
 }
 
 describe("an offer", () => {
   test("that the next block would have one second late is refused before anything is relayed", async () => {
-    const purchase = await stage.createPurchase(merchant);
+    const purchase = await kit.createPurchase(merchant);
     const { offer_deadline } = purchase.deadlines;
     await at(offer_deadline);
     const before = await relayed();
@@ -63,16 +64,16 @@ describe("an offer", () => {
   });
 
   test("that the next block has in the last second of its deadline is made", async () => {
-    const purchase = await stage.createPurchase(merchant);
+    const purchase = await kit.createPurchase(merchant);
     await at(purchase.deadlines.offer_deadline - 1);
     const made = await activate(purchase);
     expect(made.status, made.text).toBe(200);
   });
 
   test("that the next block would have after the registrar's bounds have ended is refused before anything is relayed", async () => {
-    const purchase = await stage.createPurchase(merchant);
-    const validUntil = (await stage.sandbox.clock.now()) + 60;
-    await settled(await stage.setBounds({ validUntil: BigInt(validUntil) }));
+    const purchase = await kit.createPurchase(merchant);
+    const validUntil = (await kit.sandbox.clock.now()) + 60;
+    await settled(await kit.setBounds({ validUntil: BigInt(validUntil) }));
     await at(validUntil);
     const before = await relayed();
     const refused = await activate(purchase);
@@ -86,18 +87,18 @@ describe("an offer", () => {
   });
 
   test("that the next block has in the last second of the registrar's bounds is made", async () => {
-    const purchase = await stage.createPurchase(merchant);
-    const validUntil = (await stage.sandbox.clock.now()) + 60;
-    await settled(await stage.setBounds({ validUntil: BigInt(validUntil) }));
+    const purchase = await kit.createPurchase(merchant);
+    const validUntil = (await kit.sandbox.clock.now()) + 60;
+    await settled(await kit.setBounds({ validUntil: BigInt(validUntil) }));
     await at(validUntil - 1);
     const made = await activate(purchase);
     expect(made.status, made.text).toBe(200);
   });
 
   test("that was accepted in time and would now be late is refused without a nonce, and its reservation is released", async () => {
-    const purchase = await stage.createPurchase(merchant);
+    const purchase = await kit.createPurchase(merchant);
     const before = await relayed();
-    stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+    kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
     expect((await activate(purchase)).status).toBe(202);
     expect((await relayed()).budget.reserved_wei).not.toBe("0");
     await at(purchase.deadlines.offer_deadline);
@@ -109,9 +110,9 @@ describe("an offer", () => {
   });
 
   test("whose transaction is mined late is refused with the revert, costs its gas once, and is sent no second time", async () => {
-    const purchase = await stage.createPurchase(merchant);
+    const purchase = await kit.createPurchase(merchant);
     const { offer_deadline } = purchase.deadlines;
-    const late = await stage.behind(
+    const late = await kit.behind(
       async () => [],
       async () => await activate(purchase),
       async () => await at(offer_deadline + 1),
@@ -136,35 +137,35 @@ describe("an offer", () => {
 
   describe("that is refused for bounds that have ended keeps the key that it began under: the success of another key is its answer", () => {
     const endBounds = async () => {
-      const now = await stage.sandbox.clock.now();
-      return await stage.setBounds({ validUntil: BigInt(now) });
+      const now = await kit.sandbox.clock.now();
+      return await kit.setBounds({ validUntil: BigInt(now) });
     };
 
     test.each<[string, (offer: () => Promise<Answer>) => Promise<Answer>]>([
       [
         "when its transaction reverted",
-        async (offer) => await stage.behind(async () => [await endBounds()], offer),
+        async (offer) => await kit.behind(async () => [await endBounds()], offer),
       ],
       [
         "when it was accepted in time and nothing was sent",
         async (offer) => {
-          stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+          kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
           expect((await offer()).status).toBe(202);
           await settled(await endBounds());
           return await offer();
         },
       ],
     ])("%s", async (_, refuse) => {
-      const { id, commitment, deadlines } = await stage.createPurchase(merchant);
+      const { id, commitment, deadlines } = await kit.createPurchase(merchant);
       const offer = async (key: string) =>
-        await stage.post(
-          stage.path(`/purchases/${id}/activate`),
+        await kit.post(
+          kit.path(`/purchases/${id}/activate`),
           { commitment_hash: commitment.hash },
           { "Idempotency-Key": key },
         );
       const refused = await refuse(async () => await offer("offer-key-1"));
       expect([refused.status, problem(refused).code]).toEqual([409, "registrar_bound_exceeded"]);
-      await settled(await stage.setBounds({ validUntil: BigInt(deadlines.claim_deadline) }));
+      await settled(await kit.setBounds({ validUntil: BigInt(deadlines.claim_deadline) }));
       const made = await offer("offer-key-2");
       expect(made.status, made.text).toBe(200);
       const again = await offer("offer-key-1");
@@ -179,10 +180,10 @@ describe("an offer", () => {
   });
 
   test("whose transaction meets bounds that have ended is refused with the revert, and made once they allow it", async () => {
-    const purchase = await stage.createPurchase(merchant);
-    const now = await stage.sandbox.clock.now();
-    const late = await stage.behind(
-      async () => [await stage.setBounds({ validUntil: BigInt(now) })],
+    const purchase = await kit.createPurchase(merchant);
+    const now = await kit.sandbox.clock.now();
+    const late = await kit.behind(
+      async () => [await kit.setBounds({ validUntil: BigInt(now) })],
       async () => await activate(purchase),
     );
     expect(late.status, late.text).toBe(409);
@@ -191,7 +192,7 @@ describe("an offer", () => {
       detail: `The registrar's bounds did not allow this offer of 25000000: the bounds were valid until ${toTimestamp(now)}.`,
       revert: { name: "DeadlinePassed" },
     });
-    await settled(await stage.setBounds({ validUntil: BigInt(purchase.deadlines.claim_deadline) }));
+    await settled(await kit.setBounds({ validUntil: BigInt(purchase.deadlines.claim_deadline) }));
     const made = await activate(purchase);
     expect(made.status, made.text).toBe(200);
     expect(JSON.parse(made.text).operation).toMatchObject({ attempt: 2, hashes: { length: 2 } });
@@ -199,5 +200,5 @@ describe("an offer", () => {
 });
 
 async function settled(hash: Hex): Promise<void> {
-  expect((await stage.wallet("deployer").receipt(hash)).status).toBe("success");
+  expect((await kit.wallet("deployer").receipt(hash)).status).toBe("success");
 }

@@ -1,45 +1,46 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { fromTimestamp, toTimestamp } from "../../../protocol/time.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "decisions" });
-  merchant = await stage.enrolledMerchant();
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "decisions" });
+  merchant = await kit.enrolledMerchant();
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** An active purchase of 25 USDC that was paid in two parts, of 10 and of 15, and reconciled. */
 async function paidInParts() {
-  const purchase = await stage.activePurchase(merchant);
-  await stage.act("buyer", "purchase", purchase.id, "approve");
+  const purchase = await kit.activePurchase(merchant);
+  await kit.act("buyer", "purchase", purchase.id, "approve");
   for (const amount of ["10000000", "15000000"])
-    await stage.act("buyer", "purchase", purchase.id, "pay", { amount });
-  await stage.reconcile(purchase);
+    await kit.act("buyer", "purchase", purchase.id, "pay", { amount });
+  await kit.reconcile(purchase);
   return purchase;
 }
 
 async function decide(purchase: Schema<"Purchase">, body: Schema<"RecordDecision">): Promise<Answer> {
-  return await stage.post(stage.path(`/purchases/${purchase.id}/decisions`), body);
+  return await kit.post(kit.path(`/purchases/${purchase.id}/decisions`), body);
 }
 
 /** The transaction of a claim, as its wallet sent it, so that it can be sent again after a reorg. */
 async function signedClaim(purchase: Schema<"Purchase">, amount?: string) {
-  const body = await stage.claimBody(purchase, amount);
-  const { client } = stage.sandbox.chain;
+  const body = await kit.claimBody(purchase, amount);
+  const { client } = kit.sandbox.chain;
   const raw = await client.request<{
     Method: "eth_getRawTransactionByHash";
     Parameters: [string];
@@ -52,17 +53,17 @@ async function signedClaim(purchase: Schema<"Purchase">, amount?: string) {
 }
 
 async function file(purchase: Schema<"Purchase">, body: Schema<"FileClaim">): Promise<Answer> {
-  return await stage.post(stage.path(`/purchases/${purchase.id}/claims`), body);
+  return await kit.post(kit.path(`/purchases/${purchase.id}/claims`), body);
 }
 
 describe("a decision after a reorg", () => {
   test("that removed the payment and the claim is refused, and taken once both are back", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const { body, sendAgain } = await signedClaim(purchase);
     const claim: Schema<"Claim"> = JSON.parse((await file(purchase, body)).text);
-    const decision = stage.decision(purchase, claim);
-    await stage.reorg(2);
-    const before = await stage.digest();
+    const decision = kit.decision(purchase, claim);
+    await kit.reorg(2);
+    const before = await kit.digest();
 
     const refused = await decide(purchase, decision);
     expect(refused.status, refused.text).toBe(409);
@@ -72,14 +73,14 @@ describe("a decision after a reorg", () => {
       transaction_hash: claim.transaction_hash,
       binding: { accepted: false },
     });
-    expect(await stage.digest()).toBe(before);
+    expect(await kit.digest()).toBe(before);
 
-    await stage.act("buyer", "purchase", purchase.id, "pay");
+    await kit.act("buyer", "purchase", purchase.id, "pay");
     await sendAgain();
     const unreconciled = await decide(purchase, decision);
     expect(unreconciled.status).toBe(409);
     expect(problem(unreconciled)).toMatchObject({ code: "state_conflict", current_state: "claimed" });
-    await stage.reconcile(purchase);
+    await kit.reconcile(purchase);
     const taken = await decide(purchase, decision);
     expect(taken.status, taken.text).toBe(201);
   });
@@ -88,9 +89,9 @@ describe("a decision after a reorg", () => {
     const purchase = await paidInParts();
     const { body, sendAgain } = await signedClaim(purchase, "25000000");
     const claim: Schema<"Claim"> = JSON.parse((await file(purchase, body)).text);
-    const decision = stage.decision(purchase, claim, { award: "25000000" });
-    await stage.reorg(3);
-    await stage.act("buyer", "purchase", purchase.id, "pay", { amount: "10000000" });
+    const decision = kit.decision(purchase, claim, { award: "25000000" });
+    await kit.reorg(3);
+    await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "10000000" });
     await sendAgain();
 
     const refused = await decide(purchase, decision);
@@ -103,7 +104,7 @@ describe("a decision after a reorg", () => {
       allowed: ["reconcile"],
       reverted: [{ amount: "10000000" }, { amount: "15000000" }],
     });
-    await stage.reconcile(purchase);
+    await kit.reconcile(purchase);
     const above = await decide(purchase, decision);
     expect(above.status).toBe(422);
     expect(problem(above)).toMatchObject({
@@ -116,15 +117,15 @@ describe("a decision after a reorg", () => {
         },
       ],
     });
-    const taken = await decide(purchase, stage.decision(purchase, claim, { award: "10000000" }));
+    const taken = await decide(purchase, kit.decision(purchase, claim, { award: "10000000" }));
     expect(taken.status, taken.text).toBe(201);
   });
 
   test("that removed the claim is refused also when it denies", async () => {
-    const purchase = await stage.paidPurchase(merchant);
-    const claim = await stage.claim(purchase);
-    await stage.reorg(1);
-    const denial = stage.decision(purchase, claim, { outcome: "denied", award: "0" });
+    const purchase = await kit.paidPurchase(merchant);
+    const claim = await kit.claim(purchase);
+    await kit.reorg(1);
+    const denial = kit.decision(purchase, claim, { outcome: "denied", award: "0" });
     const refused = await decide(purchase, denial);
     expect([refused.status, problem(refused).code]).toEqual([409, "transaction_not_found"]);
   });
@@ -132,9 +133,9 @@ describe("a decision after a reorg", () => {
 
 test("a claim on payments that a reorg removed is refused until the purchase is reconciled", async () => {
   const purchase = await paidInParts();
-  await stage.reorg(1);
+  await kit.reorg(1);
   const claim = { amount: 25_000_000n, reason: "Arrived broken." };
-  const { body } = await stage.sandbox.wallets.beneficiary.claim(purchase, claim);
+  const { body } = await kit.sandbox.wallets.beneficiary.claim(purchase, claim);
   const refused = await file(purchase, body);
   expect(refused.status, refused.text).toBe(409);
   expect(problem(refused)).toMatchObject({
@@ -145,17 +146,17 @@ test("a claim on payments that a reorg removed is refused until the purchase is 
     allowed: ["reconcile"],
     reverted: [{ amount: "15000000" }],
   });
-  await stage.reconcile(purchase);
+  await kit.reconcile(purchase);
   const above = await file(purchase, body);
   expect(above.status).toBe(422);
   expect(problem(above).errors).toMatchObject([{ pointer: "/requested_amount", code: "above_paid" }]);
 });
 
 test("a decision names the claim of its purchase", async () => {
-  const [purchase, other] = [await stage.paidPurchase(merchant), await stage.paidPurchase(merchant)];
-  const claim = await stage.claim(purchase);
-  const foreign = await stage.claim(other);
-  const refused = await decide(purchase, stage.decision(purchase, { ...claim, id: foreign.id }));
+  const [purchase, other] = [await kit.paidPurchase(merchant), await kit.paidPurchase(merchant)];
+  const claim = await kit.claim(purchase);
+  const foreign = await kit.claim(other);
+  const refused = await decide(purchase, kit.decision(purchase, { ...claim, id: foreign.id }));
   expect(refused.status, refused.text).toBe(404);
   expect(problem(refused)).toMatchObject({
     code: "not_found",
@@ -171,9 +172,9 @@ describe("the award", () => {
   ] as const)(
     "of a claim over 10000000 that is %s with %s is refused",
     async (outcome, award, code, detail) => {
-      const purchase = await stage.paidPurchase(merchant);
-      const claim = await stage.claim(purchase);
-      const refused = await decide(purchase, stage.decision(purchase, claim, { outcome, award }));
+      const purchase = await kit.paidPurchase(merchant);
+      const claim = await kit.claim(purchase);
+      const refused = await decide(purchase, kit.decision(purchase, claim, { outcome, award }));
       expect(refused.status, refused.text).toBe(422);
       expect(problem(refused)).toMatchObject({
         code: "validation_failed",
@@ -187,9 +188,9 @@ describe("the award", () => {
     ["approved", "1"],
     ["approved", "10000000"],
   ] as const)("of a claim over 10000000 that is %s with %s is taken", async (outcome, award) => {
-    const purchase = await stage.paidPurchase(merchant);
-    const claim = await stage.claim(purchase);
-    const taken = await decide(purchase, stage.decision(purchase, claim, { outcome, award }));
+    const purchase = await kit.paidPurchase(merchant);
+    const claim = await kit.claim(purchase);
+    const taken = await decide(purchase, kit.decision(purchase, claim, { outcome, award }));
     expect(taken.status, taken.text).toBe(201);
     expect(JSON.parse(taken.text)).toMatchObject({ outcome, award });
   });
@@ -200,11 +201,11 @@ describe("decided_at", () => {
     ["one second from now", 1, "later_than_now"],
     ["five minutes from now", 300, "later_than_now"],
   ])("%s is refused", async (_, seconds, code) => {
-    const purchase = await stage.paidPurchase(merchant);
-    const claim = await stage.claim(purchase);
-    const now = await stage.sandbox.clock.now();
+    const purchase = await kit.paidPurchase(merchant);
+    const claim = await kit.claim(purchase);
+    const now = await kit.sandbox.clock.now();
     const decided_at = toTimestamp(now + seconds);
-    const refused = await decide(purchase, stage.decision(purchase, claim, { decided_at }));
+    const refused = await decide(purchase, kit.decision(purchase, claim, { decided_at }));
     expect(refused.status, refused.text).toBe(422);
     expect(problem(refused)).toMatchObject({
       code: "timestamp_out_of_tolerance",
@@ -216,11 +217,11 @@ describe("decided_at", () => {
     ["a second", "Z"],
     ["a tenth of a second", ".9Z"],
   ])("%s before the claim is refused with the time of the claim", async (_, end) => {
-    const purchase = await stage.paidPurchase(merchant);
-    const claim = await stage.claim(purchase);
-    await stage.sandbox.clock.travel({ seconds: 60 });
+    const purchase = await kit.paidPurchase(merchant);
+    const claim = await kit.claim(purchase);
+    await kit.sandbox.clock.travel({ seconds: 60 });
     const decided_at = toTimestamp(fromTimestamp(claim.created_at) - 1).replace("Z", end);
-    const refused = await decide(purchase, stage.decision(purchase, claim, { decided_at }));
+    const refused = await decide(purchase, kit.decision(purchase, claim, { decided_at }));
     expect(refused.status, refused.text).toBe(422);
     expect(problem(refused)).toMatchObject({
       code: "timestamp_out_of_tolerance",
@@ -239,12 +240,12 @@ describe("decided_at", () => {
     ["of the time now", "now", "Z"],
     ["within the second that it is now", "now", ".999Z"],
   ] as const)("%s is taken", async (_, which, end) => {
-    const purchase = await stage.paidPurchase(merchant);
-    const claim = await stage.claim(purchase);
-    await stage.sandbox.clock.travel({ seconds: 60 });
-    const time = which === "claim" ? claim.created_at : toTimestamp(await stage.sandbox.clock.now());
+    const purchase = await kit.paidPurchase(merchant);
+    const claim = await kit.claim(purchase);
+    await kit.sandbox.clock.travel({ seconds: 60 });
+    const time = which === "claim" ? claim.created_at : toTimestamp(await kit.sandbox.clock.now());
     const decided_at = time.replace("Z", end);
-    const taken = await decide(purchase, stage.decision(purchase, claim, { decided_at }));
+    const taken = await decide(purchase, kit.decision(purchase, claim, { decided_at }));
     expect(taken.status, taken.text).toBe(201);
   });
 });

@@ -1,60 +1,61 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { toTimestamp } from "../../../protocol/time.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, present, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 type Merchant = Schema<"Merchant">;
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Merchant;
 let purchase: Schema<"Purchase">;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "enrollments", receiptTimeoutMs: 30_000 });
-  merchant = await stage.enrolledMerchant("1000000000");
-  purchase = await stage.createPurchase(merchant);
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "enrollments", receiptTimeoutMs: 30_000 });
+  merchant = await kit.enrolledMerchant("1000000000");
+  purchase = await kit.createPurchase(merchant);
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** Has the wallet revoke an enrollment, and says when that was. */
 async function revoke(which: Pick<Merchant, "program" | "id"> = merchant): Promise<string> {
-  await stage.sandbox.wallets.merchant.revokeFunding(which);
-  return toTimestamp(await stage.sandbox.clock.now());
+  await kit.sandbox.wallets.merchant.revokeFunding(which);
+  return toTimestamp(await kit.sandbox.clock.now());
 }
 
 async function create(under: Pick<Merchant, "id"> = merchant, amount = "1000"): Promise<Answer> {
-  return await stage.post(stage.path("/purchases"), {
+  return await kit.post(kit.path("/purchases"), {
     merchant_id: under.id,
-    buyer: stage.wallet("buyer").address,
+    buyer: kit.wallet("buyer").address,
     amount,
     terms: {},
   });
 }
 
 async function activate(): Promise<Answer> {
-  return await stage.post(stage.path(`/purchases/${purchase.id}/activate`), {
+  return await kit.post(kit.path(`/purchases/${purchase.id}/activate`), {
     commitment_hash: purchase.commitment.hash,
   });
 }
 
 async function confirm(which: Pick<Merchant, "id">, body: object): Promise<Answer> {
-  return await stage.post(stage.path(`/merchants/${which.id}/enrollment`), body);
+  return await kit.post(kit.path(`/merchants/${which.id}/enrollment`), body);
 }
 
 /** Enrolls the wallet as another merchant, and confirms that. */
 async function enrollAnew(): Promise<Merchant> {
-  const newer = await stage.createMerchant();
-  const { body } = await stage.sandbox.wallets.merchant.enroll(newer);
+  const newer = await kit.createMerchant();
+  const { body } = await kit.sandbox.wallets.merchant.enroll(newer);
   const answer = await confirm(newer, body);
   expect(answer.status, answer.text).toBe(200);
   return newer;
@@ -62,12 +63,12 @@ async function enrollAnew(): Promise<Merchant> {
 
 /** Has a reorg remove the newest transaction of the merchant's wallet. */
 async function removeNewest(): Promise<void> {
-  await stage.reorg(1);
+  await kit.reorg(1);
 }
 
 async function relayed(): Promise<number> {
-  const params = { path: { program: stage.program } };
-  return present(await stage.api.GET("/v1/routing/programs/{program}/transactions", { params })).data.length;
+  const params = { path: { program: kit.program } };
+  return present(await kit.api.GET("/v1/routing/programs/{program}/transactions", { params })).data.length;
 }
 
 function expectNotEnrolled(answer: Answer, expected: { detail: string; retryable: boolean }): void {
@@ -77,7 +78,7 @@ function expectNotEnrolled(answer: Answer, expected: { detail: string; retryable
 
 describe("a purchase of a merchant", () => {
   test("whose enrollment is not confirmed is refused, and can be repeated once it is", async () => {
-    const pending = await stage.createMerchant("1000", "other_merchant");
+    const pending = await kit.createMerchant("1000", "other_merchant");
     const refused = await create(pending);
     expectNotEnrolled(refused, {
       detail: `${pending.id} is pending; its wallet has to enroll first.`,
@@ -89,8 +90,8 @@ describe("a purchase of a merchant", () => {
   });
 
   test("whose wallet has enrolled is refused with what is left to do until operation 5 confirms that", async () => {
-    const pending = await stage.createMerchant("1000", "other_merchant");
-    const { body } = await stage.sandbox.wallets.other_merchant.enroll(pending);
+    const pending = await kit.createMerchant("1000", "other_merchant");
+    const { body } = await kit.sandbox.wallets.other_merchant.enroll(pending);
     expectNotEnrolled(await create(pending), {
       detail: `The wallet of ${pending.id} has enrolled, which is not confirmed. Confirm it with operation 5, then send the identical request again.`,
       retryable: true,
@@ -100,12 +101,12 @@ describe("a purchase of a merchant", () => {
   });
 
   test("whose funding has ended is refused for that, not for its deadlines", async () => {
-    await stage.sandbox.clock.travelTo(merchant.funding.valid_until - 100);
-    await stage.renew();
+    await kit.sandbox.clock.travelTo(merchant.funding.valid_until - 100);
+    await kit.renew();
     const at = async (claim_deadline: number) =>
-      await stage.post(stage.path("/purchases"), {
+      await kit.post(kit.path("/purchases"), {
         merchant_id: merchant.id,
-        buyer: stage.wallet("buyer").address,
+        buyer: kit.wallet("buyer").address,
         amount: "1000",
         terms: {},
         offer_deadline: claim_deadline,
@@ -113,7 +114,7 @@ describe("a purchase of a merchant", () => {
         claim_deadline,
       });
     expect((await at(merchant.funding.valid_until)).status).toBe(201);
-    await stage.sandbox.clock.travelTo(merchant.funding.valid_until);
+    await kit.sandbox.clock.travelTo(merchant.funding.valid_until);
     const refused = await create();
     const ended = toTimestamp(merchant.funding.valid_until);
     expect(refused.status, refused.text).toBe(422);
@@ -131,14 +132,14 @@ describe("a purchase of a merchant", () => {
 
   test("that has revoked its enrollment is refused, with the time and what to do, and a repeat is of no use", async () => {
     const at = await revoke();
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     const refused = await create();
     expectNotEnrolled(refused, {
       detail: `The wallet of ${merchant.id} revoked its enrollment at ${at}. Create a new merchant for the wallet with operation 4, and the purchase under that one.`,
       retryable: false,
     });
     expect(problem(refused).errors).toMatchObject([{ pointer: "/merchant_id", code: "not_enrolled" }]);
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("that has revoked its enrollment is refused with the merchant that the wallet is enrolled as now", async () => {
@@ -159,9 +160,9 @@ describe("a purchase of a merchant", () => {
   });
 
   test("of more than its refunds have left of the cap is refused with that figure", async () => {
-    await stage.act("merchant", "merchant", merchant.id, "fund");
-    const { purchase: refunded, decision } = await stage.approvedPurchase(merchant);
-    const done = await stage.post(stage.path(`/purchases/${refunded.id}/refunds`), {
+    await kit.act("merchant", "merchant", merchant.id, "fund");
+    const { purchase: refunded, decision } = await kit.approvedPurchase(merchant);
+    const done = await kit.post(kit.path(`/purchases/${refunded.id}/refunds`), {
       decision_id: decision.id,
     });
     expect(done.status, done.text).toBe(201);
@@ -188,13 +189,13 @@ describe("the activation of a purchase", () => {
 
   test("succeeds once the wallet is enrolled as another merchant, and once a reorg removes the revocation", async () => {
     await revoke();
-    const revoked = await stage.sandbox.snapshot();
+    const revoked = await kit.sandbox.snapshot();
     expect((await activate()).status).toBe(409);
     await enrollAnew();
     const covered = await activate();
     expect(covered.status, covered.text).toBe(200);
     await revoked.restore();
-    await stage.renew();
+    await kit.renew();
     expect((await activate()).status).toBe(409);
     await removeNewest();
     const unrevoked = await activate();
@@ -203,9 +204,9 @@ describe("the activation of a purchase", () => {
 
   test("that meets a revocation in its block is told so with the revert", async () => {
     const { id, program } = merchant;
-    const { client } = stage.sandbox.chain;
+    const { client } = kit.sandbox.chain;
     await client.setAutomine(false);
-    const revoking = stage.sandbox.wallets.merchant.revokeFunding({ id, program });
+    const revoking = kit.sandbox.wallets.merchant.revokeFunding({ id, program });
     await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(1);
     const asked = activate();
     await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(2);
@@ -213,7 +214,7 @@ describe("the activation of a purchase", () => {
     await client.setAutomine(true);
     await revoking;
     const refused = await asked;
-    const at = toTimestamp(await stage.sandbox.clock.now());
+    const at = toTimestamp(await kit.sandbox.clock.now());
     expectNotEnrolled(refused, {
       detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send the identical request again.`,
       retryable: true,
@@ -226,7 +227,7 @@ describe("the activation of a purchase", () => {
 
   test("by the merchant is not offered after a revocation, with the reason", async () => {
     await revoke();
-    expect(await stage.action("purchase", purchase.id, "register")).toMatchObject({
+    expect(await kit.action("purchase", purchase.id, "register")).toMatchObject({
       allowed: false,
       why_not:
         "The transaction would revert: The merchant's wallet has no enrollment in the program, or has revoked it.",
@@ -241,13 +242,13 @@ describe("the enrollment of a merchant", () => {
   test("that was revoked before it was confirmed is not confirmed", async () => {
     const pending = await (async () => {
       await revoke();
-      return await stage.createMerchant();
+      return await kit.createMerchant();
     })();
-    const { body } = await stage.sandbox.wallets.merchant.enroll(pending);
+    const { body } = await kit.sandbox.wallets.merchant.enroll(pending);
     const at = await revoke(pending);
     for (const refused of [
       await confirm(pending, body),
-      await stage.post(`/wallet/${stage.program}/merchant/${pending.id}`, { action: "enroll", ...body }),
+      await kit.post(`/wallet/${kit.program}/merchant/${pending.id}`, { action: "enroll", ...body }),
     ]) {
       expect(refused.status, refused.text).toBe(409);
       expect(problem(refused)).toMatchObject({
@@ -260,8 +261,8 @@ describe("the enrollment of a merchant", () => {
   });
 
   test.each([0, 1])("that is signed with v = %i is refused for that", async (v) => {
-    const pending = await stage.createMerchant("1000", "other_merchant");
-    const { body } = await stage.sandbox.wallets.other_merchant.enroll(pending);
+    const pending = await kit.createMerchant("1000", "other_merchant");
+    const { body } = await kit.sandbox.wallets.other_merchant.enroll(pending);
     const refused = await confirm(pending, { ...body, signature: `${body.signature.slice(0, 130)}0${v}` });
     expect(refused.status, refused.text).toBe(422);
     expect(problem(refused)).toMatchObject({
@@ -273,7 +274,7 @@ describe("the enrollment of a merchant", () => {
 
   test("that was revoked after it was confirmed is told as revoked, not as done already", async () => {
     const at = await revoke();
-    expect(await stage.action("merchant", merchant.id, "enroll")).toMatchObject({
+    expect(await kit.action("merchant", merchant.id, "enroll")).toMatchObject({
       allowed: false,
       why_not: `The transaction would revert: The merchant has enrolled before, and can only once. Operation 5 would refuse it: ${revokedDetail(at)}`,
     });
@@ -298,8 +299,8 @@ describe("the enrollment of a merchant", () => {
       detail: expect.stringContaining(`The wallet of ${merchant.id} revoked its enrollment`),
       retryable: true,
     });
-    expect(await stage.action("merchant", id, "enroll")).toMatchObject({ allowed: true, why_not: null });
-    const { transactionHash } = await stage.wallet("merchant").send(enrollment.transaction);
+    expect(await kit.action("merchant", id, "enroll")).toMatchObject({ allowed: true, why_not: null });
+    const { transactionHash } = await kit.wallet("merchant").send(enrollment.transaction);
     expect((await create({ id })).status).toBe(201);
     expect((await activate()).status).toBe(200);
     expect(problem(await confirm({ id }, { transaction_hash: transactionHash }))).toMatchObject({

@@ -2,34 +2,35 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { payCall } from "../../../protocol/call.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { present, type Schema, Stage } from "../stage.ts";
+import { present, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let mark: Snapshot;
 let merchant: Schema<"Merchant">;
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "figures" });
-  merchant = await stage.enrolledMerchant();
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "figures" });
+  merchant = await kit.enrolledMerchant();
+  mark = await kit.sandbox.snapshot();
 });
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
-afterAll(async () => await stage[Symbol.asyncDispose]());
+afterAll(async () => await kit[Symbol.asyncDispose]());
 
 async function read({ id }: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Purchase">> {
   return present(
-    await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
-      params: { path: { program: stage.program, id } },
+    await kit.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+      params: { path: { program: kit.program, id } },
     }),
   );
 }
 
 /** A purchase with a deadline each hundred seconds from now. */
 async function create(): Promise<Schema<"Purchase">> {
-  const now = await stage.sandbox.clock.now();
-  return await stage.createPurchase(merchant, {
+  const now = await kit.sandbox.clock.now();
+  return await kit.createPurchase(merchant, {
     offer_deadline: now + 100,
     pay_deadline: now + 200,
     claim_deadline: now + 300,
@@ -38,7 +39,7 @@ async function create(): Promise<Schema<"Purchase">> {
 
 /** Whether a purchase is expired at a time. */
 async function expiredAt(purchase: Schema<"Purchase">, time: number): Promise<boolean> {
-  await stage.sandbox.clock.travelTo(time);
+  await kit.sandbox.clock.travelTo(time);
   const { expired, figures } = await read(purchase);
   expect(Date.parse(figures.as_of.timestamp) / 1000).toBe(time);
   return expired;
@@ -54,7 +55,7 @@ describe("a purchase is expired", () => {
   });
 
   test("from the second after its payment deadline while it is active and unpaid", async () => {
-    const purchase = await stage.activate(await create());
+    const purchase = await kit.activate(await create());
     const { offer_deadline, pay_deadline } = purchase.deadlines;
     expect(await expiredAt(purchase, offer_deadline + 1)).toBe(false);
     expect(await expiredAt(purchase, pay_deadline)).toBe(false);
@@ -62,9 +63,9 @@ describe("a purchase is expired", () => {
   });
 
   test("never once a part of it is paid", async () => {
-    const purchase = await stage.activate(await create());
-    await stage.act("buyer", "purchase", purchase.id, "approve", { amount: "1" });
-    await stage.act("buyer", "purchase", purchase.id, "pay", { amount: "1" });
+    const purchase = await kit.activate(await create());
+    await kit.act("buyer", "purchase", purchase.id, "approve", { amount: "1" });
+    await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "1" });
     const { pay_deadline, claim_deadline } = purchase.deadlines;
     expect(await expiredAt(purchase, pay_deadline + 1)).toBe(false);
     expect(await expiredAt(purchase, claim_deadline + 1)).toBe(false);
@@ -77,12 +78,12 @@ async function sendPayments(
   amounts: readonly bigint[],
   blocks: "one block" | "a block each",
 ): Promise<Hex[]> {
-  const { client } = stage.sandbox.chain;
-  const { registrar } = stage.sandbox.description.contracts;
+  const { client } = kit.sandbox.chain;
+  const { registrar } = kit.sandbox.description.contracts;
   await client.setAutomine(false);
   const hashes: Hex[] = [];
   for (const amount of amounts) {
-    hashes.push(await stage.wallet("buyer").submit(payCall(registrar, commitment.hash, amount)));
+    hashes.push(await kit.wallet("buyer").submit(payCall(registrar, commitment.hash, amount)));
     if (blocks === "a block each") await client.mine({ blocks: 1 });
   }
   if (blocks === "one block") await client.mine({ blocks: 1 });
@@ -91,35 +92,35 @@ async function sendPayments(
 }
 
 test("the figures of a purchase follow every payment, and reconciled what was recorded of them", async () => {
-  const purchase = await stage.activePurchase(merchant);
+  const purchase = await kit.activePurchase(merchant);
   const figures = async () => {
     const { payment_status, figures: shown } = await read(purchase);
     const { approved, paid, outstanding, reconciled, refunded } = shown;
     return [payment_status, approved, paid, outstanding, reconciled, refunded];
   };
   expect(await figures()).toEqual(["unpaid", "0", "0", "25000000", "0", "0"]);
-  await stage.act("buyer", "purchase", purchase.id, "approve");
+  await kit.act("buyer", "purchase", purchase.id, "approve");
   expect(await figures()).toEqual(["unpaid", "25000000", "0", "25000000", "0", "0"]);
-  await stage.act("buyer", "purchase", purchase.id, "pay", { amount: "24999999" });
+  await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "24999999" });
   expect(await figures()).toEqual(["partially_paid", "1", "24999999", "1", "0", "0"]);
-  await stage.reconcile(purchase);
+  await kit.reconcile(purchase);
   expect(await figures()).toEqual(["partially_paid", "1", "24999999", "1", "24999999", "0"]);
-  await stage.act("buyer", "purchase", purchase.id, "pay");
+  await kit.act("buyer", "purchase", purchase.id, "pay");
   expect(await figures()).toEqual(["paid", "0", "25000000", "0", "24999999", "0"]);
-  await stage.reconcile(purchase);
+  await kit.reconcile(purchase);
   expect(await figures()).toEqual(["paid", "0", "25000000", "0", "25000000", "0"]);
 });
 
 test("a reconciliation of nothing new tells what is recorded already, writes nothing and causes no event", async () => {
-  const purchase = await stage.activePurchase(merchant);
-  const hash = await stage.pay(purchase);
-  const first = await stage.reconcile(purchase);
+  const purchase = await kit.activePurchase(merchant);
+  const hash = await kit.pay(purchase);
+  const first = await kit.reconcile(purchase);
   expect(first).toMatchObject({ applied: [{ transaction_hash: hash }], already_reconciled: [] });
   const events = async () =>
-    (await stage.sandbox.store.list("events", { subject: purchase.id })).map(({ value }) => value.id);
+    (await kit.sandbox.store.list("events", { subject: purchase.id })).map(({ value }) => value.id);
   expect((await events()).at(-1)).toBe(first.event_id);
   const before = await events();
-  const second = await stage.reconcile(purchase);
+  const second = await kit.reconcile(purchase);
   expect(second).toMatchObject({
     applied: [],
     already_reconciled: first.applied,
@@ -139,14 +140,14 @@ test.each([
 ] as const)(
   "of two payments in %s, number %i alone is recorded when it alone is reconciled",
   async (blocks, index) => {
-    const purchase = await stage.activePurchase(merchant);
-    await stage.act("buyer", "purchase", purchase.id, "approve");
+    const purchase = await kit.activePurchase(merchant);
+    await kit.act("buyer", "purchase", purchase.id, "approve");
     const hashes = await sendPayments(purchase, [2_000_000n, 3_000_000n], blocks);
     const hash = hashes[index];
     if (hash === undefined) throw new Error("There are two payments.");
     const { applied } = present(
-      await stage.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
-        params: stage.write(purchase.id),
+      await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+        params: kit.write(purchase.id),
         body: { transaction_hashes: [hash] },
       }),
     );

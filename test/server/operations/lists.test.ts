@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { present, problem, Stage } from "../stage.ts";
+import { present, problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 const other = "prg_other";
 const listed = z.looseObject({
@@ -16,41 +17,41 @@ const lists = {
 type ListName = keyof typeof lists;
 const names: ListName[] = ["transactions", "notification-receipts"];
 
-let stage: Stage;
+let kit: TestKit;
 const credentials = new Map<string, string>();
 /** The keys of every item, by list and program, oldest first. */
 const keys = new Map<string, string[]>();
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "lists" });
-  credentials.set(stage.program, stage.credential);
-  credentials.set(other, (await stage.issue(stage.otherAccountKey)).credential);
-  const merchant = await stage.enrolledMerchant();
-  for (let count = 0; count < lists.transactions.items; count += 1) await stage.activePurchase(merchant);
-  for (let count = 0; count < 20; count += 1) await stage.createMerchant("1000", "other_merchant");
+  kit = await TestKit.open({ seed: "lists" });
+  credentials.set(kit.program, kit.credential);
+  credentials.set(other, (await kit.issue(kit.otherAccountKey)).credential);
+  const merchant = await kit.enrolledMerchant();
+  for (let count = 0; count < lists.transactions.items; count += 1) await kit.activePurchase(merchant);
+  for (let count = 0; count < 20; count += 1) await kit.createMerchant("1000", "other_merchant");
   for (let count = 0; count < lists["notification-receipts"].items; count += 1)
     await write("/notifications", {});
   await activateElsewhere();
   await write("/notifications", {}, other);
-  for (const program of [stage.program, other])
+  for (const program of [kit.program, other])
     for (const name of names) keys.set(`${name} of ${program}`, await keysOf(name, "?limit=100", program));
 });
-afterAll(async () => await stage[Symbol.asyncDispose]());
+afterAll(async () => await kit[Symbol.asyncDispose]());
 
 function pathIn(program: string, below: string): string {
   return `/v1/routing/programs/${program}${below}`;
 }
 
-async function write(below: string, body: unknown, program = stage.program): Promise<unknown> {
+async function write(below: string, body: unknown, program = kit.program): Promise<unknown> {
   const headers = { Authorization: `Bearer ${credentials.get(program)}` };
-  const answer = await stage.post(pathIn(program, below), body, headers);
+  const answer = await kit.post(pathIn(program, below), body, headers);
   if (answer.status >= 300) throw new Error(answer.text);
   return JSON.parse(answer.text);
 }
 
 /** One active purchase of the other program. */
 async function activateElsewhere(): Promise<void> {
-  const wallet = stage.wallet("merchant");
+  const wallet = kit.wallet("merchant");
   const body = { wallet: wallet.address, name: "Corner Books", funding_cap: "1000000" };
   const created = z
     .object({
@@ -73,30 +74,30 @@ async function activateElsewhere(): Promise<void> {
     .parse(
       await write(
         "/purchases",
-        { merchant_id: created.id, buyer: stage.wallet("buyer").address, amount: "5", terms: {} },
+        { merchant_id: created.id, buyer: kit.wallet("buyer").address, amount: "5", terms: {} },
         other,
       ),
     );
   await write(`/purchases/${purchase.id}/activate`, { commitment_hash: purchase.commitment.hash }, other);
 }
 
-async function ask(name: ListName, query = "", program = stage.program) {
+async function ask(name: ListName, query = "", program = kit.program) {
   const headers = { Authorization: `Bearer ${credentials.get(program)}` };
-  return await stage.raw(pathIn(program, `/${name}${query}`), { headers });
+  return await kit.raw(pathIn(program, `/${name}${query}`), { headers });
 }
 
-async function page(name: ListName, query = "", program = stage.program) {
+async function page(name: ListName, query = "", program = kit.program) {
   const answer = await ask(name, query, program);
   expect(answer.status, answer.text).toBe(200);
   const { data, next_cursor } = listed.parse(JSON.parse(answer.text));
   return { keys: data.map((item) => item[lists[name].keyOf] ?? ""), next_cursor };
 }
 
-async function keysOf(name: ListName, query: string, program = stage.program): Promise<string[]> {
+async function keysOf(name: ListName, query: string, program = kit.program): Promise<string[]> {
   return (await page(name, query, program)).keys;
 }
 
-function all(name: ListName, program = stage.program): string[] {
+function all(name: ListName, program = kit.program): string[] {
   return keys.get(`${name} of ${program}`) ?? [];
 }
 
@@ -165,7 +166,7 @@ describe.each(names)("the list of %s", (name) => {
     ["of the same list of another program", () => all(name, other)[0]],
     ["that is made up", () => all(name)[0]?.replace(/_.*/, "_aaaaaaaaaaaaaaaaaaaa")],
     ["in another case", () => all(name)[0]?.toUpperCase()],
-    ["that names something else of the program", () => stage.program],
+    ["that names something else of the program", () => kit.program],
     ["of 200 characters", () => "a".repeat(200)],
   ])("refuses a cursor %s", async (_, cursor) => {
     const answer = await ask(name, `?cursor=${cursor()}`);
@@ -224,7 +225,7 @@ test("transactions of a status come in pages that end with it, from any transact
 });
 
 test("a list of a program without items is empty, and has no cursor", async () => {
-  await using empty = await Stage.open({ seed: "empty" });
+  await using empty = await TestKit.open({ seed: "empty" });
   for (const path of ["/transactions", "/notification-receipts"] as const)
     expect(
       present(

@@ -1,19 +1,20 @@
 import { expect, test } from "vitest";
 import { TamperedNode } from "../../../check-contract/stage/tampered-node.ts";
-import { problem, Stage } from "../stage.ts";
+import { problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 test("a key whose request the node failed after its transaction was sent stays with it, and gets its success", async () => {
   const tampered = new TamperedNode();
-  await using stage = await Stage.open({
+  await using kit = await TestKit.open({
     seed: "node-failure",
     receiptTimeoutMs: 30_000,
     adaptChain: async (chain) => tampered.adapt(chain),
   });
-  const merchant = await stage.enrolledMerchant();
-  const [first, second] = [await stage.createPurchase(merchant), await stage.createPurchase(merchant)];
+  const merchant = await kit.enrolledMerchant();
+  const [first, second] = [await kit.createPurchase(merchant), await kit.createPurchase(merchant)];
   const activate = async ({ id, commitment }: typeof first) =>
-    await stage.post(
-      stage.path(`/purchases/${id}/activate`),
+    await kit.post(
+      kit.path(`/purchases/${id}/activate`),
       { commitment_hash: commitment.hash },
       { "Idempotency-Key": "activate-1" },
     );

@@ -3,36 +3,37 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { setPausedCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { problem, type Schema, Stage } from "../stage.ts";
+import { problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "offer-bounds", receiptTimeoutMs: 30_000 });
-  merchant = await stage.enrolledMerchant();
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "offer-bounds", receiptTimeoutMs: 30_000 });
+  merchant = await kit.enrolledMerchant();
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** The program's admin sets what the operator may offer. */
-async function setBounds(change: Parameters<Stage["setBounds"]>[0]): Promise<void> {
-  const { status } = await stage.wallet("deployer").receipt(await stage.setBounds(change));
+async function setBounds(change: Parameters<TestKit["setBounds"]>[0]): Promise<void> {
+  const { status } = await kit.wallet("deployer").receipt(await kit.setBounds(change));
   expect(status).toBe("success");
 }
 
 async function refusalOf(amount: string): Promise<Schema<"Problem">> {
-  const { id, commitment } = await stage.createPurchase(merchant, { amount });
-  const answer = await stage.post(stage.path(`/purchases/${id}/activate`), {
+  const { id, commitment } = await kit.createPurchase(merchant, { amount });
+  const answer = await kit.post(kit.path(`/purchases/${id}/activate`), {
     commitment_hash: commitment.hash,
   });
   expect(answer.status).toBe(409);
@@ -50,7 +51,7 @@ test("an offer above the largest purchase is refused with that amount", async ()
 
 test("an offer above what is left of the budget is refused with what is left", async () => {
   await setBounds({ openBudget: 1_500n });
-  await stage.activate(await stage.createPurchase(merchant, { amount: "1000" }));
+  await kit.activate(await kit.createPurchase(merchant, { amount: "1000" }));
   expect((await refusalOf("501")).detail).toBe(
     "The registrar's bounds do not allow this offer of 501: 500 of the budget for open offers is left.",
   );
@@ -58,7 +59,7 @@ test("an offer above what is left of the budget is refused with what is left", a
 
 test("an offer of exactly the largest purchase is made", async () => {
   await setBounds({ maxPurchase: 1_000n });
-  expect(await stage.activate(await stage.createPurchase(merchant, { amount: "1000" }))).toMatchObject({
+  expect(await kit.activate(await kit.createPurchase(merchant, { amount: "1000" }))).toMatchObject({
     status: "active",
     route: "registrar_offer",
   });
@@ -67,14 +68,14 @@ test("an offer of exactly the largest purchase is made", async () => {
 test("an offer of exactly what is left of the budget is made", async () => {
   await setBounds({ openBudget: 1_500n });
   for (const amount of ["1000", "500"])
-    expect(await stage.activate(await stage.createPurchase(merchant, { amount }))).toMatchObject({
+    expect(await kit.activate(await kit.createPurchase(merchant, { amount }))).toMatchObject({
       status: "active",
       amount,
     });
 });
 
 test("an offer of a program whose budget was lowered below what is open is refused with nothing left", async () => {
-  await stage.activate(await stage.createPurchase(merchant, { amount: "1000" }));
+  await kit.activate(await kit.createPurchase(merchant, { amount: "1000" }));
   await setBounds({ openBudget: 999n });
   expect((await refusalOf("1")).detail).toBe(
     "The registrar's bounds do not allow this offer of 1: 0 of the budget for open offers is left.",
@@ -82,7 +83,7 @@ test("an offer of a program whose budget was lowered below what is open is refus
 });
 
 test("an offer of a paused program is refused for the pause, and not sent to the direct route", async () => {
-  await stage.sandbox.wallets.deployer.setPaused(stage.program, true);
+  await kit.sandbox.wallets.deployer.setPaused(kit.program, true);
   expect((await refusalOf("1000")).detail).toBe(
     "The registrar's bounds do not allow this offer of 1000: the program is paused, which the direct route does not avoid.",
   );
@@ -99,27 +100,26 @@ test.each<[string, string, () => Promise<Hex>]>([
   [
     "a lower budget",
     "24999999 of the budget for open offers was left",
-    async () => await stage.setBounds({ openBudget: 24_999_999n }),
+    async () => await kit.setBounds({ openBudget: 24_999_999n }),
   ],
   [
     "a lower largest purchase",
     "the largest purchase was 24999999",
-    async () => await stage.setBounds({ maxPurchase: 24_999_999n }),
+    async () => await kit.setBounds({ maxPurchase: 24_999_999n }),
   ],
   [
     "a pause",
     "the program was paused",
     async () => {
-      const { address } = stage.sandbox.chain.deployment.registrar;
-      return await stage.wallet("deployer").submit(setPausedCall(address, hashId(stage.program), true));
+      const { address } = kit.sandbox.chain.deployment.registrar;
+      return await kit.wallet("deployer").submit(setPausedCall(address, hashId(kit.program), true));
     },
   ],
 ])("an offer whose transaction meets %s is refused with what it met", async (_, met, change) => {
-  const { id, commitment } = await stage.createPurchase(merchant);
-  const refused = await stage.behind(
+  const { id, commitment } = await kit.createPurchase(merchant);
+  const refused = await kit.behind(
     async () => [await change()],
-    async () =>
-      await stage.post(stage.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash }),
+    async () => await kit.post(kit.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash }),
   );
   expect(refused.status, refused.text).toBe(409);
   expect(problem(refused)).toMatchObject({

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorizationName, type Operation } from "../../../server/http/operation.ts";
 import { operations } from "../../../server/operations/table.ts";
 import { type Scope, scopes } from "../../../server/scopes.ts";
-import { problem, Stage } from "../stage.ts";
+import { problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 // As the specification lists them.
 const specified = [
@@ -28,18 +29,18 @@ const specified = [
 const needsKey = new Set([4, 5, 6, 8, 9, 10, 11, 12, 13, 14]);
 const guarded = operations.filter(({ authorization }) => authorization.kind === "scope");
 
-let stage: Stage;
+let kit: TestKit;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "operations" });
+  kit = await TestKit.open({ seed: "operations" });
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** Asks for an operation with a body that is never right, so that nothing but the authorization is tried. */
-async function ask(operation: Operation, authorization: string | undefined, program = stage.program) {
+async function ask(operation: Operation, authorization: string | undefined, program = kit.program) {
   const path = operation.path
     .replace("{program}", program)
     .replace(
@@ -47,10 +48,10 @@ async function ask(operation: Operation, authorization: string | undefined, prog
       operation.path.includes("merchants") ? "mer_aaaaaaaaaaaaaaaaaaaa" : "pur_aaaaaaaaaaaaaaaaaaaa",
     );
   const headers = authorization === undefined ? {} : { Authorization: authorization };
-  if (operation.method === "get") return await stage.raw(path, { headers });
-  return await stage.raw(path, {
+  if (operation.method === "get") return await kit.raw(path, { headers });
+  return await kit.raw(path, {
     method: "POST",
-    headers: { ...headers, "Content-Type": "application/json", "Idempotency-Key": stage.key() },
+    headers: { ...headers, "Content-Type": "application/json", "Idempotency-Key": kit.key() },
     body: '{"never":"right"}',
   });
 }
@@ -83,7 +84,7 @@ test("exactly the program writes and the wallet writes need an Idempotency-Key",
 });
 
 test("capabilities lists every operation with its authorization", async () => {
-  const { data } = await stage.api.GET("/v1/routing/capabilities");
+  const { data } = await kit.api.GET("/v1/routing/capabilities");
   expect(
     data?.operations
       .filter(({ number }) => number !== null)
@@ -93,8 +94,8 @@ test("capabilities lists every operation with its authorization", async () => {
 
 describe.each(scopes)("a credential without %s", (scope: Scope) => {
   test("is refused by every operation that needs it, and by no other", async () => {
-    const { credential } = await stage.issue(
-      stage.accountKey,
+    const { credential } = await kit.issue(
+      kit.accountKey,
       scopes.filter((held) => held !== scope),
     );
     for (const operation of guarded) {
@@ -110,7 +111,7 @@ describe.each(scopes)("a credential without %s", (scope: Scope) => {
   });
 
   test("and with nothing else but it, every other operation refuses", async () => {
-    const { credential } = await stage.issue(stage.accountKey, [scope]);
+    const { credential } = await kit.issue(kit.accountKey, [scope]);
     for (const operation of guarded) {
       const answer = await ask(operation, `Bearer ${credential}`);
       expect(answer.status === 403, operation.id).toBe(authorizationName(operation) !== scope);
@@ -119,18 +120,18 @@ describe.each(scopes)("a credential without %s", (scope: Scope) => {
 });
 
 test("every guarded operation refuses a credential of another program", async () => {
-  const { credential } = await stage.issue(stage.otherAccountKey);
+  const { credential } = await kit.issue(kit.otherAccountKey);
   for (const operation of guarded)
     expect(problem(await ask(operation, `Bearer ${credential}`)).code, operation.id).toBe("program_mismatch");
 });
 
 test("every guarded operation refuses an account's key as a credential, and access refuses a credential", async () => {
-  const { credential } = await stage.renew();
+  const { credential } = await kit.renew();
   for (const operation of guarded)
-    expect(problem(await ask(operation, `Bearer ${stage.accountKey}`)).code, operation.id).toBe(
+    expect(problem(await ask(operation, `Bearer ${kit.accountKey}`)).code, operation.id).toBe(
       "credential_invalid",
     );
-  const access = await stage.post("/v1/routing/access", {}, { Authorization: `Bearer ${credential}` });
+  const access = await kit.post("/v1/routing/access", {}, { Authorization: `Bearer ${credential}` });
   expect(problem(access).code).toBe("credential_invalid");
 });
 
@@ -148,19 +149,19 @@ test.each([
   ["two tokens", "Bearer one two"],
   ["a token with a comma", "Bearer one,two"],
 ])("a header with %s is malformed, which RFC 6750 calls invalid_request", async (_, authorization) => {
-  const answer = await stage.raw(stage.path(""), { headers: { Authorization: authorization } });
+  const answer = await kit.raw(kit.path(""), { headers: { Authorization: authorization } });
   expect(answer.status).toBe(400);
   expect(problem(answer).code).toBe("credential_malformed");
   expect(answer.headers["www-authenticate"]).toBe('Bearer realm="routing-sandbox", error="invalid_request"');
 });
 
 test("a header that is sent twice is malformed", async () => {
-  const { credential } = await stage.renew();
+  const { credential } = await kit.renew();
   const headers = { Authorization: [`Bearer ${credential}`, `Bearer ${credential}`] };
-  expect(problem(await stage.raw(stage.path(""), { headers })).code).toBe("credential_malformed");
+  expect(problem(await kit.raw(kit.path(""), { headers })).code).toBe("credential_malformed");
 });
 
 test("authorization comes before everything that a body could say", async () => {
-  const answer = await stage.raw(stage.path("/purchases"), { method: "POST", body: "{" });
+  const answer = await kit.raw(kit.path("/purchases"), { method: "POST", body: "{" });
   expect(problem(answer).code).toBe("credential_missing");
 });

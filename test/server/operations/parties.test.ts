@@ -1,16 +1,17 @@
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { problem, type Schema, Stage } from "../stage.ts";
+import { problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "parties" });
-  merchant = await stage.enrolledMerchant();
-  start = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "parties" });
+  merchant = await kit.enrolledMerchant();
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
@@ -18,21 +19,21 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** Addresses that cannot act, and what each is called. */
 const unable: readonly [what: string, address: () => Address][] = [
   ["the zero address", () => "0x0000000000000000000000000000000000000000"],
-  ["the token contract", () => stage.sandbox.description.contracts.token],
-  ["the registrar contract", () => stage.sandbox.description.contracts.registrar],
-  ["the funding source", () => stage.sandbox.description.contracts.funding_source],
+  ["the token contract", () => kit.sandbox.description.contracts.token],
+  ["the registrar contract", () => kit.sandbox.description.contracts.registrar],
+  ["the funding source", () => kit.sandbox.description.contracts.funding_source],
   ["the operator of prg_demo", () => operatorOf("prg_demo")],
   ["the operator of prg_other", () => operatorOf("prg_other")],
 ];
 
 function operatorOf(program: string): Address {
-  const found = stage.sandbox.chain.deployment.programs.find(({ id }) => id === program);
+  const found = kit.sandbox.chain.deployment.programs.find(({ id }) => id === program);
   if (found === undefined) throw new Error(`There is no program ${program}.`);
   return found.registrar;
 }
@@ -40,8 +41,8 @@ function operatorOf(program: string): Address {
 function purchaseBody(change: Partial<Schema<"CreatePurchase">> = {}) {
   return {
     merchant_id: merchant.id,
-    buyer: stage.wallet("buyer").address,
-    beneficiary: stage.wallet("beneficiary").address,
+    buyer: kit.wallet("buyer").address,
+    beneficiary: kit.wallet("beneficiary").address,
     amount: "25000000",
     terms: {},
     ...change,
@@ -50,10 +51,10 @@ function purchaseBody(change: Partial<Schema<"CreatePurchase">> = {}) {
 
 /** The refusal of a write, which must have written nothing. */
 async function refusalOf(path: string, body: unknown) {
-  const before = await stage.digest();
-  const answer = await stage.post(stage.path(path), body);
+  const before = await kit.digest();
+  const answer = await kit.post(kit.path(path), body);
   expect(answer.status, answer.text).toBe(422);
-  expect(await stage.digest()).toBe(before);
+  expect(await kit.digest()).toBe(before);
   return problem(answer);
 }
 
@@ -87,7 +88,7 @@ describe.each(unable)("%s", (what, address) => {
 });
 
 test("a buyer that is also the beneficiary by default is named once", async () => {
-  const { beneficiary: _, ...body } = purchaseBody({ buyer: stage.sandbox.description.contracts.token });
+  const { beneficiary: _, ...body } = purchaseBody({ buyer: kit.sandbox.description.contracts.token });
   const { errors } = await refusalOf("/purchases", body);
   expect(errors?.map(({ pointer }) => pointer)).toEqual(["/buyer"]);
 });
@@ -121,26 +122,26 @@ describe("a merchant's wallet", () => {
   });
 
   test("that is enrolled on chain is refused before operation 5 has confirmed it", async () => {
-    const pending = await stage.createMerchant("1000", "other_merchant");
-    await stage.act("other_merchant", "merchant", pending.id, "enroll");
+    const pending = await kit.createMerchant("1000", "other_merchant");
+    await kit.act("other_merchant", "merchant", pending.id, "enroll");
     const { errors } = await refusalOf("/merchants", body(pending.wallet));
     expect(errors).toMatchObject([{ pointer: "/wallet", code: "already_enrolled" }]);
   });
 
   test("is taken as long as no merchant of the program has enrolled it", async () => {
-    await stage.createMerchant("1000", "other_merchant");
-    const again = await stage.post(stage.path("/merchants"), body(stage.wallet("other_merchant").address));
+    await kit.createMerchant("1000", "other_merchant");
+    const again = await kit.post(kit.path("/merchants"), body(kit.wallet("other_merchant").address));
     expect(again.status).toBe(201);
   });
 
   test("is taken again once it has revoked its funding", async () => {
-    await stage.sandbox.wallets.merchant.revokeFunding(merchant);
-    expect((await stage.post(stage.path("/merchants"), body(merchant.wallet))).status).toBe(201);
+    await kit.sandbox.wallets.merchant.revokeFunding(merchant);
+    expect((await kit.post(kit.path("/merchants"), body(merchant.wallet))).status).toBe(201);
   });
 
   test("that is enrolled in another program is taken", async () => {
-    const { credential } = await stage.issue(stage.otherAccountKey);
-    const answer = await stage.post("/v1/routing/programs/prg_other/merchants", body(merchant.wallet), {
+    const { credential } = await kit.issue(kit.otherAccountKey);
+    const answer = await kit.post("/v1/routing/programs/prg_other/merchants", body(merchant.wallet), {
       Authorization: `Bearer ${credential}`,
     });
     expect(answer.status).toBe(201);

@@ -5,41 +5,42 @@ import { setBoundsCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { present, type Schema, Stage } from "../stage.ts";
+import { present, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "program" });
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "program" });
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 async function keys(): Promise<Schema<"Program">["keys"]> {
-  const params = { path: { program: stage.program } };
-  return present(await stage.api.GET("/v1/routing/programs/{program}", { params })).keys;
+  const params = { path: { program: kit.program } };
+  return present(await kit.api.GET("/v1/routing/programs/{program}", { params })).keys;
 }
 
 /** The program as it was opened on chain. */
 function opened() {
-  const found = stage.sandbox.chain.deployment.programs.find(({ id }) => id === stage.program);
+  const found = kit.sandbox.chain.deployment.programs.find(({ id }) => id === kit.program);
   if (found === undefined) throw new Error("The program is deployed.");
   return found;
 }
 
 /** What the program's admin sets in these tests. */
 function changed() {
-  const registrar = stage.wallet("stranger").address;
-  const commitmentSigner = stage.wallet("buyer").address;
+  const registrar = kit.wallet("stranger").address;
+  const commitmentSigner = kit.wallet("buyer").address;
   return {
     registrar,
     commitmentSigner,
@@ -53,7 +54,7 @@ test("the program shows the operator, the commitment signer and the bounds that 
     commitment_signer: commitmentSigner,
     registrar: { address: registrar, bounds: { max_purchase: bounds.maxPurchase.toString() } },
   });
-  await stage.sandbox.wallets.deployer.setBounds(stage.program, changed());
+  await kit.sandbox.wallets.deployer.setBounds(kit.program, changed());
   expect(await keys()).toMatchObject({
     commitment_signer: changed().commitmentSigner,
     registrar: {
@@ -66,23 +67,23 @@ test("the program shows the operator, the commitment signer and the bounds that 
 test("bounds without an end are shown with the last second that a timestamp can say", async () => {
   const { registrar, commitmentSigner, bounds } = opened();
   const endless = { ...bounds, validUntil: 2n ** 64n - 1n };
-  const { address } = stage.sandbox.chain.deployment.registrar;
+  const { address } = kit.sandbox.chain.deployment.registrar;
   const functionName = "setBounds";
-  const args = [hashId(stage.program), registrar, commitmentSigner, endless] as const;
+  const args = [hashId(kit.program), registrar, commitmentSigner, endless] as const;
   const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args });
-  expect((await stage.wallet("deployer").send({ to: address, data })).status).toBe("success");
+  expect((await kit.wallet("deployer").send({ to: address, data })).status).toBe("success");
   expect((await keys()).registrar.bounds.valid_until).toBe("9999-12-31T23:59:59Z");
 });
 
 test("the program shows its former bounds again after a reorg that removes the change, and the change when it comes back", async () => {
   const before = await keys();
-  await stage.sandbox.wallets.deployer.setBounds(stage.program, changed());
+  await kit.sandbox.wallets.deployer.setBounds(kit.program, changed());
   const after = await keys();
   expect(after).not.toEqual(before);
-  await stage.reorg(1);
+  await kit.reorg(1);
   expect(await keys()).toEqual(before);
-  const { address } = stage.sandbox.chain.deployment.registrar;
-  const again = setBoundsCall(address, hashId(stage.program), changed());
-  await stage.reorg(1, [[await stage.sign("deployer", again), 0]]);
+  const { address } = kit.sandbox.chain.deployment.registrar;
+  const again = setBoundsCall(address, hashId(kit.program), changed());
+  await kit.reorg(1, [[await kit.sign("deployer", again), 0]]);
   expect(await keys()).toEqual(after);
 });

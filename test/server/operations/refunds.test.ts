@@ -6,48 +6,49 @@ import { hashId } from "../../../protocol/id.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
 import type { SentTransaction } from "../../../sandbox/service/wallets/test-wallet.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let mark: Snapshot;
 
 const cap = 1_000_000_000_000n;
 const day = 86_400;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "refunds", receiptTimeoutMs: 30_000 });
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "refunds", receiptTimeoutMs: 30_000 });
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
-type Approved = Pick<Awaited<ReturnType<Stage["approvedPurchase"]>>, "purchase" | "decision">;
+type Approved = Pick<Awaited<ReturnType<TestKit["approvedPurchase"]>>, "purchase" | "decision">;
 
-async function refund({ purchase, decision }: Approved, key = stage.key()): Promise<Answer> {
-  const path = stage.path(`/purchases/${purchase.id}/refunds`);
-  return await stage.post(path, { decision_id: decision.id }, { "Idempotency-Key": key });
+async function refund({ purchase, decision }: Approved, key = kit.key()): Promise<Answer> {
+  const path = kit.path(`/purchases/${purchase.id}/refunds`);
+  return await kit.post(path, { decision_id: decision.id }, { "Idempotency-Key": key });
 }
 
 /** What the merchant takes away in the moment of the collection, and how it gives it back. */
 const takings = {
   allowance: {
-    take: async () => await stage.wallet("merchant").submit(allow(0n)),
+    take: async () => await kit.wallet("merchant").submit(allow(0n)),
     giveBack: async () => await fund(cap),
     reason: "ERC20: transfer amount exceeds allowance",
     words:
       "the merchant's allowance to the funding source does not cover the award. Let the merchant approve the funding source for it",
   },
   balance: {
-    take: async () => await stage.wallet("merchant").submit(await transferOfAll("merchant", "stranger")),
+    take: async () => await kit.wallet("merchant").submit(await transferOfAll("merchant", "stranger")),
     giveBack: async () => {
-      const { status } = await stage.wallet("stranger").send(await transferOfAll("stranger", "merchant"));
+      const { status } = await kit.wallet("stranger").send(await transferOfAll("stranger", "merchant"));
       expect(status).toBe("success");
     },
     reason: "ERC20: transfer amount exceeds balance",
@@ -57,45 +58,45 @@ const takings = {
 
 /** The merchant's approval of an amount to the funding source. */
 function allow(allowance: bigint) {
-  const { token, fundingSource } = stage.sandbox.chain.deployment;
+  const { token, fundingSource } = kit.sandbox.chain.deployment;
   return approveCall(token.address, fundingSource.address, allowance);
 }
 
 async function fund(allowance: bigint): Promise<void> {
-  expect((await stage.wallet("merchant").send(allow(allowance))).status).toBe("success");
+  expect((await kit.wallet("merchant").send(allow(allowance))).status).toBe("success");
 }
 
 async function transferOfAll(from: string, to: string) {
-  const { client, deployment } = stage.sandbox.chain;
+  const { client, deployment } = kit.sandbox.chain;
   const token = { address: deployment.token.address, abi: testUsdcAbi } as const;
-  const { address } = stage.wallet(from);
+  const { address } = kit.wallet(from);
   const balance = await client.readContract({ ...token, functionName: "balanceOf", args: [address] });
   return transfer(to, balance);
 }
 
 function transfer(to: string, amount: bigint) {
-  const { address } = stage.sandbox.chain.deployment.token;
-  const args = [stage.wallet(to).address, amount] as const;
+  const { address } = kit.sandbox.chain.deployment.token;
+  const args = [kit.wallet(to).address, amount] as const;
   return { to: address, data: encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args }) };
 }
 
 /** Leaves the merchant exactly so many tokens. */
 async function leave(amount: bigint): Promise<void> {
   const [taken, left] = [await transferOfAll("merchant", "stranger"), transfer("merchant", amount)];
-  expect((await stage.wallet("merchant").send(taken)).status).toBe("success");
-  expect((await stage.wallet("stranger").send(left)).status).toBe("success");
+  expect((await kit.wallet("merchant").send(taken)).status).toBe("success");
+  expect((await kit.wallet("stranger").send(left)).status).toBe("success");
 }
 
 /** Has a refund's collection mined behind the merchant's transaction that takes something away. */
 async function revert(approved: Approved, what: keyof typeof takings, key?: string): Promise<Answer> {
-  return await stage.behind(
+  return await kit.behind(
     async () => [await takings[what].take()],
     async () => await refund(approved, key),
   );
 }
 
 async function collected(): Promise<Hex[]> {
-  const { client, deployment } = stage.sandbox.chain;
+  const { client, deployment } = kit.sandbox.chain;
   const logs = await client.getContractEvents({
     address: deployment.registrar.address,
     abi: purchaseRegistrarAbi,
@@ -107,8 +108,8 @@ async function collected(): Promise<Hex[]> {
 
 /** The program's relay operations of refunds, and its budget. */
 async function transactions() {
-  const { data } = await stage.api.GET("/v1/routing/programs/{program}/transactions", {
-    params: { path: { program: stage.program } },
+  const { data } = await kit.api.GET("/v1/routing/programs/{program}/transactions", {
+    params: { path: { program: kit.program } },
   });
   if (data === undefined) throw new Error("The transactions can be read.");
   const { limit_wei, reserved_wei, spent_wei, available_wei } = data.gas_budget;
@@ -124,7 +125,7 @@ describe.each(["allowance", "balance"] as const)(
     test.each(["the same key", "a new key"])(
       "is refused with the figure while that is missing, and collected once it is back, under %s",
       async (which) => {
-        const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+        const approved = await kit.approvedPurchase(await kit.fundedMerchant());
         const reverted = await revert(approved, what, "first-key");
         expect(reverted.status, reverted.text).toBe(422);
         expect(problem(reverted)).toMatchObject({
@@ -165,8 +166,8 @@ describe.each(["allowance", "balance"] as const)(
 );
 
 test("a refund that reverted while nobody asked is collected by the next request, once for all keys that began it", async () => {
-  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
-  stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
   expect((await refund(approved, "first-key")).status).toBe(202);
   // The merchant's block is a new head, which the relayer follows: it sends what was held.
   await fund(0n);
@@ -184,7 +185,7 @@ test("a refund that reverted while nobody asked is collected by the next request
 /** How the key under which a collection began learns that its transaction reverted. */
 const learned = {
   "with the revert, after a 202": async (approved: Approved) => {
-    stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+    kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
     expect((await refund(approved, "first-key")).status).toBe(202);
     const reverted = await revert(approved, "allowance", "first-key");
     expect([reverted.status, problem(reverted).code]).toEqual([422, "transaction_reverted"]);
@@ -194,7 +195,7 @@ const learned = {
     expect([reverted.status, problem(reverted).code]).toEqual([422, "transaction_reverted"]);
   },
   "with what is missing, after a 202": async (approved: Approved) => {
-    stage.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+    kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
     expect((await refund(approved, "first-key")).status).toBe(202);
     await fund(0n);
     await expect.poll(async () => (await transactions())[0]?.status).toBe("reverted");
@@ -210,10 +211,10 @@ test.each([
 ] as const)(
   "a key under which a refund began, and that was refused %s, gets the success of another key",
   async (how) => {
-    const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+    const approved = await kit.approvedPurchase(await kit.fundedMerchant());
     await learned[how](approved);
-    const other = await stage.post(
-      stage.path(`/purchases/${approved.purchase.id}/reconcile`),
+    const other = await kit.post(
+      kit.path(`/purchases/${approved.purchase.id}/reconcile`),
       {},
       { "Idempotency-Key": "first-key" },
     );
@@ -231,24 +232,24 @@ test.each([
 );
 
 test("a refund whose collection is not confirmed is due since its award was recorded, and says so in one event", async () => {
-  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   const { purchase, decision } = approved;
-  stage.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  kit.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
   const due = await refund(approved, "first-key");
   expect(due.status, due.text).toBe(202);
   const begun: Schema<"RefundExecution"> = JSON.parse(due.text);
   expect(begun.refund).toEqual({
     id: expect.stringMatching(/^ref_/),
-    program: stage.program,
+    program: kit.program,
     purchase_id: purchase.id,
     decision_id: decision.id,
     status: "due",
     award: "10000000",
-    from: stage.wallet("merchant").address,
-    to: stage.wallet("beneficiary").address,
+    from: kit.wallet("merchant").address,
+    to: kit.wallet("beneficiary").address,
     operation_id: begun.operation.operation_id,
     transaction_hash: null,
-    created_at: toTimestamp(await stage.sandbox.clock.now()),
+    created_at: toTimestamp(await kit.sandbox.clock.now()),
     collected_at: null,
     event_id: begun.event_id,
   });
@@ -259,8 +260,8 @@ test("a refund whose collection is not confirmed is due since its award was reco
   const again = await refund(approved, "other-key");
   expect([again.status, JSON.parse(again.text).refund]).toEqual([202, begun.refund]);
 
-  await stage.sandbox.chain.client.mine({ blocks: 1 });
-  await stage.sandbox.relayer.clearFaults();
+  await kit.sandbox.chain.client.mine({ blocks: 1 });
+  await kit.sandbox.relayer.clearFaults();
   const done = await refund(approved, "first-key");
   expect(done.status, done.text).toBe(201);
   const finished: Schema<"RefundExecution"> = JSON.parse(done.text);
@@ -281,26 +282,26 @@ test("a refund whose collection is not confirmed is due since its award was reco
 });
 
 async function read({ id }: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Purchase">> {
-  const { data } = await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
-    params: { path: { program: stage.program, id } },
+  const { data } = await kit.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    params: { path: { program: kit.program, id } },
   });
   if (data === undefined) throw new Error("The purchase can be read.");
   return data;
 }
 
 async function refundEvents({ id }: Pick<Schema<"Purchase">, "id">) {
-  const events = await stage.sandbox.store.list("events", { subject: id });
+  const events = await kit.sandbox.store.list("events", { subject: id });
   return events
     .filter(({ value }) => value.type.startsWith("refund."))
     .map(({ value }) => ({ id: value.id, type: value.type, data: JSON.parse(value.body).data }));
 }
 
 test("a refund under the decision on another purchase is refused, and nothing is relayed", async () => {
-  const merchant = await stage.fundedMerchant();
-  const { purchase } = await stage.approvedPurchase(merchant);
-  const { decision } = await stage.approvedPurchase(merchant);
-  const path = stage.path(`/purchases/${purchase.id}/refunds`);
-  const refused = await stage.post(path, { decision_id: decision.id });
+  const merchant = await kit.fundedMerchant();
+  const { purchase } = await kit.approvedPurchase(merchant);
+  const { decision } = await kit.approvedPurchase(merchant);
+  const path = kit.path(`/purchases/${purchase.id}/refunds`);
+  const refused = await kit.post(path, { decision_id: decision.id });
   expect(refused.status, refused.text).toBe(404);
   expect(problem(refused)).toMatchObject({
     code: "not_found",
@@ -315,7 +316,7 @@ test.each([
   { exact: "allowance", allowance: award, balance: award - 1n, missing: "balance" },
   { exact: "balance", allowance: award - 1n, balance: award, missing: "allowance" },
 ])("the $exact is not told as missing when it is exactly the award", async (given) => {
-  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   await fund(given.allowance);
   await leave(given.balance);
   const short = await refund(approved);
@@ -331,11 +332,11 @@ test.each([
 });
 
 test("a refund that is refused before a transaction was mined frees its key", async () => {
-  const approved = await stage.approvedPurchase(await stage.enrolledMerchant());
+  const approved = await kit.approvedPurchase(await kit.enrolledMerchant());
   const short = await refund(approved, "first-key");
   expect([short.status, problem(short).code]).toEqual([409, "funding_source_insufficient"]);
-  const other = await stage.post(
-    stage.path(`/purchases/${approved.purchase.id}/reconcile`),
+  const other = await kit.post(
+    kit.path(`/purchases/${approved.purchase.id}/reconcile`),
     {},
     { "Idempotency-Key": "first-key" },
   );
@@ -343,7 +344,7 @@ test("a refund that is refused before a transaction was mined frees its key", as
 });
 
 test("twenty requests at once for a refund that reverted begin one further attempt", async () => {
-  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   await revert(approved, "allowance");
   await fund(cap);
   const answers = await Promise.all(Array.from({ length: 20 }, async () => await refund(approved)));
@@ -356,8 +357,8 @@ test("twenty requests at once for a refund that reverted begin one further attem
 });
 
 test("a refund that is under way is resumed, not refused, when its funding is taken away meanwhile", async () => {
-  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
-  stage.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+  kit.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
   expect((await refund(approved, "first-key")).status).toBe(202);
   await fund(0n);
   for (const key of ["first-key", "other-key"]) {
@@ -365,15 +366,15 @@ test("a refund that is under way is resumed, not refused, when its funding is ta
     expect(meanwhile.status, meanwhile.text).toBe(202);
   }
   await fund(cap);
-  await stage.sandbox.relayer.clearFaults();
+  await kit.sandbox.relayer.clearFaults();
   const done = await refund(approved, "first-key");
   expect(done.status, done.text).toBe(201);
   expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
 });
 
 test("a refund that was accepted and is not funded any more fails without a nonce, and is collected once it is", async () => {
-  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
-  stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+  kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
   expect((await refund(approved)).status).toBe(202);
   await fund(0n);
   const short = await refund(approved);
@@ -390,11 +391,11 @@ test("a refund that was accepted and is not funded any more fails without a nonc
 });
 
 test("a refund above what the funding's cap leaves is refused with that figure, whatever may be drawn, and one of exactly that is not", async () => {
-  const merchant = await stage.fundedMerchant("25000000");
+  const merchant = await kit.fundedMerchant("25000000");
   await fund(cap);
   const approve = async (awarded: string): Promise<Approved> => {
-    const purchase = await stage.paidPurchase(merchant);
-    const decision = await stage.decide(purchase, await stage.claim(purchase), { award: awarded });
+    const purchase = await kit.paidPurchase(merchant);
+    const decision = await kit.decide(purchase, await kit.claim(purchase), { award: awarded });
     return { purchase, decision };
   };
   const [first, second, third] = [
@@ -425,21 +426,21 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
 
 /** What the program's admin does between a decision and its refund. */
 const ofTheAdmin: readonly (readonly [what: string, done: () => Promise<SentTransaction>])[] = [
-  ["a pause", async () => await stage.sandbox.wallets.deployer.setPaused(stage.program, true)],
+  ["a pause", async () => await kit.sandbox.wallets.deployer.setPaused(kit.program, true)],
   [
     "the end of the bounds",
     async () => {
-      const { programs } = stage.sandbox.chain.deployment;
-      const program = programs.find(({ id }) => id === stage.program);
+      const { programs } = kit.sandbox.chain.deployment;
+      const program = programs.find(({ id }) => id === kit.program);
       if (program === undefined) throw new Error("The program is deployed.");
       const bounds = { maxPurchase: 0n, openBudget: 0n, validUntil: 0 };
-      return await stage.sandbox.wallets.deployer.setBounds(program.id, { ...program, bounds });
+      return await kit.sandbox.wallets.deployer.setBounds(program.id, { ...program, bounds });
     },
   ],
 ];
 
 test.each(ofTheAdmin)("%s does not keep an owed refund from being collected", async (_what, done) => {
-  const approved = await stage.approvedPurchase(await stage.fundedMerchant());
+  const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   expect((await done()).receipt.status).toBe("success");
   const collectedRefund = await refund(approved);
   expect(collectedRefund.status, collectedRefund.text).toBe(201);
@@ -451,14 +452,14 @@ test.each(ofTheAdmin)("%s does not keep an owed refund from being collected", as
 });
 
 describe("the validity of the funding", () => {
-  const validUntil = async () => (await stage.sandbox.clock.now()) + 60 * day;
+  const validUntil = async () => (await kit.sandbox.clock.now()) + 60 * day;
 
   async function approvedUntil(funding_valid_until: number): Promise<Approved> {
-    const { api } = stage;
+    const { api } = kit;
     const { data } = await api.POST("/v1/routing/programs/{program}/merchants", {
-      params: stage.write(),
+      params: kit.write(),
       body: {
-        wallet: stage.wallet("merchant").address,
+        wallet: kit.wallet("merchant").address,
         name: "Corner Books",
         funding_cap: cap.toString(),
         funding_valid_until,
@@ -466,19 +467,19 @@ describe("the validity of the funding", () => {
     });
     if (data === undefined) throw new Error("The merchant is created.");
     const { transaction, message } = data.enrollment;
-    const { transactionHash } = await stage.wallet("merchant").send(transaction);
-    const signature = await stage.wallet("merchant").signMessage(message);
+    const { transactionHash } = await kit.wallet("merchant").send(transaction);
+    const signature = await kit.wallet("merchant").signMessage(message);
     await api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
-      params: stage.write(data.id),
+      params: kit.write(data.id),
       body: { transaction_hash: transactionHash, signature },
     });
     await fund(cap);
-    return await stage.approvedPurchase(data);
+    return await kit.approvedPurchase(data);
   }
 
   async function at(timestamp: number): Promise<void> {
-    await stage.sandbox.clock.travelTo(timestamp);
-    await stage.renew();
+    await kit.sandbox.clock.travelTo(timestamp);
+    await kit.renew();
   }
 
   test("is judged by the time of the next block: one second late is refused before anything is relayed", async () => {
@@ -507,7 +508,7 @@ describe("the validity of the funding", () => {
   test("that ends while the collection is on its way is told with the revert, and nothing is sent again", async () => {
     const until = await validUntil();
     const approved = await approvedUntil(until);
-    const late = await stage.behind(
+    const late = await kit.behind(
       async () => [],
       async () => await refund(approved),
       async () => await at(until + 1),
@@ -529,11 +530,11 @@ describe("the validity of the funding", () => {
     const data = encodeFunctionData({
       abi: purchaseRegistrarAbi,
       functionName: "revokeFunding",
-      args: [hashId(stage.program), hashId(purchase.merchant_id)],
+      args: [hashId(kit.program), hashId(purchase.merchant_id)],
     });
-    const { status } = await stage
+    const { status } = await kit
       .wallet("merchant")
-      .send({ to: stage.sandbox.chain.deployment.registrar.address, data });
+      .send({ to: kit.sandbox.chain.deployment.registrar.address, data });
     expect(status).toBe("success");
   }
 
@@ -541,10 +542,10 @@ describe("the validity of the funding", () => {
     const until = await validUntil();
     const approved = await approvedUntil(until);
     await revoke(approved);
-    const revokedAt = toTimestamp(await stage.sandbox.clock.now());
+    const revokedAt = toTimestamp(await kit.sandbox.clock.now());
     const { deadlines } = approved.purchase;
     expect(deadlines.claim_deadline).toBeLessThan(until - 1);
-    const revoked = await stage.sandbox.snapshot();
+    const revoked = await kit.sandbox.snapshot();
     const seen: string[] = [];
     for (const time of [deadlines.claim_deadline - 1, deadlines.claim_deadline, until - 1, until]) {
       await revoked.restore();
@@ -565,8 +566,8 @@ describe("the validity of the funding", () => {
 
   /** Whether the contract would collect in the next block. */
   async function contractAllows({ purchase, decision }: Approved): Promise<boolean> {
-    const { client, deployment } = stage.sandbox.chain;
-    const program = deployment.programs.find(({ id }) => id === stage.program);
+    const { client, deployment } = kit.sandbox.chain;
+    const program = deployment.programs.find(({ id }) => id === kit.program);
     const { address } = deployment.registrar;
     const hash: Hex = `0x${purchase.commitment.hash.slice(2)}`;
     const decisionHash: Hex = `0x${decision.decision_hash.slice(2)}`;
@@ -581,27 +582,27 @@ describe("the validity of the funding", () => {
 describe("a purchase that a newer enrollment of the wallet covers", () => {
   /** A purchase whose merchant's wallet has enrolled anew, with another cap and end, before it was offered. */
   async function coveredAnew() {
-    const former = await stage.enrolledMerchant("20000000000");
-    const purchase = await stage.createPurchase(former);
-    await stage.sandbox.wallets.merchant.revokeFunding(former);
-    const { data: newer } = await stage.api.POST("/v1/routing/programs/{program}/merchants", {
-      params: stage.write(),
+    const former = await kit.enrolledMerchant("20000000000");
+    const purchase = await kit.createPurchase(former);
+    await kit.sandbox.wallets.merchant.revokeFunding(former);
+    const { data: newer } = await kit.api.POST("/v1/routing/programs/{program}/merchants", {
+      params: kit.write(),
       body: {
         wallet: former.wallet,
         name: "Corner Books",
         funding_cap: "60000000",
-        funding_valid_until: (await stage.sandbox.clock.now()) + 60 * day,
+        funding_valid_until: (await kit.sandbox.clock.now()) + 60 * day,
       },
     });
     if (newer === undefined) throw new Error("The merchant is created.");
-    const { body } = await stage.sandbox.wallets.merchant.enroll(newer);
-    const enrolled = await stage.post(stage.path(`/merchants/${newer.id}/enrollment`), body);
+    const { body } = await kit.sandbox.wallets.merchant.enroll(newer);
+    const enrolled = await kit.post(kit.path(`/merchants/${newer.id}/enrollment`), body);
     expect(enrolled.status, enrolled.text).toBe(200);
-    await stage.activate(purchase);
-    await stage.pay(purchase);
-    await stage.reconcile(purchase);
-    const claim = await stage.claim(purchase);
-    return { newer, approved: { purchase, claim, decision: await stage.decide(purchase, claim) } };
+    await kit.activate(purchase);
+    await kit.pay(purchase);
+    await kit.reconcile(purchase);
+    const claim = await kit.claim(purchase);
+    return { newer, approved: { purchase, claim, decision: await kit.decide(purchase, claim) } };
   }
 
   test("is refused with the figures and the merchant of that enrollment", async () => {
@@ -628,8 +629,8 @@ describe("a purchase that a newer enrollment of the wallet covers", () => {
     const { newer, approved } = await coveredAnew();
     await fund(cap);
     const until = newer.funding.valid_until;
-    await stage.sandbox.clock.travelTo(until);
-    await stage.renew();
+    await kit.sandbox.clock.travelTo(until);
+    await kit.renew();
     const refused = await refund(approved);
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
@@ -643,7 +644,7 @@ describe("a purchase that a newer enrollment of the wallet covers", () => {
     const { newer, approved } = await coveredAnew();
     await fund(cap);
     expect((await refund(approved)).status).toBe(201);
-    const again = await stage.approvedPurchase(newer);
+    const again = await kit.approvedPurchase(newer);
     await fund(0n);
     expect(problem(await refund(again))).toMatchObject({
       detail: "The award is 10000000; the allowance to the funding source is 0.",

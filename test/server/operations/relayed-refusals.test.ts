@@ -5,48 +5,49 @@ import { collectRefundCall } from "../../../protocol/call.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import type { ProgramDeployment } from "../../../server/deployment.ts";
-import { type Answer, present, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-type Approved = Awaited<ReturnType<Stage["approvedPurchase"]>>;
+type Approved = Awaited<ReturnType<TestKit["approvedPurchase"]>>;
 
 const day = 86_400;
 const title = "The contract refused the call";
 const again = "then send the identical request again.";
 
-let stage: Stage;
+let kit: TestKit;
 let mark: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "relayed refusals", receiptTimeoutMs: 30_000 });
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "relayed refusals", receiptTimeoutMs: 30_000 });
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 async function activate({ id, commitment }: Schema<"Purchase">): Promise<Answer> {
-  return await stage.post(stage.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash });
+  return await kit.post(kit.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash });
 }
 
 async function refund({ purchase, decision }: Approved): Promise<Answer> {
-  return await stage.post(stage.path(`/purchases/${purchase.id}/refunds`), { decision_id: decision.id });
+  return await kit.post(kit.path(`/purchases/${purchase.id}/refunds`), { decision_id: decision.id });
 }
 
 /** The program as it was opened on chain. */
 function opened(): ProgramDeployment {
-  const found = stage.sandbox.chain.deployment.programs.find(({ id }) => id === stage.program);
+  const found = kit.sandbox.chain.deployment.programs.find(({ id }) => id === kit.program);
   if (found === undefined) throw new Error("The program is deployed.");
   return found;
 }
 
 async function setProgram(change: Partial<ProgramDeployment> = {}): Promise<void> {
-  await stage.sandbox.wallets.deployer.setBounds(stage.program, { ...opened(), ...change });
+  await kit.sandbox.wallets.deployer.setBounds(kit.program, { ...opened(), ...change });
 }
 
 /** Has the merchant's wallet revoke its enrollment and enroll anew. */
@@ -54,19 +55,19 @@ async function enrollAnew(
   former: Schema<"Merchant">,
   terms: { cap: string; days: number },
 ): Promise<Schema<"Merchant">> {
-  await stage.sandbox.wallets.merchant.revokeFunding(former);
+  await kit.sandbox.wallets.merchant.revokeFunding(former);
   const newer = present(
-    await stage.api.POST("/v1/routing/programs/{program}/merchants", {
-      params: stage.write(),
+    await kit.api.POST("/v1/routing/programs/{program}/merchants", {
+      params: kit.write(),
       body: {
         wallet: former.wallet,
         name: "Corner Books",
         funding_cap: terms.cap,
-        funding_valid_until: (await stage.sandbox.clock.now()) + terms.days * day,
+        funding_valid_until: (await kit.sandbox.clock.now()) + terms.days * day,
       },
     }),
   );
-  await stage.sandbox.wallets.merchant.enroll(newer);
+  await kit.sandbox.wallets.merchant.enroll(newer);
   return newer;
 }
 
@@ -93,8 +94,8 @@ async function expectDone(answer: Promise<Answer>): Promise<void> {
 
 describe("an offer that the contract would refuse says what that means and what to do, and is made after it:", () => {
   test("the relayer is not the program's operator any more", async () => {
-    const purchase = await stage.createPurchase(await stage.enrolledMerchant());
-    const registrar = stage.wallet("stranger").address;
+    const purchase = await kit.createPurchase(await kit.enrolledMerchant());
+    const registrar = kit.wallet("stranger").address;
     await setProgram({ registrar });
     expectRefused(await activate(purchase), {
       detail: `The offer was not sent: the program's operator on chain is ${registrar}, and the relayer is ${opened().registrar}. Let the program's admin set the relayer as operator again, ${again}`,
@@ -106,15 +107,15 @@ describe("an offer that the contract would refuse says what that means and what 
   });
 
   test("the program has another commitment signer now", async () => {
-    const purchase = await stage.createPurchase(await stage.enrolledMerchant());
-    const commitmentSigner = stage.wallet("stranger").address;
+    const purchase = await kit.createPurchase(await kit.enrolledMerchant());
+    const commitmentSigner = kit.wallet("stranger").address;
     await setProgram({ commitmentSigner });
     expectRefused(await activate(purchase), {
       detail: `The offer was not sent: the program's commitment signer on chain is ${commitmentSigner}, which has not signed this purchase. Let the program's admin set the purchase's commitment.signer again, ${again}`,
       retryable: true,
       revert: "InvalidSignature",
     });
-    expect(await stage.action("purchase", purchase.id, "register")).toMatchObject({
+    expect(await kit.action("purchase", purchase.id, "register")).toMatchObject({
       allowed: false,
       why_not: `The transaction would revert: The program's commitment signer on chain is ${commitmentSigner}, which has not signed this.`,
     });
@@ -123,9 +124,9 @@ describe("an offer that the contract would refuse says what that means and what 
   });
 
   test("refunds have used up the merchant's cap since the purchase was created", async () => {
-    const merchant = await stage.fundedMerchant("30000000");
-    const approved = await stage.approvedPurchase(merchant);
-    const purchase = await stage.createPurchase(merchant);
+    const merchant = await kit.fundedMerchant("30000000");
+    const approved = await kit.approvedPurchase(merchant);
+    const purchase = await kit.createPurchase(merchant);
     await expectDone(refund(approved));
     expectRefused(await activate(purchase), {
       detail: `The offer was not sent: the purchase is of 25000000, and the merchant's funding has 20000000 left. Let the wallet revoke its enrollment and enroll under a new merchant with a higher cap, ${again}`,
@@ -137,8 +138,8 @@ describe("an offer that the contract would refuse says what that means and what 
   });
 
   test("the wallet's newer enrollment ends before the purchase can be claimed", async () => {
-    const merchant = await stage.enrolledMerchant();
-    const purchase = await stage.createPurchase(merchant);
+    const merchant = await kit.enrolledMerchant();
+    const purchase = await kit.createPurchase(merchant);
     const short = await enrollAnew(merchant, { cap: "25000000", days: 20 });
     const ends = toTimestamp(short.funding.valid_until);
     const claimable = toTimestamp(purchase.deadlines.claim_deadline);
@@ -147,7 +148,7 @@ describe("an offer that the contract would refuse says what that means and what 
       retryable: true,
       revert: "FundingTooShort",
     });
-    expect(await stage.action("purchase", purchase.id, "register")).toMatchObject({
+    expect(await kit.action("purchase", purchase.id, "register")).toMatchObject({
       allowed: false,
       why_not: `The transaction would revert: The merchant's funding is valid until ${ends}, and the purchase can be claimed until ${claimable}.`,
     });
@@ -158,8 +159,8 @@ describe("an offer that the contract would refuse says what that means and what 
 
 describe("a collection that the contract would refuse says what that means and what to do:", () => {
   test("the relayer is not the program's operator any more", async () => {
-    const approved = await stage.approvedPurchase(await stage.fundedMerchant());
-    const registrar = stage.wallet("stranger").address;
+    const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+    const registrar = kit.wallet("stranger").address;
     await setProgram({ registrar });
     expectRefused(await refund(approved), {
       detail: `The collection was not sent: the program's operator on chain is ${registrar}, and the relayer is ${opened().registrar}. Let the program's admin set the relayer as operator again, ${again}`,
@@ -171,25 +172,25 @@ describe("a collection that the contract would refuse says what that means and w
   });
 
   test("a reorg has removed the claim", async () => {
-    const approved = await stage.approvedPurchase(await stage.fundedMerchant());
-    const { client } = stage.sandbox.chain;
+    const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+    const { client } = kit.sandbox.chain;
     const claim = await client.getTransaction({ hash: `0x${approved.claim.transaction_hash.slice(2)}` });
-    await stage.reorg(1);
+    await kit.reorg(1);
     expectRefused(await refund(approved), {
       detail: `The collection was not sent: the chain has no claim of this purchase any more. Let the beneficiary send its claim again, ${again}`,
       retryable: true,
       revert: "NotClaimed",
     });
     if (claim.to === null) throw new Error("A claim is sent to the registrar contract.");
-    await stage.wallet("beneficiary").send({ to: claim.to, data: claim.input });
+    await kit.wallet("beneficiary").send({ to: claim.to, data: claim.input });
     await expectDone(refund(approved));
   });
 
   test("the operator has collected the refund without the service, after which no repeat helps", async () => {
-    const approved = await stage.approvedPurchase(await stage.fundedMerchant());
-    const { deployer } = stage.sandbox.wallets;
+    const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+    const { deployer } = kit.sandbox.wallets;
     await setProgram({ registrar: deployer.address });
-    const { address } = stage.sandbox.chain.deployment.registrar;
+    const { address } = kit.sandbox.chain.deployment.registrar;
     const hash = `0x${"5c".repeat(32)}` as const;
     const id = `0x${approved.purchase.commitment.hash.slice(2)}` as const;
     const { receipt } = await deployer.sendCall(collectRefundCall(address, id, 1n, hash));
@@ -203,11 +204,11 @@ describe("a collection that the contract would refuse says what that means and w
   });
 
   test("the token is paused", async () => {
-    const approved = await stage.approvedPurchase(await stage.fundedMerchant());
-    const { token } = stage.sandbox.chain.deployment;
+    const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+    const { token } = kit.sandbox.chain.deployment;
     const pause = async (name: "pause" | "unpause") => {
       const data = encodeFunctionData({ abi: testUsdcAbi, functionName: name });
-      expect((await stage.wallet("deployer").send({ to: token.address, data })).status).toBe("success");
+      expect((await kit.wallet("deployer").send({ to: token.address, data })).status).toBe("success");
     };
     await pause("pause");
     expectRefused(await refund(approved), {
@@ -220,11 +221,11 @@ describe("a collection that the contract would refuse says what that means and w
   });
 
   test("the token blocks the beneficiary", async () => {
-    const approved = await stage.approvedPurchase(await stage.fundedMerchant());
-    const { token } = stage.sandbox.chain.deployment;
-    const args = [stage.wallet("beneficiary").address] as const;
+    const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+    const { token } = kit.sandbox.chain.deployment;
+    const args = [kit.wallet("beneficiary").address] as const;
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "blacklist", args });
-    expect((await stage.wallet("deployer").send({ to: token.address, data })).status).toBe("success");
+    expect((await kit.wallet("deployer").send({ to: token.address, data })).status).toBe("success");
     expectRefused(await refund(approved), {
       detail: `The collection was not sent: the token blocks the merchant's wallet or the beneficiary. Let its blocklister unblock it, ${again}`,
       retryable: true,

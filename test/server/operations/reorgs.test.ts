@@ -5,27 +5,28 @@ import { approveCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
 import type { OperationKind } from "../../../relayer/relayer.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, present, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let mark: Snapshot;
 
 const cap = 1_000_000_000_000n;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "reorgs", receiptTimeoutMs: 30_000 });
-  merchant = await stage.fundedMerchant();
-  mark = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "reorgs", receiptTimeoutMs: 30_000 });
+  merchant = await kit.fundedMerchant();
+  mark = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await mark.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** A relayed effect on a purchase, and what makes it impossible and possible. */
@@ -48,22 +49,22 @@ interface Call {
 }
 
 function approval(allowance: bigint): Call {
-  const { token, fundingSource } = stage.sandbox.chain.deployment;
+  const { token, fundingSource } = kit.sandbox.chain.deployment;
   return approveCall(token.address, fundingSource.address, allowance);
 }
 
 function pause(paused: boolean): Call {
-  const args = [hashId(stage.program), paused] as const;
+  const args = [hashId(kit.program), paused] as const;
   const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "setPaused", args });
-  return { to: stage.sandbox.chain.deployment.registrar.address, data };
+  return { to: kit.sandbox.chain.deployment.registrar.address, data };
 }
 
 const prepare: { readonly [K in OperationKind]: () => Promise<Effect> } = {
   async offer() {
-    const { id, commitment } = await stage.createPurchase(merchant);
-    const ask = async (key = stage.key()) =>
-      await stage.post(
-        stage.path(`/purchases/${id}/activate`),
+    const { id, commitment } = await kit.createPurchase(merchant);
+    const ask = async (key = kit.key()) =>
+      await kit.post(
+        kit.path(`/purchases/${id}/activate`),
         { commitment_hash: commitment.hash },
         { "Idempotency-Key": key },
       );
@@ -71,11 +72,11 @@ const prepare: { readonly [K in OperationKind]: () => Promise<Effect> } = {
     return { ...made, purchase: id, ask, wallet: "deployer", prevent: pause(true), allow: pause(false) };
   },
   async collect_refund() {
-    const { purchase, decision } = await stage.approvedPurchase(merchant);
+    const { purchase, decision } = await kit.approvedPurchase(merchant);
     const { id } = purchase;
-    const ask = async (key = stage.key()) =>
-      await stage.post(
-        stage.path(`/purchases/${id}/refunds`),
+    const ask = async (key = kit.key()) =>
+      await kit.post(
+        kit.path(`/purchases/${id}/refunds`),
         { decision_id: decision.id },
         { "Idempotency-Key": key },
       );
@@ -86,8 +87,8 @@ const prepare: { readonly [K in OperationKind]: () => Promise<Effect> } = {
 
 async function read({ purchase }: Pick<Effect, "purchase">): Promise<Schema<"Purchase">> {
   return present(
-    await stage.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
-      params: { path: { program: stage.program, id: purchase } },
+    await kit.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+      params: { path: { program: kit.program, id: purchase } },
     }),
   );
 }
@@ -95,15 +96,15 @@ async function read({ purchase }: Pick<Effect, "purchase">): Promise<Schema<"Pur
 /** The newest relay operation of the program. */
 async function operation() {
   const { data } = present(
-    await stage.api.GET("/v1/routing/programs/{program}/transactions", {
-      params: { path: { program: stage.program } },
+    await kit.api.GET("/v1/routing/programs/{program}/transactions", {
+      params: { path: { program: kit.program } },
     }),
   );
   return data.at(-1);
 }
 
 async function logsOf({ purchase, log }: Effect): Promise<Hex[]> {
-  const { client, deployment } = stage.sandbox.chain;
+  const { client, deployment } = kit.sandbox.chain;
   const { hash } = (await read({ purchase })).commitment;
   const logs = await client.getContractEvents({
     address: deployment.registrar.address,
@@ -115,12 +116,12 @@ async function logsOf({ purchase, log }: Effect): Promise<Hex[]> {
 }
 
 async function eventsOf({ purchase, event }: Pick<Effect, "purchase" | "event">) {
-  const events = await stage.sandbox.store.list("events", { subject: purchase });
+  const events = await kit.sandbox.store.list("events", { subject: purchase });
   return events.filter(({ value }) => value.type === event).map(({ value }) => JSON.parse(value.body).data);
 }
 
 async function bytesOf(hash: string): Promise<Hex> {
-  const { client } = stage.sandbox.chain;
+  const { client } = kit.sandbox.chain;
   return await client.request<{
     Method: "eth_getRawTransactionByHash";
     Parameters: [string];
@@ -132,12 +133,12 @@ async function bytesOf(hash: string): Promise<Hex> {
 async function undo(effect: Effect, key: string): Promise<void> {
   const done = await effect.ask(key);
   expect(done.status, done.text).toBe(effect.success);
-  await stage.reorg(1, [[await stage.sign(effect.wallet, effect.prevent), 0]]);
+  await kit.reorg(1, [[await kit.sign(effect.wallet, effect.prevent), 0]]);
   await expect.poll(async () => (await operation())?.status).toBe("reverted");
 }
 
 async function allowAgain({ wallet, allow }: Effect): Promise<void> {
-  expect((await stage.wallet(wallet).send(allow)).status).toBe("success");
+  expect((await kit.wallet(wallet).send(allow)).status).toBe("success");
 }
 
 /** What a purchase is once the relayed transaction is undone, and what the next request is refused with. */
@@ -197,7 +198,7 @@ describe.each(["offer", "collect_refund"] as const)("after a reorg in which the 
   test("the key that was answered before it replays its answer", async () => {
     const effect = await prepare[kind]();
     const done = await effect.ask("first-key");
-    await stage.reorg(1, [[await stage.sign(effect.wallet, effect.prevent), 0]]);
+    await kit.reorg(1, [[await kit.sign(effect.wallet, effect.prevent), 0]]);
     await expect.poll(async () => (await operation())?.status).toBe("reverted");
     const again = await effect.ask("first-key");
     expect(again).toMatchObject({ status: effect.success, text: done.text });
@@ -208,7 +209,7 @@ describe.each(["offer", "collect_refund"] as const)("after a reorg in which the 
     const effect = await prepare[kind]();
     await undo(effect, "first-key");
     const { status } = undone[kind].state;
-    const { control } = stage.sandbox.description.urls;
+    const { control } = kit.sandbox.description.urls;
     const list = await (await fetch(`${control}/explorer/purchases?status=${status}`)).json();
     expect(list).toMatchObject({ data: [{ id: effect.purchase, status }] });
     const timeline = await (await fetch(`${control}/explorer/purchases/${effect.purchase}`)).json();
@@ -221,9 +222,9 @@ describe.each(["offer", "collect_refund"] as const)(
   (kind) => {
     test("its transaction is told, not the one of the attempt after it, and nothing is left to repeat", async () => {
       const effect = await prepare[kind]();
-      const { client } = stage.sandbox.chain;
-      const reverted = await stage.behind(
-        async () => [await stage.wallet(effect.wallet).submit(effect.prevent)],
+      const { client } = kit.sandbox.chain;
+      const reverted = await kit.behind(
+        async () => [await kit.wallet(effect.wallet).submit(effect.prevent)],
         async () => await effect.ask("first-key"),
       );
       expect(problem(reverted)).toMatchObject({ operation: { status: "reverted", attempt: 1 } });
@@ -234,10 +235,10 @@ describe.each(["offer", "collect_refund"] as const)(
       const done = await effect.ask("second-key");
       expect(done.status, done.text).toBe(effect.success);
 
-      const { address } = stage.wallet(effect.wallet);
+      const { address } = kit.wallet(effect.wallet);
       const nonce = (await client.getTransactionCount({ address })) - 2;
-      await stage.reorg(3, [
-        [await stage.sign(effect.wallet, effect.allow, nonce), 0],
+      await kit.reorg(3, [
+        [await kit.sign(effect.wallet, effect.allow, nonce), 0],
         [raw, 1],
       ]);
       await expect.poll(operation).toMatchObject({ attempt: 1, status: "confirmed", hash: first });
@@ -260,15 +261,15 @@ test("an offer that a reorg undid is told by the wallet route, which lets the me
   const effect = await prepare.offer();
   await undo(effect, "first-key");
   await allowAgain(effect);
-  expect(await stage.action("purchase", effect.purchase, "register")).toMatchObject({
+  expect(await kit.action("purchase", effect.purchase, "register")).toMatchObject({
     allowed: true,
     why_not: null,
   });
-  expect(await stage.action("purchase", effect.purchase, "pay")).toMatchObject({
+  expect(await kit.action("purchase", effect.purchase, "pay")).toMatchObject({
     allowed: false,
     why_not: expect.stringContaining("A purchase that is created does not allow reconcile."),
   });
-  const transaction_hash = await stage.act("merchant", "purchase", effect.purchase, "register");
+  const transaction_hash = await kit.act("merchant", "purchase", effect.purchase, "register");
   const offered = await effect.ask();
   expect(offered.status).toBe(409);
   expect(problem(offered)).toMatchObject({
@@ -277,7 +278,7 @@ test("an offer that a reorg undid is told by the wallet route, which lets the me
     current_state: "created",
     allowed: ["registration"],
   });
-  const registered = await stage.post(stage.path(`/purchases/${effect.purchase}/registration`), {
+  const registered = await kit.post(kit.path(`/purchases/${effect.purchase}/registration`), {
     transaction_hash,
   });
   expect(registered.status, registered.text).toBe(200);
@@ -286,71 +287,71 @@ test("an offer that a reorg undid is told by the wallet route, which lets the me
 
 describe("a registration that a reorg removes", () => {
   async function register(id: string): Promise<Hex> {
-    const hash = await stage.act("merchant", "purchase", id, "register");
-    const path = stage.path(`/purchases/${id}/registration`);
-    const answer = await stage.post(path, { transaction_hash: hash });
+    const hash = await kit.act("merchant", "purchase", id, "register");
+    const path = kit.path(`/purchases/${id}/registration`);
+    const answer = await kit.post(path, { transaction_hash: hash });
     expect(answer.status, answer.text).toBe(200);
     return hash;
   }
 
   test("leaves a purchase that is created, and that is active again as soon as the merchant has registered it again", async () => {
-    const purchase = (await stage.createPurchase(merchant)).id;
+    const purchase = (await kit.createPurchase(merchant)).id;
     const first = await register(purchase);
-    await stage.reorg(1);
+    await kit.reorg(1);
     expect(await read({ purchase })).toMatchObject({ status: "created", route: null });
-    const paid = await stage.post(stage.path(`/purchases/${purchase}/reconcile`), {});
+    const paid = await kit.post(kit.path(`/purchases/${purchase}/reconcile`), {});
     expect(problem(paid)).toMatchObject({
       code: "state_conflict",
       current_state: "created",
       allowed: ["activate", "registration"],
     });
     // A new block, so that the second transaction is not the first one once more.
-    await stage.wallet("merchant").send({ to: stage.wallet("merchant").address, data: "0x" });
-    expect(await stage.act("merchant", "purchase", purchase, "register")).not.toBe(first);
+    await kit.wallet("merchant").send({ to: kit.wallet("merchant").address, data: "0x" });
+    expect(await kit.act("merchant", "purchase", purchase, "register")).not.toBe(first);
     expect(await read({ purchase })).toMatchObject({ status: "active", route: "merchant_direct" });
   });
 
   test("is told as it was once the same transaction is mined again", async () => {
-    const purchase = (await stage.createPurchase(merchant)).id;
+    const purchase = (await kit.createPurchase(merchant)).id;
     const hash = await register(purchase);
     const raw = await bytesOf(hash);
-    await stage.reorg(1);
+    await kit.reorg(1);
     expect(await read({ purchase })).toMatchObject({ status: "created" });
-    await stage.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
+    await kit.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
     await expect.poll(async () => (await read({ purchase })).status).toBe("active");
   });
 
   test("is taken over the wallet route too once it takes its place again, though it is used by that registration", async () => {
-    const { id, commitment } = await stage.createPurchase(merchant);
+    const { id, commitment } = await kit.createPurchase(merchant);
     const hash = await register(id);
     const raw = await bytesOf(hash);
-    await stage.reorg(1);
-    const offered = await stage.post(stage.path(`/purchases/${id}/activate`), {
+    await kit.reorg(1);
+    const offered = await kit.post(kit.path(`/purchases/${id}/activate`), {
       commitment_hash: commitment.hash,
     });
     expect(offered.status, offered.text).toBe(200);
-    await stage.reorg(1, [[raw, 0]]);
+    await kit.reorg(1, [[raw, 0]]);
     await expect.poll(async () => (await read({ purchase: id })).status).toBe("created");
     const submitted = { action: "register", transaction_hash: hash };
-    const taken = await stage.post(`/wallet/${stage.program}/purchase/${id}`, submitted);
+    const taken = await kit.post(`/wallet/${kit.program}/purchase/${id}`, submitted);
     expect(taken.status, taken.text).toBe(200);
-    const confirmed = await stage.post(stage.path(`/purchases/${id}/registration`), {});
+    const confirmed = await kit.post(kit.path(`/purchases/${id}/registration`), {});
     expect(JSON.parse(confirmed.text)).toMatchObject({ status: "active", route: "merchant_direct" });
   });
 
   test("lets the relayer offer the purchase, and the first registration be confirmed when it takes that place again", async () => {
-    const { id, commitment } = await stage.createPurchase(merchant);
+    const { id, commitment } = await kit.createPurchase(merchant);
     const hash = await register(id);
     const raw = await bytesOf(hash);
-    await stage.reorg(1);
-    const offered = await stage.post(stage.path(`/purchases/${id}/activate`), {
+    await kit.reorg(1);
+    const offered = await kit.post(kit.path(`/purchases/${id}/activate`), {
       commitment_hash: commitment.hash,
     });
     expect(offered.status, offered.text).toBe(200);
     expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "registrar_offer" });
-    await stage.reorg(1, [[raw, 0]]);
+    await kit.reorg(1, [[raw, 0]]);
     await expect.poll(async () => (await read({ purchase: id })).status).toBe("created");
-    const again = await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash: hash });
+    const again = await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash: hash });
     expect(again.status, again.text).toBe(200);
     expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "merchant_direct" });
   });
@@ -358,9 +359,9 @@ describe("a registration that a reorg removes", () => {
 
 describe("a reconciled payment that a reorg removes", () => {
   async function paid() {
-    const purchase = await stage.activePurchase(merchant);
-    const hash = await stage.pay(purchase);
-    const { applied } = await stage.reconcile(purchase);
+    const purchase = await kit.activePurchase(merchant);
+    const hash = await kit.pay(purchase);
+    const { applied } = await kit.reconcile(purchase);
     const raw = await bytesOf(hash);
     const [{ receipts }] = [await read({ purchase: purchase.id })];
     expect(receipts).toEqual(applied);
@@ -372,18 +373,16 @@ describe("a reconciled payment that a reorg removes", () => {
 
   /** What a payment is told to serve when it is sent as the registration of another purchase. */
   async function useOf(transaction_hash: Hex): Promise<unknown> {
-    const { id } = await stage.createPurchase(merchant);
-    const refused = problem(
-      await stage.post(stage.path(`/purchases/${id}/registration`), { transaction_hash }),
-    );
+    const { id } = await kit.createPurchase(merchant);
+    const refused = problem(await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash }));
     expect(refused).toMatchObject({ status: 422, code: "binding_mismatch" });
     return refused.binding?.checks.find(({ name }) => name === "unused");
   }
 
   test("is told as taken back, with its number in the event", async () => {
     const { purchase, first } = await paid();
-    await stage.reorg(1);
-    const taken = await stage.reconcile(purchase);
+    await kit.reorg(1);
+    const taken = await kit.reconcile(purchase);
     expect(taken).toMatchObject({ applied: [], already_reconciled: [], reverted: first });
     expect((await reconciliations(purchase.id)).map(({ totals }) => totals)).toEqual([
       { applied: 1, reverted: 0, affected_purchases: 1 },
@@ -393,13 +392,13 @@ describe("a reconciled payment that a reorg removes", () => {
 
   test("is not reconciled in the block that mines it again, until it is recorded there, and stays used", async () => {
     const { purchase, hash, raw, first } = await paid();
-    await stage.reorg(1);
-    await stage.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
-    const { blockNumber, blockHash } = await stage.wallet("buyer").receipt(hash);
+    await kit.reorg(1);
+    await kit.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
+    const { blockNumber, blockHash } = await kit.wallet("buyer").receipt(hash);
     const elsewhere = { ...first[0], block_number: Number(blockNumber), block_hash: blockHash };
     const moved = await read({ purchase: purchase.id });
     expect(moved.receipts).toEqual([{ ...elsewhere, reconciled_at: null }]);
-    const recorded = await stage.reconcile(purchase);
+    const recorded = await kit.reconcile(purchase);
     const again = { ...elsewhere, reconciled_at: recorded.applied[0]?.reconciled_at };
     expect(again.reconciled_at).not.toBeNull();
     expect(recorded).toMatchObject({ applied: [again], already_reconciled: [], reverted: first });
@@ -417,11 +416,11 @@ test("a claimed purchase whose offer a reorg undid is claimed again once the off
   const effect = await prepare.offer();
   expect((await effect.ask("first-key")).status).toBe(200);
   const purchase = await read(effect);
-  await stage.pay(purchase);
-  await stage.reconcile(purchase);
-  const claim = await stage.claim(purchase);
+  await kit.pay(purchase);
+  await kit.reconcile(purchase);
+  const claim = await kit.claim(purchase);
   // The blocks of the offer, the approval, the payment and the claim.
-  await stage.reorg(4, [[await stage.sign(effect.wallet, effect.prevent), 0]]);
+  await kit.reorg(4, [[await kit.sign(effect.wallet, effect.prevent), 0]]);
   await expect.poll(async () => (await operation())?.status).toBe("reverted");
   expect(await read(effect)).toMatchObject({ status: "created", route: null, claim: { id: claim.id } });
   await allowAgain(effect);
@@ -431,7 +430,7 @@ test("a claimed purchase whose offer a reorg undid is claimed again once the off
     purchase: { status: "claimed", route: "registrar_offer", claim: { id: claim.id } },
     operation: { attempt: 2, status: "confirmed" },
   });
-  expect(await stage.reconcile(purchase)).toMatchObject({
+  expect(await kit.reconcile(purchase)).toMatchObject({
     applied: [],
     reverted: [{ amount: "25000000" }],
     purchase: { status: "claimed" },
@@ -443,8 +442,8 @@ test("a refund whose transaction comes back after a reorg while it is asked for 
   const done = await effect.ask("first-key");
   expect(done.status, done.text).toBe(201);
   const { refund } = JSON.parse(done.text);
-  await stage.sandbox.chain.client.setAutomine(false);
-  await stage.reorg(1);
+  await kit.sandbox.chain.client.setAutomine(false);
+  await kit.reorg(1);
   expect(await read(effect)).toMatchObject({
     status: "refund_due",
     refund: { status: "due", transaction_hash: null, collected_at: null },
@@ -452,10 +451,10 @@ test("a refund whose transaction comes back after a reorg while it is asked for 
   const asked = effect.ask("second-key");
   // The request has found the refund due, and waits for its transaction.
   await expect
-    .poll(async () => (await stage.sandbox.store.get("idempotency", `${stage.program}\nsecond-key`))?.value)
+    .poll(async () => (await kit.sandbox.store.get("idempotency", `${kit.program}\nsecond-key`))?.value)
     .toMatchObject({ state: "in_progress" });
-  await stage.sandbox.chain.client.mine({ blocks: 1 });
-  await stage.sandbox.chain.client.setAutomine(true);
+  await kit.sandbox.chain.client.mine({ blocks: 1 });
+  await kit.sandbox.chain.client.setAutomine(true);
   const again = await asked;
   expect(again.status, again.text).toBe(201);
   expect(JSON.parse(again.text)).toMatchObject({ refund, event_id: refund.event_id });

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { type ApiClient, createApiClient } from "../../../sandbox/service/client/api-client.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
+import { present } from "../../kit/answer.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { present } from "../stage.ts";
 import { sendFrom } from "./wallet-transaction.ts";
 
 const program = "prg_demo";

@@ -4,43 +4,44 @@ import { collectRefundCall } from "../../../protocol/call.ts";
 import { setMining } from "../../../sandbox/chain/clock/mining.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import type { ErrorCode } from "../../../server/errors/catalogue.ts";
-import { type Answer, present, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 const nobody = "aaaaaaaaaaaaaaaaaaaa";
 const hashOfNothing: Hex = `0x${"5c".repeat(32)}`;
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "states" });
-  merchant = await stage.enrolledMerchant();
-  await stage.act("merchant", "merchant", merchant.id, "fund");
-  start = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "states" });
+  merchant = await kit.enrolledMerchant();
+  await kit.act("merchant", "merchant", merchant.id, "fund");
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await start.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 type Purchase = Schema<"Purchase">;
 
 async function operate(purchase: Purchase, below: string, body: unknown): Promise<Answer> {
-  return await stage.post(stage.path(`/purchases/${purchase.id}/${below}`), body);
+  return await kit.post(kit.path(`/purchases/${purchase.id}/${below}`), body);
 }
 
 /** A purchase whose claim was decided. */
 async function decided(outcome: "approved" | "denied") {
-  const purchase = await stage.paidPurchase(merchant);
-  const claim = await stage.claim(purchase);
+  const purchase = await kit.paidPurchase(merchant);
+  const claim = await kit.claim(purchase);
   const award = outcome === "approved" ? "10000000" : "0";
-  const body = stage.decision(purchase, claim, { outcome, award });
+  const body = kit.decision(purchase, claim, { outcome, award });
   const answer = await operate(purchase, "decisions", body);
   expect(answer.status, answer.text).toBe(201);
   const { id } = JSON.parse(answer.text);
@@ -57,21 +58,21 @@ interface State {
 /** Every state that decides which operations a purchase takes, how it comes about, and which it takes then. */
 const states: { readonly [state: string]: State } = {
   created: {
-    given: async () => await stage.createPurchase(merchant),
+    given: async () => await kit.createPurchase(merchant),
     allowed: ["activate", "registration"],
   },
   "created, and the next block has the last second of its offer deadline": {
     given: async () => {
-      const purchase = await stage.createPurchase(merchant);
-      await stage.sandbox.clock.travelTo(purchase.deadlines.offer_deadline - 1);
+      const purchase = await kit.createPurchase(merchant);
+      await kit.sandbox.clock.travelTo(purchase.deadlines.offer_deadline - 1);
       return purchase;
     },
     allowed: ["activate", "registration"],
   },
   "created, and the next block is one second after its offer deadline": {
     given: async () => {
-      const purchase = await stage.createPurchase(merchant);
-      await stage.sandbox.clock.travelTo(purchase.deadlines.offer_deadline);
+      const purchase = await kit.createPurchase(merchant);
+      await kit.sandbox.clock.travelTo(purchase.deadlines.offer_deadline);
       return purchase;
     },
     allowed: [],
@@ -79,16 +80,16 @@ const states: { readonly [state: string]: State } = {
   },
   "created, and registered on chain by the merchant": {
     given: async () => {
-      const purchase = await stage.createPurchase(merchant);
-      await stage.act("merchant", "purchase", purchase.id, "register");
+      const purchase = await kit.createPurchase(merchant);
+      await kit.act("merchant", "purchase", purchase.id, "register");
       return purchase;
     },
     allowed: ["registration"],
   },
   "created, and offered on chain by the relayer": {
     given: async () => {
-      const purchase = await stage.createPurchase(merchant);
-      stage.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+      const purchase = await kit.createPurchase(merchant);
+      kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
       const answer = await operate(purchase, "activate", { commitment_hash: purchase.commitment.hash });
       expect(answer.status).toBe(202);
       return purchase;
@@ -97,36 +98,36 @@ const states: { readonly [state: string]: State } = {
   },
   "active, and nothing is reconciled": {
     given: async () => {
-      const purchase = await stage.activePurchase(merchant);
-      await stage.pay(purchase);
+      const purchase = await kit.activePurchase(merchant);
+      await kit.pay(purchase);
       return purchase;
     },
     allowed: ["reconcile"],
   },
   "active, and a payment is reconciled": {
-    given: async () => await stage.paidPurchase(merchant),
+    given: async () => await kit.paidPurchase(merchant),
     allowed: ["reconcile", "claims"],
   },
   "active, and a reorg has removed its reconciled payment": {
     given: async () => {
-      const purchase = await stage.paidPurchase(merchant);
-      await stage.reorg(1);
+      const purchase = await kit.paidPurchase(merchant);
+      await kit.reorg(1);
       return purchase;
     },
     allowed: ["reconcile"],
   },
   "active, and the next block has the last second of its claim deadline": {
     given: async () => {
-      const purchase = await stage.paidPurchase(merchant);
-      await stage.sandbox.clock.travelTo(purchase.deadlines.claim_deadline - 1);
+      const purchase = await kit.paidPurchase(merchant);
+      await kit.sandbox.clock.travelTo(purchase.deadlines.claim_deadline - 1);
       return purchase;
     },
     allowed: ["reconcile", "claims"],
   },
   "active, and the next block is one second after its claim deadline, without a claim on chain": {
     given: async () => {
-      const purchase = await stage.paidPurchase(merchant);
-      await stage.sandbox.clock.travelTo(purchase.deadlines.claim_deadline);
+      const purchase = await kit.paidPurchase(merchant);
+      await kit.sandbox.clock.travelTo(purchase.deadlines.claim_deadline);
       return purchase;
     },
     allowed: ["reconcile"],
@@ -134,26 +135,26 @@ const states: { readonly [state: string]: State } = {
   },
   "active, after its claim deadline with a claim on chain": {
     given: async () => {
-      const purchase = await stage.paidPurchase(merchant);
-      await stage.claimBody(purchase);
-      await stage.sandbox.clock.travelTo(purchase.deadlines.claim_deadline + 1);
+      const purchase = await kit.paidPurchase(merchant);
+      await kit.claimBody(purchase);
+      await kit.sandbox.clock.travelTo(purchase.deadlines.claim_deadline + 1);
       return purchase;
     },
     allowed: ["reconcile", "claims"],
   },
   claimed: {
     given: async () => {
-      const purchase = await stage.paidPurchase(merchant);
-      await stage.claim(purchase);
+      const purchase = await kit.paidPurchase(merchant);
+      await kit.claim(purchase);
       return purchase;
     },
     allowed: ["reconcile", "decisions"],
   },
   "claimed, and a reorg has removed its claim": {
     given: async () => {
-      const purchase = await stage.paidPurchase(merchant);
-      await stage.claim(purchase);
-      await stage.reorg(1);
+      const purchase = await kit.paidPurchase(merchant);
+      await kit.claim(purchase);
+      await kit.reorg(1);
       return purchase;
     },
     allowed: ["reconcile"],
@@ -161,14 +162,14 @@ const states: { readonly [state: string]: State } = {
   },
   "claimed, and its operator has collected a refund past the service": {
     given: async () => {
-      const purchase = await stage.paidPurchase(merchant);
-      await stage.claim(purchase);
-      const { address } = stage.sandbox.chain.deployment.registrar;
-      const key = stage.sandbox.chain.accounts.programs[stage.program]?.registrar.privateKey;
+      const purchase = await kit.paidPurchase(merchant);
+      await kit.claim(purchase);
+      const { address } = kit.sandbox.chain.deployment.registrar;
+      const key = kit.sandbox.chain.accounts.programs[kit.program]?.registrar.privateKey;
       if (key === undefined) throw new Error("The program has an operator.");
       const id: Hex = `0x${purchase.commitment.hash.slice(2)}`;
       const call = collectRefundCall(address, id, 1n, hashOfNothing);
-      const { receipt } = await stage.sandbox.openWallet(key).sendCall(call);
+      const { receipt } = await kit.sandbox.openWallet(key).sendCall(call);
       expect(receipt.status).toBe("success");
       return purchase;
     },
@@ -179,9 +180,9 @@ const states: { readonly [state: string]: State } = {
   refund_due: {
     given: async () => {
       const { purchase, refund } = await decided("approved");
-      stage.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+      kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
       // A block with the refund would end this state by itself.
-      await setMining(stage.sandbox.chain.client, "never");
+      await setMining(kit.sandbox.chain.client, "never");
       expect((await refund()).status).toBe(202);
       return purchase;
     },
@@ -199,7 +200,7 @@ const states: { readonly [state: string]: State } = {
 
 /** A request of every operation on a purchase whose body is well formed. */
 function requests(purchase: Purchase): { readonly [operation: string]: unknown } {
-  const { key_id } = stage.sandbox.description.reviewer;
+  const { key_id } = kit.sandbox.description.reviewer;
   return {
     activate: { commitment_hash: purchase.commitment.hash },
     registration: { transaction_hash: hashOfNothing },
@@ -223,16 +224,15 @@ function requests(purchase: Purchase): { readonly [operation: string]: unknown }
 }
 
 async function statusOf(purchase: Purchase): Promise<string> {
-  return present({ data: JSON.parse((await stage.get(stage.path(`/purchases/${purchase.id}`))).text) })
-    .status;
+  return present({ data: JSON.parse((await kit.get(kit.path(`/purchases/${purchase.id}`))).text) }).status;
 }
 
 describe.each(Object.entries(states))("a purchase that is %s", (_, { given, allowed, refused = {} }) => {
   test("answers state_conflict, with what it takes now, to every operation that it does not take", async () => {
     const purchase = await given();
-    await stage.renew();
+    await kit.renew();
     const current_state = await statusOf(purchase);
-    const before = await stage.digest();
+    const before = await kit.digest();
     for (const [operation, body] of Object.entries(requests(purchase))) {
       if (allowed.includes(operation)) continue;
       const answer = await operate(purchase, operation, body);
@@ -240,17 +240,17 @@ describe.each(Object.entries(states))("a purchase that is %s", (_, { given, allo
       expect(problem(answer), operation).toMatchObject({ code });
       if (code === "state_conflict")
         expect(problem(answer)).toMatchObject({ status: 409, current_state, allowed });
-      expect(await stage.digest(), operation).toBe(before);
+      expect(await kit.digest(), operation).toBe(before);
     }
   });
 
   test("answers state_conflict to none of the operations that it names", async () => {
     const purchase = await given();
-    const now = await stage.sandbox.snapshot();
+    const now = await kit.sandbox.snapshot();
     const conflicts: string[] = [];
     for (const operation of allowed) {
       await now.restore();
-      await stage.renew();
+      await kit.renew();
       const answer = await operate(purchase, operation, requests(purchase)[operation]);
       if (answer.status >= 400 && problem(answer).code === "state_conflict") conflicts.push(operation);
     }
@@ -260,9 +260,9 @@ describe.each(Object.entries(states))("a purchase that is %s", (_, { given, allo
 
 describe("a purchase that the merchant has registered on chain", () => {
   test("is not activated: the refusal names operation 9, which then confirms it", async () => {
-    const purchase = await stage.createPurchase(merchant);
-    const transaction_hash = await stage.act("merchant", "purchase", purchase.id, "register");
-    const before = await stage.digest();
+    const purchase = await kit.createPurchase(merchant);
+    const transaction_hash = await kit.act("merchant", "purchase", purchase.id, "register");
+    const before = await kit.digest();
     const refused = await operate(purchase, "activate", { commitment_hash: purchase.commitment.hash });
     expect(refused.status).toBe(409);
     expect(problem(refused)).toMatchObject({
@@ -271,7 +271,7 @@ describe("a purchase that the merchant has registered on chain", () => {
       allowed: ["registration"],
       detail: "The merchant has registered this purchase. Confirm that with operation 9 (registration).",
     });
-    expect(await stage.digest()).toBe(before);
+    expect(await kit.digest()).toBe(before);
     const confirmed = await operate(purchase, "registration", { transaction_hash });
     expect(JSON.parse(confirmed.text)).toMatchObject({ status: "active", route: "merchant_direct" });
   });
@@ -294,8 +294,8 @@ describe("a purchase that the relayer has offered on chain", () => {
 });
 
 test("a claim before reconciliation is told to reconcile first", async () => {
-  const purchase = await stage.activePurchase(merchant);
-  await stage.pay(purchase);
+  const purchase = await kit.activePurchase(merchant);
+  await kit.pay(purchase);
   const refused = await operate(purchase, "claims", requests(purchase)["claims"]);
   expect(refused.status).toBe(409);
   expect(problem(refused)).toMatchObject({
@@ -309,7 +309,7 @@ test("a claim before reconciliation is told to reconcile first", async () => {
 
 test("a merchant that is enrolled takes no operation of its own any more", async () => {
   const { transaction_hash, signature } = merchant.enrollment.confirmed ?? {};
-  const refused = await stage.post(stage.path(`/merchants/${merchant.id}/enrollment`), {
+  const refused = await kit.post(kit.path(`/merchants/${merchant.id}/enrollment`), {
     transaction_hash,
     signature,
   });

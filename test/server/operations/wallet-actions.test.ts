@@ -4,71 +4,72 @@ import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall } from "../../../protocol/call.ts";
 import type { SentTransaction } from "../../../sandbox/service/wallets/test-wallet.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { present, type Schema, Stage } from "../stage.ts";
+import { present, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 type Merchant = Schema<"Merchant">;
 type Purchase = Schema<"Purchase">;
 type Action = Schema<"Wallet">["actions"][number];
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Merchant;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "wallet actions" });
-  merchant = await stage.enrolledMerchant();
-  start = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "wallet actions" });
+  merchant = await kit.enrolledMerchant();
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await start.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 async function actionsOf(type: "merchant" | "purchase", id: string, query = ""): Promise<Action[]> {
-  const answer = await stage.raw(`/wallet/${stage.program}/${type}/${id}${query}`);
+  const answer = await kit.raw(`/wallet/${kit.program}/${type}/${id}${query}`);
   expect(answer.status, answer.text).toBe(200);
   return present<Schema<"Wallet">>({ data: JSON.parse(answer.text) }).actions;
 }
 
 async function readPurchase({ id }: Purchase): Promise<Purchase> {
-  return JSON.parse((await stage.get(stage.path(`/purchases/${id}`))).text);
+  return JSON.parse((await kit.get(kit.path(`/purchases/${id}`))).text);
 }
 
 async function operate(purchase: Purchase, below: string, body: unknown): Promise<boolean> {
-  return (await stage.post(stage.path(`/purchases/${purchase.id}/${below}`), body)).status < 400;
+  return (await kit.post(kit.path(`/purchases/${purchase.id}/${below}`), body)).status < 400;
 }
 
 function holdOffer(): void {
-  stage.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+  kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
 }
 
 const registered = async () => {
-  const purchase = await stage.createPurchase(merchant);
-  await stage.act("merchant", "purchase", purchase.id, "register");
+  const purchase = await kit.createPurchase(merchant);
+  await kit.act("merchant", "purchase", purchase.id, "register");
   return purchase;
 };
-const active = async () => await stage.activePurchase(merchant);
-const paid = async () => await stage.paidPurchase(merchant);
+const active = async () => await kit.activePurchase(merchant);
+const paid = async () => await kit.paidPurchase(merchant);
 
 async function travelled(given: () => Promise<Purchase>, to: (purchase: Purchase) => number) {
   const purchase = await given();
-  await stage.sandbox.clock.travelTo(to(purchase));
+  await kit.sandbox.clock.travelTo(to(purchase));
   return purchase;
 }
 
 /** Every state that decides what the wallets of a purchase can do, and which of it they can. */
 const states: readonly (readonly [state: string, given: () => Promise<Purchase>, can: Action["name"][]])[] = [
-  ["is created", async () => await stage.createPurchase(merchant), ["register"]],
+  ["is created", async () => await kit.createPurchase(merchant), ["register"]],
   [
     "is created, and the next block is the last one in time",
     async () =>
       await travelled(
-        async () => await stage.createPurchase(merchant),
+        async () => await kit.createPurchase(merchant),
         (one) => one.deadlines.offer_deadline - 1,
       ),
     ["register"],
@@ -77,7 +78,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     "is created, and the next block is too late",
     async () =>
       await travelled(
-        async () => await stage.createPurchase(merchant),
+        async () => await kit.createPurchase(merchant),
         (one) => one.deadlines.offer_deadline,
       ),
     [],
@@ -86,8 +87,8 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
   [
     "is registered and confirmed",
     async () => {
-      const purchase = await stage.createPurchase(merchant);
-      const transaction_hash = await stage.act("merchant", "purchase", purchase.id, "register");
+      const purchase = await kit.createPurchase(merchant);
+      const transaction_hash = await kit.act("merchant", "purchase", purchase.id, "register");
       await operate(purchase, "registration", { transaction_hash });
       return purchase;
     },
@@ -96,7 +97,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
   [
     "is offered on chain by the relayer, but not confirmed",
     async () => {
-      const purchase = await stage.createPurchase(merchant);
+      const purchase = await kit.createPurchase(merchant);
       holdOffer();
       await operate(purchase, "activate", { commitment_hash: purchase.commitment.hash });
       return purchase;
@@ -108,7 +109,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     "is active and approved",
     async () => {
       const purchase = await active();
-      await stage.sandbox.wallets.buyer.approve(purchase);
+      await kit.sandbox.wallets.buyer.approve(purchase);
       return purchase;
     },
     ["pay", "pay_with_permit"],
@@ -119,7 +120,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
       await travelled(
         async () => {
           const purchase = await active();
-          await stage.sandbox.wallets.buyer.approve(purchase);
+          await kit.sandbox.wallets.buyer.approve(purchase);
           return purchase;
         },
         (one) => one.deadlines.pay_deadline,
@@ -130,11 +131,11 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     "is approved by a buyer that has spent its tokens",
     async () => {
       const purchase = await active();
-      const { buyer } = stage.sandbox.wallets;
+      const { buyer } = kit.sandbox.wallets;
       await buyer.approve(purchase);
-      const args = [stage.wallet("stranger").address, 1_000_000_000_000n] as const;
+      const args = [kit.wallet("stranger").address, 1_000_000_000_000n] as const;
       const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args });
-      await buyer.send({ to: stage.sandbox.description.contracts.token, data });
+      await buyer.send({ to: kit.sandbox.description.contracts.token, data });
       return purchase;
     },
     [],
@@ -143,8 +144,8 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     "is approved in a program that is paused",
     async () => {
       const purchase = await active();
-      await stage.sandbox.wallets.buyer.approve(purchase);
-      await stage.sandbox.wallets.deployer.setPaused(stage.program, true);
+      await kit.sandbox.wallets.buyer.approve(purchase);
+      await kit.sandbox.wallets.deployer.setPaused(kit.program, true);
       return purchase;
     },
     [],
@@ -153,7 +154,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     "is paid, but not reconciled",
     async () => {
       const purchase = await active();
-      await stage.pay(purchase);
+      await kit.pay(purchase);
       return purchase;
     },
     [],
@@ -173,12 +174,12 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     "is paid twice and reconciled, and a reorg has removed one payment",
     async () => {
       const purchase = await active();
-      const { buyer } = stage.sandbox.wallets;
+      const { buyer } = kit.sandbox.wallets;
       await buyer.approve(purchase);
       await buyer.pay(purchase, 10_000_000n);
       await buyer.pay(purchase, 15_000_000n);
-      await stage.reconcile(purchase);
-      await stage.reorg(1);
+      await kit.reconcile(purchase);
+      await kit.reorg(1);
       return purchase;
     },
     ["pay", "pay_with_permit"],
@@ -187,7 +188,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     "is claimed on chain, but not filed",
     async () => {
       const purchase = await paid();
-      await stage.claimBody(purchase);
+      await kit.claimBody(purchase);
       return purchase;
     },
     [],
@@ -196,7 +197,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     "is claimed",
     async () => {
       const purchase = await paid();
-      await stage.claim(purchase);
+      await kit.claim(purchase);
       return purchase;
     },
     [],
@@ -207,12 +208,12 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
 /** Paid in part, with the rest approved; its refund is collected. */
 async function refunded(): Promise<Purchase> {
   const purchase = await active();
-  const { buyer, merchant: seller } = stage.sandbox.wallets;
+  const { buyer, merchant: seller } = kit.sandbox.wallets;
   await seller.fund(merchant);
   await buyer.approve(purchase);
   await buyer.pay(purchase, 10_000_000n);
-  const { purchase: paidInPart } = await stage.reconcile(purchase);
-  const decision = await stage.decide(paidInPart, await stage.claim(purchase));
+  const { purchase: paidInPart } = await kit.reconcile(purchase);
+  const decision = await kit.decide(paidInPart, await kit.claim(purchase));
   expect(await operate(purchase, "refunds", { decision_id: decision.id })).toBe(true);
   return purchase;
 }
@@ -220,19 +221,19 @@ async function refunded(): Promise<Purchase> {
 /** What happens when a wallet does it all the same: whether its transaction succeeds and the program operation takes it. */
 const attempts: { readonly [name: string]: (purchase: Purchase) => Promise<boolean> } = {
   async register(purchase) {
-    const sent = await stage.sandbox.wallets.merchant.register(purchase);
+    const sent = await kit.sandbox.wallets.merchant.register(purchase);
     const { transaction_hash } = sent;
     return succeeded(sent) && (await operate(purchase, "registration", { transaction_hash }));
   },
   async pay(purchase) {
-    const sent = await stage.sandbox.wallets.buyer.pay(await readPurchase(purchase));
+    const sent = await kit.sandbox.wallets.buyer.pay(await readPurchase(purchase));
     const { transaction_hash } = sent;
     return (
       succeeded(sent) && (await operate(purchase, "reconcile", { transaction_hashes: [transaction_hash] }))
     );
   },
   async pay_with_permit(purchase) {
-    const sent = await stage.sandbox.wallets.buyer.pay(await readPurchase(purchase), { permit: true });
+    const sent = await kit.sandbox.wallets.buyer.pay(await readPurchase(purchase), { permit: true });
     const { transaction_hash } = sent;
     return (
       succeeded(sent) && (await operate(purchase, "reconcile", { transaction_hashes: [transaction_hash] }))
@@ -240,7 +241,7 @@ const attempts: { readonly [name: string]: (purchase: Purchase) => Promise<boole
   },
   async claim(purchase) {
     const claim = { amount: 10_000_000n, reason: "Arrived broken." };
-    const sent = await stage.sandbox.wallets.beneficiary.claim(purchase, claim);
+    const sent = await kit.sandbox.wallets.beneficiary.claim(purchase, claim);
     return succeeded(sent) && (await operate(purchase, "claims", sent.body));
   },
 };
@@ -264,11 +265,11 @@ describe.each(states)("when a purchase %s", (_, given, can) => {
 
   test("an action that is allowed succeeds on chain and in its operation; one that is not fails in one of them", async () => {
     const purchase = await given();
-    await stage.renew();
-    const now = await stage.sandbox.snapshot();
+    await kit.renew();
+    const now = await kit.sandbox.snapshot();
     for (const [name, attempt] of Object.entries(attempts)) {
       await now.restore();
-      await stage.renew();
+      await kit.renew();
       const [{ allowed } = { allowed: null }] = (await actionsOf("purchase", purchase.id)).filter(
         (one) => one.name === name,
       );
@@ -285,16 +286,16 @@ describe("why_not says what fails", () => {
 
   test("in the operation", async () => {
     const purchase = await active();
-    await stage.pay(purchase);
+    await kit.pay(purchase);
     expect(await whyNot(purchase, "claim")).toBe(
       "Operation 11 would refuse it: A claim needs a reconciled payment. Reconcile it with operation 10 (reconcile).",
     );
-    await stage.reconcile(purchase);
+    await kit.reconcile(purchase);
     expect(await whyNot(purchase, "claim", "?amount=25000001&reason=late")).toBe(
       "Operation 11 would refuse it: Only 25000000 base units are reconciled.",
     );
     const unconfirmed = await registered();
-    await stage.sandbox.wallets.buyer.approve(unconfirmed);
+    await kit.sandbox.wallets.buyer.approve(unconfirmed);
     expect(await whyNot(unconfirmed, "pay")).toBe(
       "Operation 10 would refuse it: A purchase that is created does not allow reconcile.",
     );
@@ -305,21 +306,21 @@ describe("why_not says what fails", () => {
     expect(await whyNot(purchase, "pay")).toBe(
       "The transaction would revert: Nothing is approved to the registrar contract yet.",
     );
-    await stage.sandbox.wallets.buyer.approve(purchase, 5n);
+    await kit.sandbox.wallets.buyer.approve(purchase, 5n);
     expect(await whyNot(purchase, "pay", "?amount=7")).toBe(
       "The transaction would revert: Only 5 base units are approved to the registrar contract.",
     );
     expect(await whyNot(purchase, "pay", "?amount=25000001")).toBe(
       "The transaction would revert: Only 25000000 base units are outstanding.",
     );
-    const unconfirmed = await stage.createPurchase(merchant);
+    const unconfirmed = await kit.createPurchase(merchant);
     holdOffer();
     await operate(unconfirmed, "activate", { commitment_hash: unconfirmed.commitment.hash });
     expect(await whyNot(unconfirmed, "register")).toBe(
       "The transaction would revert: The purchase is on chain already.",
     );
     const filed = await paid();
-    await stage.claimBody(filed);
+    await kit.claimBody(filed);
     expect(await whyNot(filed, "claim")).toBe(
       "The transaction would revert: The purchase is claimed already.",
     );
@@ -331,7 +332,7 @@ describe("why_not says what fails", () => {
       await whyNot(purchase, "approve", amount && `?amount=${amount}`);
     expect(await approval("25000000")).toBeNull();
     expect(await approval("25000001")).toBe("Only 25000000 base units are outstanding.");
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     await buyer.approve(purchase, 10_000_000n);
     expect(await approval("10000000")).toBe("10000000 base units are approved already.");
     expect(await approval("10000001")).toBeNull();
@@ -344,9 +345,9 @@ describe("why_not says what fails", () => {
   test("of an approval that the next block would have after the payment deadline", async () => {
     const purchase = await active();
     const { pay_deadline } = purchase.deadlines;
-    await stage.sandbox.clock.travelTo(pay_deadline - 1);
+    await kit.sandbox.clock.travelTo(pay_deadline - 1);
     expect(await whyNot(purchase, "approve")).toBeNull();
-    await stage.sandbox.clock.travelTo(pay_deadline);
+    await kit.sandbox.clock.travelTo(pay_deadline);
     expect(await whyNot(purchase, "approve")).toBe("The payment deadline has passed.");
   });
 
@@ -370,7 +371,7 @@ describe("why_not says what fails", () => {
       "The transaction would revert: The purchase is on chain already. " +
         "Operation 9 would refuse it: A purchase that is active does not allow registration.",
     );
-    const created = await stage.createPurchase(merchant);
+    const created = await kit.createPurchase(merchant);
     expect(await whyNot(created, "pay")).toBe(
       "The transaction would revert: The purchase is not on chain yet. " +
         "Operation 10 would refuse it: A purchase that is created does not allow reconcile.",
@@ -385,7 +386,7 @@ describe("an action without an amount is of all that can be done now:", () => {
 
   test("a payment of what is approved of what is outstanding", async () => {
     const purchase = await active();
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     await buyer.approve(purchase, 24_999_999n);
     expect(await amountOf(purchase, "pay")).toBe("24999999");
     await buyer.approve(purchase, 25_000_001n);
@@ -396,10 +397,10 @@ describe("an action without an amount is of all that can be done now:", () => {
 
   test("a claim of what is reconciled", async () => {
     const purchase = await active();
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     await buyer.approve(purchase);
     await buyer.pay(purchase, 10_000_000n);
-    await stage.reconcile(purchase);
+    await kit.reconcile(purchase);
     await buyer.pay(purchase, 5_000_000n);
     const claim = (await actionsOf("purchase", purchase.id)).find(({ name }) => name === "claim");
     expect(claim).toMatchObject({ allowed: true, amount: "10000000" });
@@ -413,9 +414,9 @@ describe("a merchant's wallet", () => {
       allowed: false,
       why_not: "The funding source may draw the whole cap already.",
     };
-    const { token, fundingSource } = stage.sandbox.chain.deployment;
+    const { token, fundingSource } = kit.sandbox.chain.deployment;
     const allow = async (amount: bigint) =>
-      await stage.wallet("merchant").send(approveCall(token.address, fundingSource.address, amount));
+      await kit.wallet("merchant").send(approveCall(token.address, fundingSource.address, amount));
     const cap = BigInt(merchant.funding.cap);
     expect(await fund()).toMatchObject({ allowed: true, why_not: null });
     await allow(cap - 1n);
@@ -433,14 +434,14 @@ describe("a merchant's wallet", () => {
   }
 
   test("may enroll once, also while operation 5 has not confirmed it", async () => {
-    const pending = await stage.createMerchant("1000", "other_merchant");
+    const pending = await kit.createMerchant("1000", "other_merchant");
     expect(await enrollOf(pending)).toMatchObject({ allowed: true, why_not: null });
-    const { body } = await stage.sandbox.wallets.other_merchant.enroll(pending);
+    const { body } = await kit.sandbox.wallets.other_merchant.enroll(pending);
     expect(await enrollOf(pending)).toMatchObject({
       allowed: false,
       why_not: "The transaction would revert: The merchant has enrolled before, and can only once.",
     });
-    await stage.post(stage.path(`/merchants/${pending.id}/enrollment`), body);
+    await kit.post(kit.path(`/merchants/${pending.id}/enrollment`), body);
     expect(await enrollOf(pending)).toMatchObject({
       allowed: false,
       why_not:
@@ -450,39 +451,39 @@ describe("a merchant's wallet", () => {
   });
 
   test("that is enrolled as another merchant of the program may not enroll again", async () => {
-    const first = await stage.createMerchant("1000", "other_merchant");
-    const second = await stage.createMerchant("1000", "other_merchant");
-    await stage.sandbox.wallets.other_merchant.enroll(first);
+    const first = await kit.createMerchant("1000", "other_merchant");
+    const second = await kit.createMerchant("1000", "other_merchant");
+    await kit.sandbox.wallets.other_merchant.enroll(first);
     expect(await enrollOf(second)).toMatchObject({
       allowed: false,
       why_not: "The transaction would revert: The wallet is enrolled in the program already.",
     });
-    await stage.sandbox.wallets.other_merchant.revokeFunding(first);
+    await kit.sandbox.wallets.other_merchant.revokeFunding(first);
     expect(await enrollOf(second)).toMatchObject({ allowed: true });
   });
 
   test("may not enroll once its funding authorization has ended", async () => {
-    const now = await stage.sandbox.clock.now();
+    const now = await kit.sandbox.clock.now();
     const pending = present(
-      await stage.api.POST("/v1/routing/programs/{program}/merchants", {
-        params: stage.write(),
+      await kit.api.POST("/v1/routing/programs/{program}/merchants", {
+        params: kit.write(),
         body: {
-          wallet: stage.wallet("other_merchant").address,
+          wallet: kit.wallet("other_merchant").address,
           name: "Night Market",
           funding_cap: "1000",
           funding_valid_until: now + 100,
         },
       }),
     );
-    await stage.sandbox.clock.travelTo(now + 99);
+    await kit.sandbox.clock.travelTo(now + 99);
     expect(await enrollOf(pending)).toMatchObject({ allowed: true });
-    await stage.sandbox.clock.travelTo(now + 100);
+    await kit.sandbox.clock.travelTo(now + 100);
     expect(await enrollOf(pending)).toMatchObject({ allowed: false });
   });
 });
 
 test("with a clock that runs, too, an action is allowed until the next block is too late", async () => {
-  await using live = await Stage.open({ seed: "live wallet actions", mode: "live" });
+  await using live = await TestKit.open({ seed: "live wallet actions", mode: "live" });
   const purchase = await live.createPurchase(await live.enrolledMerchant());
   await live.sandbox.clock.travelTo(purchase.deadlines.offer_deadline - 3600);
   expect(await live.action("purchase", purchase.id, "register")).toMatchObject({ allowed: true });
@@ -491,8 +492,8 @@ test("with a clock that runs, too, an action is allowed until the next block is 
 });
 
 test("a wallet with code is offered nothing, because no operation accepts what it does", async () => {
-  const purchase = await stage.createPurchase(merchant);
-  await stage.sandbox.chain.client.setCode({ address: merchant.wallet, bytecode: "0x00" });
+  const purchase = await kit.createPurchase(merchant);
+  await kit.sandbox.chain.client.setCode({ address: merchant.wallet, bytecode: "0x00" });
   const [register] = await actionsOf("purchase", purchase.id);
   expect(register).toMatchObject({
     name: "register",
@@ -511,8 +512,8 @@ test("an action names the amount and the reason that its bytes say", async () =>
   expect(chosen).toMatchObject({ amount: "10000000", reason: "Arrived broken." });
   if (claim?.transaction === undefined || claim.sign?.method !== "eth_signTypedData_v4")
     throw new Error("A claim must be offered.");
-  const wallet = stage.wallet("beneficiary");
-  const filed = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), {
+  const wallet = kit.wallet("beneficiary");
+  const filed = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), {
     transaction_hash: (await wallet.send(claim.transaction)).transactionHash,
     signature: await wallet.signTypedData(claim.sign.typed_data),
     requested_amount: claim.amount,

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { z } from "zod";
 import { signDecision } from "../../../protocol/decision.ts";
-import type { Stage } from "../stage.ts";
+import type { TestKit } from "../../kit/test-kit.ts";
 
 const hex = z.templateLiteral(["0x", z.string()]);
 const send = z.object({ wallet: z.string(), transaction: z.object({ to: hex, data: hex }) });
@@ -30,21 +30,21 @@ const decision = z.object({
 });
 
 /** What docs/openapi/wallets.json describes: wallets that sign and send, and a reviewer that approves. */
-export async function serveWallets(stage: Stage) {
+export async function serveWallets(kit: TestKit) {
   const doings: { readonly [path: string]: (body: unknown) => Promise<object> } = {
     "/send": async (body) => {
       const { wallet, transaction } = send.parse(body);
-      const { transactionHash } = await stage.wallet(wallet).send(transaction);
+      const { transactionHash } = await kit.wallet(wallet).send(transaction);
       return { transaction_hash: transactionHash };
     },
     "/sign": async (body) => {
       const { wallet, message, typed_data } = sign.parse(body);
-      const signer = stage.wallet(wallet);
+      const signer = kit.wallet(wallet);
       if (message !== undefined) return { signature: await signer.signMessage(message) };
       return { signature: await signer.signTypedData(typedData.parse(typed_data)) };
     },
     "/approve": async (body) => {
-      const seed = Buffer.from(stage.sandbox.description.reviewer.private_key, "hex");
+      const seed = Buffer.from(kit.sandbox.description.reviewer.private_key, "hex");
       return { approval: signDecision(seed, decision.parse(body)) };
     },
   };

@@ -5,7 +5,8 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generat
 import { decodeCall, payWithPermitCall } from "../../../protocol/call.ts";
 import { type Permit, permitTypedData, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, present, problem, type Schema, Stage } from "../stage.ts";
+import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 type Purchase = Schema<"Purchase">;
 type Action = Schema<"Wallet">["actions"][number];
@@ -15,30 +16,30 @@ const amount = "10000000";
 const contractReason =
   "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.";
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let purchase: Purchase;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "wallet permits" });
-  merchant = await stage.enrolledMerchant();
-  purchase = await stage.activePurchase(merchant);
-  start = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "wallet permits" });
+  merchant = await kit.enrolledMerchant();
+  purchase = await kit.activePurchase(merchant);
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await start.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
 /** What the wallet route offers: the permit to sign, or the transaction. */
 async function offered(of = amount): Promise<Action> {
-  return await stage.action("purchase", purchase.id, "pay_with_permit", { amount: of });
+  return await kit.action("purchase", purchase.id, "pay_with_permit", { amount: of });
 }
 
 /** The typed data that is to be signed. */
@@ -49,12 +50,12 @@ function typedDataOf({ sign, why_not }: Action) {
 
 /** The buyer's signature of the permit that the wallet route asks for. */
 async function signed(of = amount): Promise<Hex> {
-  return await stage.wallet("buyer").signTypedData(typedDataOf(await offered(of)).typed_data);
+  return await kit.wallet("buyer").signTypedData(typedDataOf(await offered(of)).typed_data);
 }
 
 /** A signature over a permit that differs from the one that is asked for. */
 async function signedOther(change: Partial<Permit>, signer = "buyer"): Promise<Hex> {
-  const { chain, contracts } = stage.sandbox.description;
+  const { chain, contracts } = kit.sandbox.description;
   const permit = {
     owner: purchase.buyer,
     spender: contracts.registrar,
@@ -64,12 +65,12 @@ async function signedOther(change: Partial<Permit>, signer = "buyer"): Promise<H
     ...change,
   };
   const domain = tokenDomain(chain.chain_id, contracts.token);
-  return await stage.wallet(signer).signTypedData(permitTypedData(domain, permit));
+  return await kit.wallet(signer).signTypedData(permitTypedData(domain, permit));
 }
 
 async function submit(body: object, key?: string, to: { id: string } = purchase): Promise<Answer> {
-  const path = `/wallet/${stage.program}/purchase/${to.id}`;
-  return await stage.post(path, body, key === undefined ? {} : { "Idempotency-Key": key });
+  const path = `/wallet/${kit.program}/purchase/${to.id}`;
+  return await kit.post(path, body, key === undefined ? {} : { "Idempotency-Key": key });
 }
 
 async function accepted(answer: Promise<Answer>): Promise<Accepted> {
@@ -89,7 +90,7 @@ async function permitted(signature: Hex, of = amount): Promise<NonNullable<Accep
 /** The permit of a payment, as anybody can submit it to the token. */
 function permitAlone({ data }: { data: Hex }): { to: Hex; data: Hex } {
   const args = decodeCall(purchaseRegistrarAbi, data)?.args ?? {};
-  const { token, registrar } = stage.sandbox.description.contracts;
+  const { token, registrar } = kit.sandbox.description.contracts;
   const permit = encodeFunctionData({
     abi: testUsdcAbi,
     functionName: "permit",
@@ -108,14 +109,14 @@ function permitAlone({ data }: { data: Hex }): { to: Hex; data: Hex } {
 
 /** A stranger takes the permit out of a payment and submits it to the token first. */
 async function runAhead(payment: { data: Hex }): Promise<void> {
-  const { status } = await stage.wallet("stranger").send(permitAlone(payment));
+  const { status } = await kit.wallet("stranger").send(permitAlone(payment));
   expect(status).toBe("success");
 }
 
 /** Has a payment reconciled and answers what is paid then. */
 async function paidBy(transaction_hash: Hex): Promise<string> {
-  const path = stage.path(`/purchases/${purchase.id}/reconcile`);
-  const answer = await stage.post(path, { transaction_hashes: [transaction_hash] });
+  const path = kit.path(`/purchases/${purchase.id}/reconcile`);
+  const answer = await kit.post(path, { transaction_hashes: [transaction_hash] });
   expect(answer.status, answer.text).toBe(200);
   const { applied, purchase: reconciled } = present<Schema<"Reconciliation">>({
     data: JSON.parse(answer.text),
@@ -125,14 +126,14 @@ async function paidBy(transaction_hash: Hex): Promise<string> {
 }
 
 async function allowance(): Promise<string> {
-  const { text } = await stage.get(stage.path(`/purchases/${purchase.id}`));
+  const { text } = await kit.get(kit.path(`/purchases/${purchase.id}`));
   return present<Purchase>({ data: JSON.parse(text) }).figures.approved;
 }
 
 describe("a payment under a permit", () => {
   test("asks for the permit first, whose typed data any wallet hashes to the digest that is shown", async () => {
     const action = await offered();
-    const { contracts, chain } = stage.sandbox.description;
+    const { contracts, chain } = kit.sandbox.description;
     expect(action).toMatchObject({ allowed: true, why_not: null, amount });
     expect(action.transaction).toBeUndefined();
     const { typed_data, digest } = typedDataOf(action);
@@ -162,37 +163,37 @@ describe("a payment under a permit", () => {
     const transaction = await permitted(signature);
     expect(transaction).toMatchObject({
       from: purchase.buyer,
-      to: stage.sandbox.description.contracts.registrar,
+      to: kit.sandbox.description.contracts.registrar,
       value: "0",
       function: "payWithPermit",
       args: { id: purchase.commitment.hash, amount, r: slice(signature, 0, 32), s: slice(signature, 32, 64) },
     });
-    for (const action of [await offered(), await stage.action("purchase", purchase.id, "pay_with_permit")]) {
+    for (const action of [await offered(), await kit.action("purchase", purchase.id, "pay_with_permit")]) {
       expect(action).toMatchObject({ allowed: true, transaction, amount });
       expect(action.sign).toBeUndefined();
     }
 
     expect(await allowance()).toBe("0");
-    const { transactionHash } = await stage.wallet("buyer").send(transaction);
+    const { transactionHash } = await kit.wallet("buyer").send(transaction);
     await accepted(submit({ action: "pay", transaction_hash: transactionHash, amount }));
     expect(await paidBy(transactionHash)).toBe(amount);
     expect(await allowance()).toBe("0");
   });
 
   test("without an amount is of all that is outstanding", async () => {
-    const action = await stage.action("purchase", purchase.id, "pay_with_permit");
-    const signature = await stage.wallet("buyer").signTypedData(typedDataOf(action).typed_data);
+    const action = await kit.action("purchase", purchase.id, "pay_with_permit");
+    const signature = await kit.wallet("buyer").signTypedData(typedDataOf(action).typed_data);
     const { submission, transaction } = await accepted(submit({ action: "pay_with_permit", signature }));
     expect(submission).toMatchObject({ amount: purchase.amount, signature, transaction_hash: null });
     expect(transaction?.args).toMatchObject({ amount: purchase.amount });
   });
 
   test("asks for a new permit with the next nonce once one has paid", async () => {
-    const { transactionHash } = await stage.wallet("buyer").send(await permitted(await signed()));
+    const { transactionHash } = await kit.wallet("buyer").send(await permitted(await signed()));
     await paidBy(transactionHash);
     const next = typedDataOf(await offered());
     expect(next.typed_data.message).toMatchObject({ nonce: "1", value: amount });
-    const second = await stage.wallet("buyer").send(await permitted(await signed()));
+    const second = await kit.wallet("buyer").send(await permitted(await signed()));
     expect(await paidBy(second.transactionHash)).toBe("20000000");
   });
 
@@ -202,7 +203,7 @@ describe("a payment under a permit", () => {
   });
 
   test("is what the buyer's test wallet sends, at once or with a permit that it signed before", async () => {
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     const whole = await buyer.pay(purchase, { permit: true, amount: 5_000_000n });
     expect(whole.call).toMatchObject({ function: "payWithPermit", args: { amount: "5000000" } });
     expect(await paidBy(whole.transaction_hash)).toBe("5000000");
@@ -221,7 +222,7 @@ describe("a permit that somebody else submits first", () => {
     const transaction = await permitted(await signed());
     await runAhead(transaction);
     expect(await offered()).toMatchObject({ allowed: true, transaction });
-    const { transactionHash } = await stage.wallet("buyer").send(transaction);
+    const { transactionHash } = await kit.wallet("buyer").send(transaction);
     expect(await paidBy(transactionHash)).toBe(amount);
     expect(await allowance()).toBe("0");
   });
@@ -229,12 +230,12 @@ describe("a permit that somebody else submits first", () => {
   test("before it is submitted here is accepted and still pays", async () => {
     const signature = await signed();
     await runAhead(paymentUnder(signature));
-    const { transactionHash } = await stage.wallet("buyer").send(await permitted(signature));
+    const { transactionHash } = await kit.wallet("buyer").send(await permitted(signature));
     expect(await paidBy(transactionHash)).toBe(amount);
   });
 
   test("of the test wallet still pays", async () => {
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     const permit = await buyer.signPermit(purchase, BigInt(amount));
     const signature: Hex = `${permit.r}${permit.s.slice(2)}${permit.v.toString(16)}`;
     await runAhead(paymentUnder(signature));
@@ -246,15 +247,15 @@ describe("a permit that somebody else submits first", () => {
 
 describe("a permit is refused before anything is sent, and nothing is recorded", () => {
   async function refused(body: { signature: Hex; amount?: string }, on: { id: string } = purchase) {
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     const answer = await submit({ action: "pay_with_permit", amount, ...body }, undefined, on);
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
     return problem(answer);
   }
 
   test("when somebody else signed it", async () => {
     const signature = await signedOther({}, "stranger");
-    const stranger = stage.wallet("stranger").address;
+    const stranger = kit.wallet("stranger").address;
     expect(await refused({ signature })).toMatchObject({
       status: 422,
       code: "signer_mismatch",
@@ -294,7 +295,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   });
 
   test("when it has paid already", async () => {
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     const permit = await buyer.signPermit(purchase, BigInt(amount));
     await buyer.pay(purchase, { permit, amount: BigInt(amount) });
     const signature: Hex = `${permit.r}${permit.s.slice(2)}${permit.v.toString(16)}`;
@@ -308,9 +309,9 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   });
 
   test("when its nonce was used by other permits, and the nonce that the token expects is named", async () => {
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n });
-    const beside = await stage.activePurchase(merchant);
+    const beside = await kit.activePurchase(merchant);
     for (const next of [1, 2, 3]) {
       await buyer.pay(beside, { permit: true, amount: 1_000n });
       expect(await refused({ signature })).toMatchObject({
@@ -329,28 +330,28 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   });
 
   test("when its nonce was used and the payment deadline has passed, which is told first", async () => {
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n });
-    const beside = await stage.activePurchase(merchant);
+    const beside = await kit.activePurchase(merchant);
     for (const paid of [1n, 2n]) await buyer.pay(beside, { permit: true, amount: paid });
-    await stage.sandbox.clock.travelTo(purchase.deadlines.pay_deadline);
+    await kit.sandbox.clock.travelTo(purchase.deadlines.pay_deadline);
     expect(await refused({ signature })).toMatchObject({ status: 409, code: "deadline_passed" });
   });
 
   test("when somebody else signed it for a nonce that was used", async () => {
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n }, "stranger");
-    await buyer.pay(await stage.activePurchase(merchant), { permit: true, amount: 1n });
+    await buyer.pay(await kit.activePurchase(merchant), { permit: true, amount: 1n });
     expect(await refused({ signature })).toMatchObject({ status: 422, code: "signer_mismatch" });
   });
 
   test("when it was used and the token is paused, which is told", async () => {
-    const { buyer } = stage.sandbox.wallets;
+    const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n });
-    await buyer.pay(await stage.activePurchase(merchant), { permit: true, amount: 1n });
-    const { token } = stage.sandbox.description.contracts;
+    await buyer.pay(await kit.activePurchase(merchant), { permit: true, amount: 1n });
+    const { token } = kit.sandbox.description.contracts;
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "pause" });
-    await stage.wallet("deployer").send({ to: token, data });
+    await kit.wallet("deployer").send({ to: token, data });
     expect(await refused({ signature })).toMatchObject({
       status: 409,
       detail: "The payment would revert: The token refuses the permit. Pausable: paused.",
@@ -360,7 +361,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   test.each([0, 1, 26, 29])("when its v is %i, as the token would refuse it", async (v) => {
     const good = await signed();
     const signature: Hex = `${slice(good, 0, 64)}${v.toString(16).padStart(2, "0")}`;
-    const { client } = stage.sandbox.chain;
+    const { client } = kit.sandbox.chain;
     await expect(client.call(permitAlone(paymentUnder(signature)))).rejects.toThrow(
       "ECRecover: invalid signature 'v' value",
     );
@@ -384,10 +385,10 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   test("when the payment deadline has passed", async () => {
     const { pay_deadline } = purchase.deadlines;
     const signature = await signed();
-    await stage.sandbox.clock.travelTo(pay_deadline - 1);
-    await stage.renew();
+    await kit.sandbox.clock.travelTo(pay_deadline - 1);
+    await kit.renew();
     expect(await offered()).toMatchObject({ allowed: true });
-    await stage.sandbox.clock.travelTo(pay_deadline);
+    await kit.sandbox.clock.travelTo(pay_deadline);
     const deadline = new Date(pay_deadline * 1000).toISOString().replace(".000", "");
     expect(await refused({ signature })).toMatchObject({
       status: 409,
@@ -401,7 +402,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   });
 
   test("when the purchase is not active", async () => {
-    const created = await stage.createPurchase(merchant);
+    const created = await kit.createPurchase(merchant);
     const answer = await refused({ signature: await signedOther({}) }, created);
     expect(answer).toMatchObject({
       status: 409,
@@ -414,7 +415,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   test("when the buyer is a contract, also one that says yes to every signature (ERC-1271)", async () => {
     const sayYes = "0x631626ba7e60e01b60005260206000f3";
     const signature = await signed();
-    await stage.sandbox.chain.client.setCode({ address: purchase.buyer, bytecode: sayYes });
+    await kit.sandbox.chain.client.setCode({ address: purchase.buyer, bytecode: sayYes });
     const actual = { address: purchase.buyer, reason: contractReason };
     for (const one of [signature, "0x01"] as const)
       expect(await refused({ signature: one })).toMatchObject({
@@ -436,9 +437,9 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
 
   test("when the token is paused", async () => {
     const signature = await signed();
-    const { token } = stage.sandbox.description.contracts;
+    const { token } = kit.sandbox.description.contracts;
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "pause" });
-    await stage.wallet("deployer").send({ to: token, data });
+    await kit.wallet("deployer").send({ to: token, data });
     expect(await refused({ signature })).toMatchObject({
       status: 409,
       code: "state_conflict",
@@ -451,7 +452,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   });
 
   test("when fields are missing or not its own", async () => {
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     const signature = await signed();
     for (const [body, pointer] of [
       [{ amount }, "/signature"],
@@ -462,7 +463,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
       expect(answer.status).toBe(422);
       expect(problem(answer)).toMatchObject({ code: "validation_failed", errors: [{ pointer }] });
     }
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 });
 
@@ -473,7 +474,7 @@ describe("a permit that a stranger submits again", () => {
     const first = await submit(body, "first-key");
     expect(first.status, first.text).toBe(200);
     const { transaction } = present<Accepted>({ data: JSON.parse(first.text) });
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     const upper = `0x${signature.slice(2).toUpperCase()}`;
     const again = async () => [
       await submit(body, "first-key"),
@@ -483,17 +484,17 @@ describe("a permit that a stranger submits again", () => {
     ];
     for (const { status, text } of await again()) expect([status, text]).toEqual([200, first.text]);
     if (transaction === undefined) throw new Error("A permit that is accepted has a transaction.");
-    await stage.wallet("buyer").send(transaction);
+    await kit.wallet("buyer").send(transaction);
     for (const { status, text } of await again()) expect([status, text]).toEqual([200, first.text]);
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("is recorded once when it comes ten times at once under a key each", async () => {
     const body = { action: "pay_with_permit", signature: await signed(), amount };
-    const before = (await stage.sandbox.store.list("events", {})).length;
+    const before = (await kit.sandbox.store.list("events", {})).length;
     const answers = await Promise.all(Array.from({ length: 10 }, async () => await submit(body)));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect((await stage.sandbox.store.list("events", {})).length).toBe(before + 1);
+    expect((await kit.sandbox.store.list("events", {})).length).toBe(before + 1);
   });
 });
 
@@ -505,6 +506,6 @@ function outdated(nonce: number, next: number): string {
 /** The payment under a permit as the sandbox's own code builds it, without the service. */
 function paymentUnder(signature: Hex): { data: Hex } {
   const permit = signedPermit(BigInt(purchase.deadlines.pay_deadline), signature);
-  const { registrar } = stage.sandbox.description.contracts;
+  const { registrar } = kit.sandbox.description.contracts;
   return payWithPermitCall(registrar, purchase.commitment.hash, BigInt(amount), permit);
 }

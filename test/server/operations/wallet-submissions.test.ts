@@ -4,8 +4,9 @@ import { concat, type Hex, hashMessage, numberToHex, slice } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { type Answer, present, problem, type Schema, Stage } from "../stage.ts";
 
 type Purchase = Schema<"Purchase">;
 type Submission = Schema<"WalletSubmission">;
@@ -14,26 +15,26 @@ const reason = "Arrived broken.";
 const amount = "10000000";
 const hashOfNothing = `0x${"5c".repeat(32)}`;
 
-let stage: Stage;
+let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "wallet submissions" });
-  merchant = await stage.enrolledMerchant();
-  start = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "wallet submissions" });
+  merchant = await kit.enrolledMerchant();
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await start.restore();
-  await stage.renew();
+  await kit.renew();
 });
 
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await kit[Symbol.asyncDispose]();
 });
 
-async function submit(object: { id: string }, body: object, key?: string, on = stage): Promise<Answer> {
+async function submit(object: { id: string }, body: object, key?: string, on = kit): Promise<Answer> {
   const type = object.id.startsWith("mer_") ? "merchant" : "purchase";
   const path = `/wallet/${on.program}/${type}/${object.id}`;
   return await on.post(path, body, key === undefined ? {} : { "Idempotency-Key": key });
@@ -47,20 +48,20 @@ async function accepted(answer: Promise<Answer>): Promise<Schema<"WalletSubmissi
 
 async function submissionsOf(object: { id: string }): Promise<Submission[]> {
   const type = object.id.startsWith("mer_") ? "merchant" : "purchase";
-  const { text } = await stage.raw(`/wallet/${stage.program}/${type}/${object.id}`);
+  const { text } = await kit.raw(`/wallet/${kit.program}/${type}/${object.id}`);
   return present<Schema<"Wallet">>({ data: JSON.parse(text) }).submissions;
 }
 
-async function eventCount(on = stage): Promise<number> {
+async function eventCount(on = kit): Promise<number> {
   return (await on.sandbox.store.list("events", {})).length;
 }
 
 /** The claim of a purchase as the wallet route offers it, with its signature; nothing is sent yet. */
 async function signedClaim(purchase: Purchase, claimed = { amount, reason }) {
-  const { transaction, sign } = await stage.action("purchase", purchase.id, "claim", claimed);
+  const { transaction, sign } = await kit.action("purchase", purchase.id, "claim", claimed);
   if (transaction === undefined || sign?.method !== "eth_signTypedData_v4")
     throw new Error("No claim is offered.");
-  const wallet = stage.wallet("beneficiary");
+  const wallet = kit.wallet("beneficiary");
   return {
     sign,
     signature: await wallet.signTypedData(sign.typed_data),
@@ -71,7 +72,7 @@ async function signedClaim(purchase: Purchase, claimed = { amount, reason }) {
 describe("what a stranger submits again", () => {
   test("does not make the store on disk grow, under whatever keys and in whatever order", async () => {
     const dataDirectory = join(await temporaryFolder(), "data");
-    await using kept = await Stage.open({ seed: "kept", dataDirectory });
+    await using kept = await TestKit.open({ seed: "kept", dataDirectory });
     const purchase = await kept.activePurchase();
     await kept.act("buyer", "purchase", purchase.id, "approve");
     const hashes = [
@@ -94,7 +95,7 @@ describe("what a stranger submits again", () => {
   });
 
   test("gets the answer that it got first, also once a reorg had the claim sent in another transaction", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const { signature, send } = await signedClaim(purchase);
     const submitted: [body: object, answer: Answer][] = [];
     const first = async (body: object) => {
@@ -105,28 +106,28 @@ describe("what a stranger submits again", () => {
     };
     await first({ signature, amount, reason });
     await first({ transaction_hash: await send() });
-    await stage.reorg(1);
+    await kit.reorg(1);
     // A new block, so that the second transaction is not the first one once more.
-    const beneficiary = stage.wallet("beneficiary");
+    const beneficiary = kit.wallet("beneficiary");
     await beneficiary.send({ to: beneficiary.address, data: "0x" });
     await first({ transaction_hash: await send() });
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     for (const [body, { text }] of submitted) {
       const again = await submit(purchase, { action: "claim", ...body });
       expect([again.status, again.text]).toEqual([200, text]);
       expect(again.headers["idempotent-replayed"]).toBe("true");
     }
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("gets the first answer byte for byte, under its own key and any other, also when more is known since", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const { signature, send } = await signedClaim(purchase);
     const body = { action: "claim", signature, amount, reason };
     const first = await submit(purchase, body, "first-key");
     const other = await submit(purchase, body, "other-key");
     await accepted(submit(purchase, { action: "claim", transaction_hash: await send() }));
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     const again = [await submit(purchase, body, "first-key"), await submit(purchase, body, "other-key")];
     const capitals = { ...body, signature: `0x${signature.slice(2).toUpperCase()}` };
     for (const { status, text, headers } of [other, ...again, await submit(purchase, capitals)]) {
@@ -134,12 +135,12 @@ describe("what a stranger submits again", () => {
       expect(headers["idempotent-replayed"]).toBe("true");
     }
     expect(first.headers["idempotent-replayed"]).toBeUndefined();
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("is recorded once when it comes twenty times at once under a key each", async () => {
-    const purchase = await stage.activePurchase(merchant);
-    const transaction_hash = await stage.act("buyer", "purchase", purchase.id, "approve");
+    const purchase = await kit.activePurchase(merchant);
+    const transaction_hash = await kit.act("buyer", "purchase", purchase.id, "approve");
     const before = await eventCount();
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => await submit(purchase, { action: "approve", transaction_hash })),
@@ -149,24 +150,24 @@ describe("what a stranger submits again", () => {
   });
 
   test("as a signature in another case, or as another signature of the same bytes, adds nothing", async () => {
-    const pending = await stage.createMerchant("1000", "other_merchant");
-    const wallet = stage.wallet("other_merchant");
+    const pending = await kit.createMerchant("1000", "other_merchant");
+    const wallet = kit.wallet("other_merchant");
     const signature = await wallet.signMessage(pending.enrollment.message);
     const first = await submit(pending, { action: "enroll", signature });
-    const { private_key } = stage.sandbox.description.wallets["other_merchant"] ?? { private_key: "0x" };
+    const { private_key } = kit.sandbox.description.wallets["other_merchant"] ?? { private_key: "0x" };
     const another = signWithNonce(hashMessage(pending.enrollment.message), private_key, 7n);
     expect(another).not.toBe(signature);
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     for (const same of [`0x${signature.slice(2).toUpperCase()}`, another])
       expect((await submit(pending, { action: "enroll", signature: same })).text).toBe(first.text);
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("stays recorded as it was once the object has gone on", async () => {
-    const purchase = await stage.createPurchase(merchant);
-    const transaction_hash = await stage.act("merchant", "purchase", purchase.id, "register");
+    const purchase = await kit.createPurchase(merchant);
+    const transaction_hash = await kit.act("merchant", "purchase", purchase.id, "register");
     const first = await submit(purchase, { action: "register", transaction_hash });
-    const confirmed = await stage.post(stage.path(`/purchases/${purchase.id}/registration`), {});
+    const confirmed = await kit.post(kit.path(`/purchases/${purchase.id}/registration`), {});
     expect(confirmed.status, confirmed.text).toBe(200);
     expect((await submit(purchase, { action: "register", transaction_hash })).text).toBe(first.text);
   });
@@ -208,9 +209,9 @@ describe("a contract that says yes to every signature (ERC-1271)", () => {
   const sayYes = "0x631626ba7e60e01b60005260206000f3";
 
   test("cannot make the store grow: no claim is taken before the chain holds it", async () => {
-    const purchase = await stage.paidPurchase(merchant);
-    await stage.sandbox.chain.client.setCode({ address: purchase.beneficiary, bytecode: sayYes });
-    const digest = await stage.digest();
+    const purchase = await kit.paidPurchase(merchant);
+    await kit.sandbox.chain.client.setCode({ address: purchase.beneficiary, bytecode: sayYes });
+    const digest = await kit.digest();
     for (const claimed of ["1", "2"]) {
       const answer = await submit(purchase, { action: "claim", signature: "0x01", amount: claimed, reason });
       expect(answer.status).toBe(422);
@@ -221,17 +222,17 @@ describe("a contract that says yes to every signature (ERC-1271)", () => {
         binding: { accepted: false, checks: [{ name: "purchase", ok: false, actual: null }] },
       });
     }
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("has one signature recorded for the claim that the chain holds", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const { send } = await signedClaim(purchase);
     await send();
-    await stage.sandbox.chain.client.setCode({ address: purchase.beneficiary, bytecode: sayYes });
+    await kit.sandbox.chain.client.setCode({ address: purchase.beneficiary, bytecode: sayYes });
     const first = await submit(purchase, { action: "claim", signature: "0x01", amount, reason });
     expect(first.status, first.text).toBe(200);
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     const second = await submit(purchase, { action: "claim", signature: "0x02", amount, reason });
     expect([second.status, second.text]).toEqual([200, first.text]);
     const other = await submit(purchase, { action: "claim", signature: "0x03", amount: "7", reason });
@@ -239,7 +240,7 @@ describe("a contract that says yes to every signature (ERC-1271)", () => {
       code: "binding_mismatch",
       detail: "The chain holds another claim of this purchase. Submit the amount and the reason of that one.",
     });
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 });
 
@@ -247,13 +248,13 @@ describe("a claim", () => {
   const complete = (evidence: object) => ({ action: "claim", amount, reason, ...evidence });
 
   test("keeps its amount and reason, shows them, and is filed by operation 11 with {}", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const { signature, send, sign } = await signedClaim(purchase);
     const transaction_hash = await send();
     const { submission } = await accepted(submit(purchase, complete({ signature, transaction_hash })));
     expect(submission).toMatchObject({ action: "claim", signature, transaction_hash, amount, reason });
     expect(await submissionsOf(purchase)).toEqual([submission]);
-    const filed = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), {});
+    const filed = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), {});
     expect(filed.status, filed.text).toBe(201);
     expect(JSON.parse(filed.text)).toMatchObject({
       requested_amount: amount,
@@ -267,7 +268,7 @@ describe("a claim", () => {
   test.each(["signature first", "transaction first"])(
     "comes in two parts, the %s, and the second keeps what the first gave",
     async (order) => {
-      const purchase = await stage.paidPurchase(merchant);
+      const purchase = await kit.paidPurchase(merchant);
       const { signature, send } = await signedClaim(purchase);
       const transaction_hash = await send();
       const parts = [{ signature }, { transaction_hash }];
@@ -276,12 +277,12 @@ describe("a claim", () => {
       const { submission } = await accepted(submit(purchase, { action: "claim", ...second }));
       expect(submission).toMatchObject({ signature, transaction_hash, amount, reason });
       expect(await submissionsOf(purchase)).toEqual([submission]);
-      expect((await stage.post(stage.path(`/purchases/${purchase.id}/claims`), {})).status).toBe(201);
+      expect((await kit.post(kit.path(`/purchases/${purchase.id}/claims`), {})).status).toBe(201);
     },
   );
 
   test("of another amount or reason keeps nothing of the one before", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const first = await signedClaim(purchase);
     await accepted(submit(purchase, complete({ signature: first.signature })));
     const other = { amount: "7", reason: "Never arrived." };
@@ -291,7 +292,7 @@ describe("a claim", () => {
   });
 
   test("that the chain holds is filed, also when the wallet has signed another one before and after", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const other = { amount: "7", reason: "Never arrived." };
     const unused = await signedClaim(purchase, other);
     await accepted(submit(purchase, { action: "claim", ...other, signature: unused.signature }));
@@ -300,12 +301,12 @@ describe("a claim", () => {
     const third = { amount: "8", reason };
     const late = await submit(purchase, { action: "claim", ...third, signature: unused.signature });
     expect(problem(late).code).toBe("binding_mismatch");
-    const filed = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), {});
+    const filed = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), {});
     expect(JSON.parse(filed.text)).toMatchObject({ requested_amount: amount, reason, signature });
   });
 
   test("that the chain holds is filed, also when it was signed before another one; until then the newest counts", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const older = await signedClaim(purchase);
     const said = { amount: "7", reason: "Never arrived." };
     const newer = await signedClaim(purchase, said);
@@ -313,13 +314,13 @@ describe("a claim", () => {
     const { submission } = await accepted(
       submit(purchase, { action: "claim", ...said, signature: newer.signature }),
     );
-    const { private_key } = stage.sandbox.description.wallets["beneficiary"] ?? { private_key: "0x" };
+    const { private_key } = kit.sandbox.description.wallets["beneficiary"] ?? { private_key: "0x" };
     const another = signWithNonce(newer.sign.digest, private_key, 7n);
     expect((await accepted(submit(purchase, { action: "claim", signature: another }))).submission).toEqual(
       submission,
     );
     const transaction_hash = await older.send();
-    const filed = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), { transaction_hash });
+    const filed = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), { transaction_hash });
     expect(filed.status, filed.text).toBe(201);
     const { signature } = older;
     expect(JSON.parse(filed.text)).toMatchObject({
@@ -331,7 +332,7 @@ describe("a claim", () => {
   });
 
   test("without amount or reason, here and before, names what is missing", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const { signature } = await signedClaim(purchase);
     const detail = "is missing; send what the signed claim says";
     const answer = await submit(purchase, { action: "claim", signature });
@@ -342,7 +343,7 @@ describe("a claim", () => {
     });
     const nothing = await submit(purchase, { action: "claim", amount, reason });
     expect(problem(nothing).errors).toMatchObject([{ pointer: "/transaction_hash", code: "missing" }]);
-    const filed = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), {});
+    const filed = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), {});
     expect(filed.status).toBe(422);
     expect(problem(filed)).toMatchObject({
       code: "validation_failed",
@@ -355,10 +356,10 @@ describe("a claim", () => {
   });
 
   test("of more than is reconciled is refused, here as in operation 11, and one of all that is reconciled is taken", async () => {
-    const purchase = await stage.activePurchase(merchant);
-    await stage.act("buyer", "purchase", purchase.id, "approve");
-    await stage.act("buyer", "purchase", purchase.id, "pay", { amount: "9000000" });
-    await stage.reconcile(purchase);
+    const purchase = await kit.activePurchase(merchant);
+    await kit.act("buyer", "purchase", purchase.id, "approve");
+    await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "9000000" });
+    await kit.reconcile(purchase);
     const detail = "must be at most 9000000, which is what is reconciled";
     const answer = await submit(purchase, { ...complete({ signature: "0x00" }), amount: "9000001" });
     expect(problem(answer)).toMatchObject({
@@ -368,7 +369,7 @@ describe("a claim", () => {
       errors: [{ pointer: "/amount", code: "above_paid", detail }],
     });
     const body = { requested_amount: "9000001", reason, signature: "0x00", transaction_hash: hashOfNothing };
-    const filed = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), body);
+    const filed = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), body);
     expect(problem(filed)).toMatchObject({
       status: 422,
       code: "validation_failed",
@@ -379,17 +380,17 @@ describe("a claim", () => {
     const { signature, send } = await signedClaim(purchase, all);
     await accepted(submit(purchase, { action: "claim", ...all, signature }));
     const transaction_hash = await send();
-    const claim = await stage.post(stage.path(`/purchases/${purchase.id}/claims`), { transaction_hash });
+    const claim = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), { transaction_hash });
     expect(claim.status, claim.text).toBe(201);
     expect(JSON.parse(claim.text)).toMatchObject({ requested_amount: "9000000", signature });
   });
 });
 
 test("an event of a submission names the object, the action and the transaction", async () => {
-  const purchase = await stage.activePurchase(merchant);
-  const transaction_hash = await stage.act("buyer", "purchase", purchase.id, "approve");
+  const purchase = await kit.activePurchase(merchant);
+  const transaction_hash = await kit.act("buyer", "purchase", purchase.id, "approve");
   const { event_id } = await accepted(submit(purchase, { action: "approve", transaction_hash }));
-  const event = (await stage.sandbox.store.get("events", event_id))?.value;
+  const event = (await kit.sandbox.store.get("events", event_id))?.value;
   expect(event?.type).toBe("wallet.submitted");
   expect(JSON.parse(event?.body ?? "{}").data).toEqual({
     subject: { type: "purchase", id: purchase.id },
@@ -399,22 +400,22 @@ test("an event of a submission names the object, the action and the transaction"
 });
 
 test("an enrollment comes in two parts, and operation 5 takes both", async () => {
-  const pending = await stage.createMerchant("1000", "other_merchant");
-  const { body } = await stage.sandbox.wallets.other_merchant.enroll(pending);
+  const pending = await kit.createMerchant("1000", "other_merchant");
+  const { body } = await kit.sandbox.wallets.other_merchant.enroll(pending);
   await accepted(submit(pending, { action: "enroll", signature: body.signature }));
   const { submission } = await accepted(
     submit(pending, { action: "enroll", transaction_hash: body.transaction_hash }),
   );
   expect(submission).toMatchObject({ ...body, amount: null, reason: null });
   expect(await submissionsOf(pending)).toEqual([submission]);
-  const confirmed = await stage.post(stage.path(`/merchants/${pending.id}/enrollment`), {});
+  const confirmed = await kit.post(kit.path(`/merchants/${pending.id}/enrollment`), {});
   expect(JSON.parse(confirmed.text)).toMatchObject({ status: "enrolled" });
 });
 
 describe("what is submitted must be what is on chain", () => {
   /** Evidence of every action of a purchase, with the amount and the reason that it says. */
   async function evidence() {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const [approval, payment] = await sentBy("buyer");
     const { signature, send } = await signedClaim(purchase);
     const claim = { signature, transaction_hash: await send(), amount, reason };
@@ -428,8 +429,8 @@ describe("what is submitted must be what is on chain", () => {
 
   /** The newest two transactions of a wallet, the older one first. */
   async function sentBy(name: string): Promise<Hex[]> {
-    const { client } = stage.sandbox.chain;
-    const from = stage.wallet(name).address.toLowerCase();
+    const { client } = kit.sandbox.chain;
+    const from = kit.wallet(name).address.toLowerCase();
     const found: Hex[] = [];
     for (let number = await client.getBlockNumber(); found.length < 2; number -= 1n) {
       const { transactions } = await client.getBlock({ blockNumber: number, includeTransactions: true });
@@ -451,7 +452,7 @@ describe("what is submitted must be what is on chain", () => {
     const given = await evidence();
     for (const recorded of [false, true]) {
       if (recorded) await accepted(submit(given.purchase, { action, ...given[action] }));
-      const digest = await stage.digest();
+      const digest = await kit.digest();
       const { signature: _, ...sent } = { signature: null, ...given[action] };
       const answer = await submit(given.purchase, { action, ...sent, amount: "7" });
       expect(answer.status, answer.text).toBe(422);
@@ -459,7 +460,7 @@ describe("what is submitted must be what is on chain", () => {
       expect(code).toBe("binding_mismatch");
       const failed = binding?.checks.filter(({ ok }) => !ok).map(({ name }) => name);
       expect(failed).toEqual(["calldata", "log"]);
-      expect(await stage.digest()).toBe(digest);
+      expect(await kit.digest()).toBe(digest);
     }
   });
 
@@ -467,18 +468,18 @@ describe("what is submitted must be what is on chain", () => {
     const { purchase, claim } = await evidence();
     for (const recorded of [false, true]) {
       if (recorded) await accepted(submit(purchase, { action: "claim", ...claim }));
-      const digest = await stage.digest();
+      const digest = await kit.digest();
       const sent = { action: "claim", ...claim, reason: "Never arrived." };
       expect(problem(await submit(purchase, sent)).code).toBe("binding_mismatch");
       const { transaction_hash: _, ...signed } = sent;
       expect(problem(await submit(purchase, signed)).code).toBe("binding_mismatch");
-      expect(await stage.digest()).toBe(digest);
+      expect(await kit.digest()).toBe(digest);
     }
   });
 
   test("a payment of several purchases, by what it pays for this one", async () => {
-    const [first, second] = [await stage.activePurchase(merchant), await stage.activePurchase(merchant)];
-    const { buyer } = stage.sandbox.wallets;
+    const [first, second] = [await kit.activePurchase(merchant), await kit.activePurchase(merchant)];
+    const { buyer } = kit.sandbox.wallets;
     await buyer.approve(first, 1000n);
     const { transaction_hash } = await buyer.payBatch([
       { purchase: first, amount: 7n },
@@ -505,10 +506,10 @@ describe("a field that an action does not use is refused", () => {
 
   test.each(Object.entries(uses))("by %s, which uses %j", async (action, used) => {
     const isMerchants = action === "enroll" || action === "fund";
-    const object = isMerchants ? merchant : await stage.createPurchase(merchant);
+    const object = isMerchants ? merchant : await kit.createPurchase(merchant);
     const { amount: _amount, reason: _reason, ...evidence } = fields;
     const given = isMerchants ? evidence : fields;
-    const digest = await stage.digest();
+    const digest = await kit.digest();
     const answer = await submit(object, { action, ...given });
     const unused = Object.keys(given).filter((field) => !used.includes(field));
     if (unused.length === 0) expect(problem(answer).code).not.toBe("validation_failed");
@@ -518,7 +519,7 @@ describe("a field that an action does not use is refused", () => {
         code: "validation_failed",
         errors: unused.map((field) => ({ pointer: `/${field}`, code: "unknown_field" })),
       });
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("by a merchant's wallet, which has no amount and no reason", async () => {
@@ -532,7 +533,7 @@ describe("a field that an action does not use is refused", () => {
   test("and so is an action of the other route", async () => {
     const refused = problem(await submit(merchant, { action: "pay", transaction_hash: hashOfNothing }));
     expect(refused.errors).toMatchObject([{ pointer: "/action", code: "invalid_value" }]);
-    const purchase = await stage.createPurchase(merchant);
+    const purchase = await kit.createPurchase(merchant);
     const other = problem(await submit(purchase, { action: "fund", transaction_hash: hashOfNothing }));
     expect(other.errors).toMatchObject([{ pointer: "/action", code: "invalid_value" }]);
   });
@@ -540,7 +541,7 @@ describe("a field that an action does not use is refused", () => {
   test.each(["fund", "register", "approve", "pay"])(
     "and %s without a transaction is refused",
     async (action) => {
-      const object = action === "fund" ? merchant : await stage.createPurchase(merchant);
+      const object = action === "fund" ? merchant : await kit.createPurchase(merchant);
       const { code, errors } = problem(await submit(object, { action }));
       expect(code).toBe("validation_failed");
       expect(errors).toMatchObject([{ pointer: "/transaction_hash" }]);
@@ -556,17 +557,17 @@ describe("what the program operation would refuse is refused with the same code"
   });
 
   test("a registration of a purchase that is active, or that the relayer has offered", async () => {
-    const active = await stage.activePurchase(merchant);
+    const active = await kit.activePurchase(merchant);
     const body = { action: "register", transaction_hash: hashOfNothing };
     expect(problem(await submit(active, body))).toMatchObject({
       code: "state_conflict",
       current_state: "active",
       allowed: ["reconcile"],
     });
-    const offered = await stage.createPurchase(merchant);
-    stage.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+    const offered = await kit.createPurchase(merchant);
+    kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
     const commitment_hash = offered.commitment.hash;
-    await stage.post(stage.path(`/purchases/${offered.id}/activate`), { commitment_hash });
+    await kit.post(kit.path(`/purchases/${offered.id}/activate`), { commitment_hash });
     expect(problem(await submit(offered, body))).toMatchObject({
       code: "state_conflict",
       allowed: ["activate"],
@@ -574,9 +575,9 @@ describe("what the program operation would refuse is refused with the same code"
   });
 
   test("a payment of a purchase whose registration is not confirmed", async () => {
-    const purchase = await stage.createPurchase(merchant);
-    await stage.act("merchant", "purchase", purchase.id, "register");
-    const { buyer } = stage.sandbox.wallets;
+    const purchase = await kit.createPurchase(merchant);
+    await kit.act("merchant", "purchase", purchase.id, "register");
+    const { buyer } = kit.sandbox.wallets;
     await buyer.approve(purchase);
     const { transaction_hash } = await buyer.pay(purchase);
     expect(problem(await submit(purchase, { action: "pay", transaction_hash }))).toMatchObject({
@@ -587,9 +588,9 @@ describe("what the program operation would refuse is refused with the same code"
   });
 
   test("a claim on payments that a reorg has removed", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const { signature } = await signedClaim(purchase);
-    await stage.reorg(1);
+    await kit.reorg(1);
     expect(problem(await submit(purchase, { action: "claim", signature, amount, reason }))).toMatchObject({
       code: "state_conflict",
       allowed: ["reconcile"],
@@ -598,15 +599,15 @@ describe("what the program operation would refuse is refused with the same code"
   });
 
   test("a claim before reconciliation, or after a claim", async () => {
-    const unreconciled = await stage.activePurchase(merchant);
-    await stage.pay(unreconciled);
+    const unreconciled = await kit.activePurchase(merchant);
+    await kit.pay(unreconciled);
     const body = { action: "claim", amount, reason, signature: "0x00" };
     expect(problem(await submit(unreconciled, body))).toMatchObject({
       code: "state_conflict",
       allowed: ["reconcile"],
     });
-    const claimed = await stage.paidPurchase(merchant);
-    await stage.claim(claimed);
+    const claimed = await kit.paidPurchase(merchant);
+    await kit.claim(claimed);
     expect(problem(await submit(claimed, body))).toMatchObject({
       code: "state_conflict",
       allowed: ["reconcile", "decisions"],
@@ -620,31 +621,31 @@ describe("nothing that a stranger makes up is stored", () => {
     ["a signature of nobody", { signature: "0x00", amount, reason }, "signature_invalid"],
     ["no evidence at all", {}, "validation_failed"],
   ])("%s", async (_, evidence, code) => {
-    const purchase = await stage.paidPurchase(merchant);
-    const digest = await stage.digest();
+    const purchase = await kit.paidPurchase(merchant);
+    const digest = await kit.digest();
     const answer = await submit(purchase, { action: "claim", amount, reason, ...evidence });
     expect(problem(answer).code).toBe(code);
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("a signature of somebody else", async () => {
-    const purchase = await stage.paidPurchase(merchant);
+    const purchase = await kit.paidPurchase(merchant);
     const { sign } = await signedClaim(purchase);
-    const signature = await stage.wallet("stranger").signTypedData(sign.typed_data);
-    const digest = await stage.digest();
+    const signature = await kit.wallet("stranger").signTypedData(sign.typed_data);
+    const digest = await kit.digest();
     const answer = await submit(purchase, { action: "claim", amount, reason, signature });
     expect(problem(answer).code).toBe("signer_mismatch");
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("an enrollment's signature of somebody else", async () => {
-    const pending = await stage.createMerchant("1000", "other_merchant");
-    const signature = await stage.wallet("stranger").signMessage(pending.enrollment.message);
-    const digest = await stage.digest();
+    const pending = await kit.createMerchant("1000", "other_merchant");
+    const signature = await kit.wallet("stranger").signMessage(pending.enrollment.message);
+    const digest = await kit.digest();
     const answer = await submit(pending, { action: "enroll", signature });
     expect(answer.status, answer.text).toBe(422);
     const { wallet } = pending;
-    const signer = stage.wallet("stranger").address;
+    const signer = kit.wallet("stranger").address;
     expect(problem(answer)).toMatchObject({
       code: "signer_mismatch",
       detail: `Over these bytes the signature is one of ${signer}, not of ${wallet}.`,
@@ -652,17 +653,17 @@ describe("nothing that a stranger makes up is stored", () => {
       expected_signer: wallet,
       actual_signer: signer,
     });
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 
   test("a transaction of somebody else", async () => {
-    const purchase = await stage.activePurchase(merchant);
-    const { transaction } = await stage.action("purchase", purchase.id, "approve");
+    const purchase = await kit.activePurchase(merchant);
+    const { transaction } = await kit.action("purchase", purchase.id, "approve");
     if (transaction === undefined) throw new Error("An approval must be offered.");
-    const { transactionHash } = await stage.wallet("stranger").send(transaction);
-    const digest = await stage.digest();
+    const { transactionHash } = await kit.wallet("stranger").send(transaction);
+    const digest = await kit.digest();
     const answer = await submit(purchase, { action: "approve", transaction_hash: transactionHash });
     expect(problem(answer).code).toBe("binding_mismatch");
-    expect(await stage.digest()).toBe(digest);
+    expect(await kit.digest()).toBe(digest);
   });
 });

@@ -5,8 +5,8 @@ import { capabilitiesSchema } from "../../../server/schemas/capabilities.ts";
 import { merchantSchema } from "../../../server/schemas/merchant.ts";
 import { RoutingClient } from "../../../testkit/demo/routing-client.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
+import { openReceiver } from "../../kit/external-receiver.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { openReceiver } from "./stage.ts";
 
 const path = "/v1/routing/programs/prg_demo";
 

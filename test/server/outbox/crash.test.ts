@@ -5,8 +5,8 @@ import { merchantSchema } from "../../../server/schemas/merchant.ts";
 import { notificationDeliverySchema } from "../../../server/schemas/notification.ts";
 import { RoutingClient } from "../../../testkit/demo/routing-client.ts";
 import { type StartedSandbox, startSandbox } from "../../end-to-end/started-sandbox.ts";
+import { openReceiver } from "../../kit/external-receiver.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { openReceiver } from "./stage.ts";
 
 /** A sandbox process that is started again and again in one folder, with one credential. */
 class Process {

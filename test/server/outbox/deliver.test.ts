@@ -2,16 +2,16 @@ import { compactVerify, createRemoteJWKSet, jwtVerify } from "jose";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { Stage } from "./stage.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
-let other: Stage;
+let kit: TestKit;
+let other: TestKit;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "deliver" });
-  other = await Stage.enter(stage.sandbox, 1);
-  start = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "deliver" });
+  other = await TestKit.enter(kit.sandbox, 1);
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
@@ -19,14 +19,14 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await stage.sandbox.close();
+  await kit.sandbox.close();
 });
 
 describe("a delivery to the service's own receiver", () => {
   test("arrives signed, with the frozen body, and is receipted", async () => {
-    const event = await stage.writeEvent();
-    const { notification, receipt } = await stage.deliver(event);
-    const arrival = await stage.sandbox.receiver.next();
+    const event = await kit.events.write();
+    const { notification, receipt } = await kit.events.deliver(event);
+    const arrival = await kit.sandbox.receiver.next();
     expect(arrival).toMatchObject({ number: 1, body: event.body, verified: true, status: 200 });
     expect(arrival.headers).toMatchObject({
       "content-type": "application/json",
@@ -41,18 +41,18 @@ describe("a delivery to the service's own receiver", () => {
     expect(receipt).toMatchObject({
       event_id: event.id,
       body_sha256: event.body_sha256,
-      receiver: stage.sandbox.description.receiver.url,
+      receiver: kit.sandbox.description.receiver.url,
       deliveries: 1,
     });
-    expect((await stage.event(event.id)).body).toBe(event.body);
+    expect((await kit.events.read(event.id)).body).toBe(event.body);
   });
 
   test("is verified by stock standardwebhooks with the published secret", async () => {
-    await stage.deliver(await stage.writeEvent());
-    const { headers, body } = await stage.sandbox.receiver.next();
-    const webhook = new Webhook(stage.sandbox.description.receiver.hmac_secret);
+    await kit.events.deliver(await kit.events.write());
+    const { headers, body } = await kit.sandbox.receiver.next();
+    const webhook = new Webhook(kit.sandbox.description.receiver.hmac_secret);
     // The package judges the time by the wall clock; the sandbox has its own.
-    vi.useFakeTimers({ toFake: ["Date"], now: (await stage.sandbox.clock.now()) * 1_000 });
+    vi.useFakeTimers({ toFake: ["Date"], now: (await kit.sandbox.clock.now()) * 1_000 });
     try {
       expect(webhook.verify(body, headers)).toEqual(JSON.parse(body));
       expect(() => webhook.verify(body.replace("Corner", "corner").concat(" "), headers)).toThrow(
@@ -64,9 +64,9 @@ describe("a delivery to the service's own receiver", () => {
   });
 
   test("leaves a receipt that jose verifies from the JWKS", async () => {
-    const event = await stage.writeEvent();
-    const { receipt } = await stage.deliver(event);
-    const jwks = createRemoteJWKSet(new URL("/.well-known/jwks.json", stage.api.baseUrl));
+    const event = await kit.events.write();
+    const { receipt } = await kit.events.deliver(event);
+    const jwks = createRemoteJWKSet(new URL("/.well-known/jwks.json", kit.base));
     const jws = receipt?.jws ?? "";
     const { payload, protectedHeader } = await compactVerify(jws, jwks, { algorithms: ["EdDSA"] });
     expect(protectedHeader).toMatchObject({ alg: "EdDSA", typ: "routing-receipt+jws" });
@@ -84,53 +84,57 @@ describe("a delivery to the service's own receiver", () => {
   });
 
   test("that was made is answered again and not made again", async () => {
-    const event = await stage.writeEvent();
-    const first = await stage.deliver(event, "the-first-key");
-    const again = await stage.post("/notifications", { event_id: event.id }, "the-first-key");
-    expect(again.headers.get("idempotent-replayed")).toBe("true");
-    expect(again.body).toEqual(first);
-    expect(await stage.deliver(event)).toEqual(first);
-    expect(stage.sandbox.receiver.deliveries()).toHaveLength(1);
+    const event = await kit.events.write();
+    const first = await kit.events.deliver(event, "the-first-key");
+    const again = await kit.post(
+      kit.path("/notifications"),
+      { event_id: event.id },
+      { "Idempotency-Key": "the-first-key" },
+    );
+    expect(again.headers["idempotent-replayed"]).toBe("true");
+    expect(JSON.parse(again.text)).toEqual(first);
+    expect(await kit.events.deliver(event)).toEqual(first);
+    expect(kit.sandbox.receiver.deliveries()).toHaveLength(1);
   });
 });
 
 describe("without an event", () => {
   test("the program's oldest undelivered event goes out, then the next, until there is none", async () => {
-    const events = [await stage.writeEvent(), await stage.writeEvent()];
-    await other.writeEvent();
-    const delivered = [await stage.deliver(null), await stage.deliver(null)];
+    const events = [await kit.events.write(), await kit.events.write()];
+    await other.events.write();
+    const delivered = [await kit.events.deliver(null), await kit.events.deliver(null)];
     expect(delivered.map(({ notification }) => notification.event_id)).toEqual(events.map(({ id }) => id));
-    expect(await stage.refusedDelivery(null)).toMatchObject({ status: 404, code: "outbox_empty" });
-    const { data } = await stage.receipts();
+    expect(await kit.events.refusedDelivery(null)).toMatchObject({ status: 404, code: "outbox_empty" });
+    const { data } = await kit.events.receipts();
     expect(data.map(({ event_id }) => event_id)).toEqual(events.map(({ id }) => id));
   });
 
   test("requests that come together deliver different events, each once", async () => {
-    const events = [await stage.writeEvent(), await stage.writeEvent(), await stage.writeEvent()];
-    const delivered = await Promise.all(events.map(async () => await stage.deliver(null)));
+    const events = [await kit.events.write(), await kit.events.write(), await kit.events.write()];
+    const delivered = await Promise.all(events.map(async () => await kit.events.deliver(null)));
     expect(new Set(delivered.map(({ notification }) => notification.event_id))).toEqual(
       new Set(events.map(({ id }) => id)),
     );
-    expect(stage.sandbox.receiver.deliveries()).toHaveLength(3);
+    expect(kit.sandbox.receiver.deliveries()).toHaveLength(3);
   });
 });
 
 test("another program's event is not found", async () => {
-  const foreign = await other.writeEvent();
-  expect(await stage.refusedDelivery(foreign)).toMatchObject({ status: 404, code: "not_found" });
-  expect(await stage.refusedDelivery({ id: "evt_abcdefghij234567abcd" })).toMatchObject({
+  const foreign = await other.events.write();
+  expect(await kit.events.refusedDelivery(foreign)).toMatchObject({ status: 404, code: "not_found" });
+  expect(await kit.events.refusedDelivery({ id: "evt_abcdefghij234567abcd" })).toMatchObject({
     code: "not_found",
   });
-  expect(stage.sandbox.receiver.deliveries()).toEqual([]);
+  expect(kit.sandbox.receiver.deliveries()).toEqual([]);
 });
 
 test("a program's events are numbered without gaps, and two programs count apart", async () => {
-  const before = (await stage.sandbox.store.list("events", {})).length;
-  await stage.writeEvent();
-  await stage.post("/merchants", { wallet: "nobody" });
-  await other.writeEvent();
-  await stage.writeEvent();
-  const events = (await stage.sandbox.store.list("events", {})).map(({ value }) => value);
+  const before = (await kit.sandbox.store.list("events", {})).length;
+  await kit.events.write();
+  await kit.post(kit.path("/merchants"), { wallet: "nobody" });
+  await other.events.write();
+  await kit.events.write();
+  const events = (await kit.sandbox.store.list("events", {})).map(({ value }) => value);
   expect(before).toBe(0);
   expect(events.map(({ program, sequence }) => [program, sequence])).toEqual([
     ["prg_demo", 1],
@@ -141,34 +145,34 @@ test("a program's events are numbered without gaps, and two programs count apart
 
 describe("a receiver that fails", () => {
   test("is asked five times and never again, whatever is called", async () => {
-    const event = await stage.writeEvent();
-    stage.sandbox.receiver.failNext(100, { status: 503, body: "try later" });
-    const { notification, receipt } = await stage.deliver(event, "the-one-key");
+    const event = await kit.events.write();
+    kit.sandbox.receiver.failNext(100, { status: 503, body: "try later" });
+    const { notification, receipt } = await kit.events.deliver(event, "the-one-key");
     expect(notification.status).toBe("exhausted");
     expect(notification.attempts.map(({ number, status_code }) => [number, status_code])).toEqual(
       [1, 2, 3, 4, 5].map((number) => [number, 503]),
     );
     expect(notification.attempts[0]?.response_body).toBe("try later");
     expect(receipt).toBeNull();
-    expect(await stage.refusedDelivery(event)).toMatchObject({
+    expect(await kit.events.refusedDelivery(event)).toMatchObject({
       status: 409,
       code: "delivery_exhausted",
       detail: `${event.id} has had its 5 attempts; no further one is made.`,
       event_id: event.id,
       attempts: 5,
     });
-    expect(await stage.refusedDelivery(null)).toMatchObject({ code: "outbox_empty" });
-    expect((await stage.deliver(event, "the-one-key")).notification).toEqual(notification);
-    expect(stage.sandbox.receiver.deliveries()).toHaveLength(5);
-    expect((await stage.receipts()).data).toEqual([]);
+    expect(await kit.events.refusedDelivery(null)).toMatchObject({ code: "outbox_empty" });
+    expect((await kit.events.deliver(event, "the-one-key")).notification).toEqual(notification);
+    expect(kit.sandbox.receiver.deliveries()).toHaveLength(5);
+    expect((await kit.events.receipts()).data).toEqual([]);
   });
 
   test("that recovers gets the event at the next attempt, under one id and signed for its own time", async () => {
-    const event = await stage.writeEvent();
-    stage.sandbox.receiver.failNext(2, { status: 500 });
-    const { notification } = await stage.deliver(event);
+    const event = await kit.events.write();
+    kit.sandbox.receiver.failNext(2, { status: 500 });
+    const { notification } = await kit.events.deliver(event);
     expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([500, 500, 200]);
-    const arrivals = stage.sandbox.receiver.deliveries();
+    const arrivals = kit.sandbox.receiver.deliveries();
     expect(arrivals.map(({ headers }) => headers["webhook-id"])).toEqual([event.id, event.id, event.id]);
     const times = arrivals.map(({ headers }) => Number(headers["webhook-timestamp"]));
     expect(times).toEqual(notification.attempts.map(({ at }) => Date.parse(at) / 1_000));
@@ -178,9 +182,9 @@ describe("a receiver that fails", () => {
 
   test("is waited for in sandbox time, longer each time, equally long in equal runs", async () => {
     const run = async () => {
-      const event = await stage.writeEvent();
-      stage.sandbox.receiver.failNext(5, { status: 500 });
-      const { notification } = await stage.deliver(event);
+      const event = await kit.events.write();
+      kit.sandbox.receiver.failNext(5, { status: 500 });
+      const { notification } = await kit.events.deliver(event);
       return notification.attempts.map(({ at }) => Date.parse(at) / 1_000);
     };
     const first = await run();
@@ -199,45 +203,45 @@ describe("a receiver that fails", () => {
     ["Thu, 01 Jan 2099 00:00:00 GMT", 10],
     ["Thu, 01 Jan 1970 00:00:00 GMT", 1],
   ])("that says Retry-After: %s is left alone for %i s", async (value, seconds) => {
-    const event = await stage.writeEvent();
-    stage.sandbox.receiver.failNext(1, { status: 429, headers: { "retry-after": value } });
-    const { notification } = await stage.deliver(event);
+    const event = await kit.events.write();
+    kit.sandbox.receiver.failNext(1, { status: 429, headers: { "retry-after": value } });
+    const { notification } = await kit.events.deliver(event);
     const [first = 0, second = 0] = notification.attempts.map(({ at }) => Date.parse(at) / 1_000);
     expect(second - first).toBe(seconds);
     expect(notification.status).toBe("delivered");
   });
 
   test("with 410 is not asked again", async () => {
-    const event = await stage.writeEvent();
-    stage.sandbox.receiver.failNext(1, { status: 410 });
-    const { notification } = await stage.deliver(event);
+    const event = await kit.events.write();
+    kit.sandbox.receiver.failNext(1, { status: 410 });
+    const { notification } = await kit.events.deliver(event);
     expect(notification).toMatchObject({ status: "exhausted", attempts: [{ number: 1, status_code: 410 }] });
-    expect(await stage.refusedDelivery(event)).toMatchObject({
+    expect(await kit.events.refusedDelivery(event)).toMatchObject({
       status: 409,
       code: "delivery_exhausted",
       detail: "The receiver answered 410, it is gone; no further one is made.",
       event_id: event.id,
       attempts: 1,
     });
-    expect(stage.sandbox.receiver.deliveries()).toHaveLength(1);
+    expect(kit.sandbox.receiver.deliveries()).toHaveLength(1);
   });
 
   test("by dropping the connection has no status", async () => {
-    const event = await stage.writeEvent();
-    stage.sandbox.receiver.failNext(1, { drop: true });
-    const { notification } = await stage.deliver(event);
+    const event = await kit.events.write();
+    kit.sandbox.receiver.failNext(1, { drop: true });
+    const { notification } = await kit.events.deliver(event);
     expect(notification.attempts).toMatchObject([
       { status_code: null, error: "connection dropped", response_body: null },
       { status_code: 200, error: null },
     ]);
-    expect(await stage.sandbox.receiver.next()).toMatchObject({ status: null, verified: true });
+    expect(await kit.sandbox.receiver.next()).toMatchObject({ status: null, verified: true });
   });
 
   test("by not answering in time is not waited for", async () => {
-    await using hurried = await Stage.open({ deliveryTimeoutMs: 200 });
-    const event = await hurried.writeEvent();
+    await using hurried = await TestKit.open({ deliveryTimeoutMs: 200 });
+    const event = await hurried.events.write();
     hurried.sandbox.receiver.failNext(1, { delayMs: 60_000 });
-    const { notification } = await hurried.deliver(event);
+    const { notification } = await hurried.events.deliver(event);
     expect(notification.status).toBe("delivered");
     expect(notification.attempts[0]).toMatchObject({
       status_code: null,
@@ -246,9 +250,9 @@ describe("a receiver that fails", () => {
   });
 
   test("with a long answer has its beginning kept", async () => {
-    const event = await stage.writeEvent();
-    stage.sandbox.receiver.failNext(1, { status: 500, body: "é".repeat(40_000) });
-    const { notification } = await stage.deliver(event);
+    const event = await kit.events.write();
+    kit.sandbox.receiver.failNext(1, { status: 500, body: "é".repeat(40_000) });
+    const { notification } = await kit.events.deliver(event);
     expect(notification.attempts[0]?.response_body).toBe("é".repeat(1_024));
   });
 
@@ -258,9 +262,9 @@ describe("a receiver that fails", () => {
     ),
     ...[400, 401, 404, 500].map((status) => [status, null] as const),
   ])("with %i has not taken the event, and a redirect is told as one", async (status, error) => {
-    const event = await stage.writeEvent();
-    stage.sandbox.receiver.failNext(1, { status });
-    const { notification } = await stage.deliver(event);
+    const event = await kit.events.write();
+    kit.sandbox.receiver.failNext(1, { status });
+    const { notification } = await kit.events.deliver(event);
     expect(notification.attempts).toMatchObject([
       { status_code: status, error },
       { status_code: 200, error: null },
@@ -269,33 +273,33 @@ describe("a receiver that fails", () => {
 });
 
 test("what the receiver has signed for counts as delivered, though every answer was lost", async () => {
-  const event = await stage.writeEvent();
-  await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
-  stage.sandbox.receiver.failNext(5, { drop: true });
-  const { notification, receipt } = await stage.deliver(event);
+  const event = await kit.events.write();
+  await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
+  kit.sandbox.receiver.failNext(5, { drop: true });
+  const { notification, receipt } = await kit.events.deliver(event);
   expect(notification.status).toBe("delivered");
   expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([null, null, null, null, null]);
   expect(receipt).toMatchObject({ event_id: event.id, deliveries: 1 });
 });
 
 test("equal runs with failing deliveries are equal, to the last stored byte", async () => {
-  const tell = async (run: Stage) => {
-    const event = await run.writeEvent();
+  const tell = async (run: TestKit) => {
+    const event = await run.events.write();
     run.sandbox.receiver.failNext(1, { drop: true });
     run.sandbox.receiver.failNext(2, { status: 503, headers: { "retry-after": "4" } });
-    await run.deliver(event);
+    await run.events.deliver(event);
     return await run.sandbox.fingerprint();
   };
-  await using first = await Stage.open({ seed: "equal deliveries" });
-  await using second = await Stage.open({ seed: "equal deliveries" });
+  await using first = await TestKit.open({ seed: "equal deliveries" });
+  await using second = await TestKit.open({ seed: "equal deliveries" });
   expect(await tell(second)).toEqual(await tell(first));
 });
 
 test("a delivery during which a snapshot is taken ends as any other", async () => {
-  const event = await stage.writeEvent();
-  stage.sandbox.receiver.failNext(2, { status: 500 });
-  const delivering = stage.deliver(event);
-  await stage.sandbox.receiver.next();
-  const [{ notification }] = await Promise.all([delivering, stage.sandbox.snapshot()]);
+  const event = await kit.events.write();
+  kit.sandbox.receiver.failNext(2, { status: 500 });
+  const delivering = kit.events.deliver(event);
+  await kit.sandbox.receiver.next();
+  const [{ notification }] = await Promise.all([delivering, kit.sandbox.snapshot()]);
   expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([500, 500, 200]);
 });

@@ -10,8 +10,8 @@ import { signReceipt } from "../../../protocol/receipt.ts";
 import { signWebhook } from "../../../protocol/webhook.ts";
 import { longestRetryAfter, pauseAfter, readRetryAfter } from "../../../server/outbox/backoff.ts";
 import { eventTypeNames, eventTypes } from "../../../server/outbox/event-types.ts";
-import { capabilitiesSchema } from "../../../server/schemas/capabilities.ts";
-import { Stage } from "./stage.ts";
+import { present } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 const guide = readFileSync(new URL("../../../docs/notifications.md", import.meta.url), "utf8");
 
@@ -33,16 +33,16 @@ const vectorsSchema = z.strictObject({
 type Verify = (...parts: unknown[]) => unknown;
 
 let folder: string;
-let stage: Stage;
+let kit: TestKit;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "routing-guide-"));
   symlinkSync(new URL("../../../node_modules", import.meta.url).pathname, join(folder, "node_modules"));
-  stage = await Stage.open({ seed: "guide" });
+  kit = await TestKit.open({ seed: "guide" });
 });
 
 afterAll(async () => {
-  await stage.sandbox.close();
+  await kit.sandbox.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -87,11 +87,11 @@ async function verifiers(keys: { secret: string; publicKey: string }) {
 
 describe("the guide's code", () => {
   test("verifies real deliveries", async () => {
-    await stage.deliver(await stage.writeEvent());
-    const { headers, body } = await stage.sandbox.receiver.next();
-    const { keys } = await stage.api.call(capabilitiesSchema, "GET", "/v1/routing/capabilities");
-    const now = await stage.sandbox.clock.now();
-    const { hmac_secret: secret } = stage.sandbox.description.receiver;
+    await kit.events.deliver(await kit.events.write());
+    const { headers, body } = await kit.sandbox.receiver.next();
+    const { keys } = present(await kit.api.GET("/v1/routing/capabilities"));
+    const now = await kit.sandbox.clock.now();
+    const { hmac_secret: secret } = kit.sandbox.description.receiver;
     for (const verify of await verifiers({ secret, publicKey: keys.notifications.public_key }))
       expect(verify(headers, Buffer.from(body), now)).toEqual(JSON.parse(body));
   });
@@ -113,10 +113,10 @@ describe("the guide's code", () => {
 
   test("verifies receipts from the served JWKS, and none that a reviewer signed", async () => {
     const verify = await code("receipt.mjs");
-    const { receipt } = await stage.deliver(await stage.writeEvent());
-    const jwks: unknown = await (await fetch(`${stage.api.baseUrl}/.well-known/jwks.json`)).json();
+    const { receipt } = await kit.events.deliver(await kit.events.write());
+    const jwks: unknown = await (await fetch(`${kit.base}/.well-known/jwks.json`)).json();
     await expect(verify(jwks, receipt?.jws)).resolves.toMatchObject({ receipt_id: receipt?.id });
-    const reviewer = await ed25519Key(hexToBytes(stage.sandbox.description.reviewer.private_key));
+    const reviewer = await ed25519Key(hexToBytes(kit.sandbox.description.reviewer.private_key));
     const forged = await signReceipt(
       {
         receipt_id: receipt?.id ?? "",

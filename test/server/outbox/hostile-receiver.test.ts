@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { Stage } from "./stage.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 const timeoutMs = 200;
 const late = `no whole answer within ${timeoutMs} ms`;
 
 let server: Server;
 /** Its deliveries run out of time at once, those of the other one never do. */
-let hasty: Stage;
-let patient: Stage;
+let hasty: TestKit;
+let patient: TestKit;
 let marks: Snapshot[];
 /** What the receiver does with a connection, once a whole request has arrived on it or, with `at once`, before that. */
 let behave: (socket: Socket) => void;
@@ -40,8 +40,8 @@ beforeAll(async () => {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const receiverUrl = `http://127.0.0.1:${port}/hooks`;
-  hasty = await Stage.open({ seed: "hasty", receiverUrl, deliveryTimeoutMs: timeoutMs });
-  patient = await Stage.open({ seed: "patient", receiverUrl, deliveryTimeoutMs: 60_000 });
+  hasty = await TestKit.open({ seed: "hasty", receiverUrl, deliveryTimeoutMs: timeoutMs });
+  patient = await TestKit.open({ seed: "patient", receiverUrl, deliveryTimeoutMs: 60_000 });
   marks = [await hasty.sandbox.snapshot(), await patient.sandbox.snapshot()];
 });
 
@@ -51,7 +51,7 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  for (const stage of [hasty, patient]) await stage.sandbox.close();
+  for (const kit of [hasty, patient]) await kit.sandbox.close();
   for (const socket of open) socket.destroy();
   server.close();
 });
@@ -204,8 +204,8 @@ describe("every attempt ends by its deadline, and its connection with it, when t
   test.each(behaviors)("%s", async (_, expected) => {
     behave = expected.behave;
     atOnce = expected.atOnce ?? false;
-    const stage = expected.error === late ? hasty : patient;
-    const { notification, receipt } = await stage.deliver(await stage.writeEvent());
+    const kit = expected.error === late ? hasty : patient;
+    const { notification, receipt } = await kit.events.deliver(await kit.events.write());
     expect(receipt).toBeNull();
     expect(notification.status).toBe("exhausted");
     expect(notification.attempts.map(({ status_code, error }) => [status_code, error])).toEqual(
@@ -219,7 +219,7 @@ describe("every attempt ends by its deadline, and its connection with it, when t
       socket.write(`${head}transfer-encoding: chunked\r\n\r\n`);
       pour(socket, `40\r\n${"y".repeat(64)}\r\n`);
     };
-    const { notification } = await patient.deliver(await patient.writeEvent());
+    const { notification } = await patient.events.deliver(await patient.events.write());
     expect(notification).toMatchObject({
       status: "delivered",
       attempts: [{ status_code: 200, error: null, response_body: "y".repeat(2_048) }],
@@ -239,10 +239,10 @@ test.each<[string, (socket: Socket) => void, string, number]>([
 ])("so does an attempt over https when the receiver %s", async (_, act, error, deliveryTimeoutMs) => {
   const { port } = server.address() as AddressInfo;
   const receiverUrl = `https://127.0.0.1:${port}/hooks`;
-  await using secure = await Stage.open({ seed: "hostile-tls", receiverUrl, deliveryTimeoutMs });
+  await using secure = await TestKit.open({ seed: "hostile-tls", receiverUrl, deliveryTimeoutMs });
   atOnce = true;
   behave = act;
-  const { notification } = await secure.deliver(await secure.writeEvent());
+  const { notification } = await secure.events.deliver(await secure.events.write());
   expect(notification.attempts.map((attempt) => attempt.error)).toEqual(
     Array.from({ length: 5 }, () => error),
   );

@@ -5,22 +5,21 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { capabilitiesSchema } from "../../../server/schemas/capabilities.ts";
-import { programSchema } from "../../../server/schemas/program.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
+import { present } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { Stage } from "./stage.ts";
 
 const jwksSchema = z.object({
   keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })),
 });
 
-let stage: Stage;
+let kit: TestKit;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "rotation" });
-  start = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "rotation" });
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
@@ -28,24 +27,24 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await stage.sandbox.close();
+  await kit.sandbox.close();
 });
 
-async function jwks(api = stage.sandbox.description.urls.api) {
+async function jwks(api = kit.sandbox.description.urls.api) {
   return jwksSchema.parse(await (await fetch(`${api}/.well-known/jwks.json`)).json());
 }
 
 async function publicKeys() {
-  const { keys } = await stage.api.call(capabilitiesSchema, "GET", "/v1/routing/capabilities");
+  const { keys } = present(await kit.api.GET("/v1/routing/capabilities"));
   return keys;
 }
 
 test("receipts are signed with the new key, and those signed before still verify from the JWKS", async () => {
-  const before = await stage.deliver(await stage.writeEvent());
+  const before = await kit.events.deliver(await kit.events.write());
   const listed = await jwks();
-  await stage.sandbox.rotateKeys();
-  await stage.sandbox.rotateKeys("receipts");
-  const after = await stage.deliver(await stage.writeEvent());
+  await kit.sandbox.rotateKeys();
+  await kit.sandbox.rotateKeys("receipts");
+  const after = await kit.events.deliver(await kit.events.write());
   const jwsOf = ({ receipt }: typeof before) => receipt?.jws ?? "";
   expect(decodeProtectedHeader(jwsOf(after)).kid).toBe((await publicKeys()).receipts.key_id);
   expect(decodeProtectedHeader(jwsOf(after)).kid).not.toBe(decodeProtectedHeader(jwsOf(before)).kid);
@@ -58,24 +57,24 @@ test("receipts are signed with the new key, and those signed before still verify
 });
 
 test("a duplicate gets its first receipt also after a rotation", async () => {
-  const event = await stage.writeEvent();
-  const first = await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
-  await stage.sandbox.rotateKeys("receipts");
-  const again = await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+  const event = await kit.events.write();
+  const first = await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
+  await kit.sandbox.rotateKeys("receipts");
+  const again = await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
   expect(again.text).toBe(first.text);
 });
 
 test("notifications are signed with the new keys and with those before, which receivers may still have", async () => {
-  const secrets = [stage.sandbox.description.receiver.hmac_secret];
+  const secrets = [kit.sandbox.description.receiver.hmac_secret];
   for (const rotation of [1, 2]) {
-    await stage.sandbox.rotateKeys("notifications");
-    secrets.unshift(stage.sandbox.description.receiver.hmac_secret);
-    await stage.deliver(await stage.writeEvent());
-    const { headers, body, verified } = await stage.sandbox.receiver.next();
+    await kit.sandbox.rotateKeys("notifications");
+    secrets.unshift(kit.sandbox.description.receiver.hmac_secret);
+    await kit.events.deliver(await kit.events.write());
+    const { headers, body, verified } = await kit.sandbox.receiver.next();
     expect(verified).toBe(true);
     const schemes = headers["webhook-signature"]?.split(" ").map((entry) => entry.split(",")[0]);
     expect(schemes).toEqual(["v1", "v1", "v1a", "v1a"]);
-    vi.useFakeTimers({ toFake: ["Date"], now: (await stage.sandbox.clock.now()) * 1_000 });
+    vi.useFakeTimers({ toFake: ["Date"], now: (await kit.sandbox.clock.now()) * 1_000 });
     try {
       for (const secret of secrets.slice(0, 2))
         expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
@@ -89,43 +88,45 @@ test("notifications are signed with the new keys and with those before, which re
 });
 
 test("the receiver no longer takes what the key before the rotation signed", async () => {
-  const event = await stage.writeEvent();
-  await stage.sandbox.rotateKeys("notifications");
-  const refused = await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+  const event = await kit.events.write();
+  await kit.sandbox.rotateKeys("notifications");
+  const refused = await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
   expect(refused.body).toMatchObject({ code: "signature_invalid" });
 });
 
 test("program and capabilities show the key that signs now", async () => {
   const before = await publicKeys();
-  await stage.sandbox.rotateKeys();
+  await kit.sandbox.rotateKeys();
   const after = await publicKeys();
-  const program = await stage.api.call(programSchema, "GET", stage.path(""), { bearer: stage.credential });
+  const program = present(
+    await kit.api.GET("/v1/routing/programs/{program}", { params: { path: { program: kit.program } } }),
+  );
   expect(after.notifications).not.toEqual(before.notifications);
   expect(after.receipts).not.toEqual(before.receipts);
   expect(program.keys.notifications).toEqual(after.notifications);
-  const { key_id, public_key } = stage.sandbox.description.reviewer;
+  const { key_id, public_key } = kit.sandbox.description.reviewer;
   expect(program.keys.reviewer).toEqual({ key_id, public_key });
 });
 
 test("a restore takes a rotation back, and the same rotation gives the same keys again", async () => {
   const before = await publicKeys();
-  const { reviewers } = stage.sandbox.description;
-  await stage.sandbox.rotateKeys();
+  const { reviewers } = kit.sandbox.description;
+  await kit.sandbox.rotateKeys();
   const rotated = await publicKeys();
-  const { reviewers: rotatedReviewers } = stage.sandbox.description;
+  const { reviewers: rotatedReviewers } = kit.sandbox.description;
   await start.restore();
   expect(await publicKeys()).toEqual(before);
-  expect(stage.sandbox.description.reviewers).toEqual(reviewers);
-  expect(stage.sandbox.description.receiver.hmac_secret).toBe((await stage.keys()).secret);
-  await stage.sandbox.rotateKeys();
+  expect(kit.sandbox.description.reviewers).toEqual(reviewers);
+  expect(kit.sandbox.description.receiver.hmac_secret).toBe((await kit.events.keys()).secret);
+  await kit.sandbox.rotateKeys();
   expect(await publicKeys()).toEqual(rotated);
-  expect(stage.sandbox.description.reviewers).toEqual(rotatedReviewers);
+  expect(kit.sandbox.description.reviewers).toEqual(rotatedReviewers);
 });
 
 test("the reviewers of all programs rotate, and their old keys stay in the JWKS as reviewers' keys", async () => {
-  const { reviewers } = stage.sandbox.description;
-  await stage.sandbox.rotateKeys("reviewer");
-  const { reviewers: rotated } = stage.sandbox.description;
+  const { reviewers } = kit.sandbox.description;
+  await kit.sandbox.rotateKeys("reviewer");
+  const { reviewers: rotated } = kit.sandbox.description;
   const ids = [...rotated, ...reviewers].map(({ key_id }) => key_id);
   expect(new Set(ids).size).toBe(4);
   const listed = (await jwks()).keys.filter(({ purpose }) => purpose === "reviewer");

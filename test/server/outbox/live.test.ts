@@ -1,27 +1,27 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { Stage } from "./stage.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 test("a live sandbox waits for its pauses, and its deliveries suit the stock package as it is", async () => {
-  await using stage = await Stage.open({ mode: "live" });
-  const event = await stage.writeEvent();
-  stage.sandbox.receiver.failNext(1, { status: 500 });
+  await using kit = await TestKit.open({ mode: "live" });
+  const event = await kit.events.write();
+  kit.sandbox.receiver.failNext(1, { status: 500 });
   const began = performance.now();
-  const { notification } = await stage.deliver(event);
+  const { notification } = await kit.events.deliver(event);
   expect(performance.now() - began).toBeGreaterThanOrEqual(500);
   expect(notification).toMatchObject({ status: "delivered", attempts: { length: 2 } });
-  const { headers, body } = await stage.sandbox.receiver.next(({ status }) => status === 200);
-  const webhook = new Webhook(stage.sandbox.description.receiver.hmac_secret);
+  const { headers, body } = await kit.sandbox.receiver.next(({ status }) => status === 200);
+  const webhook = new Webhook(kit.sandbox.description.receiver.hmac_secret);
   expect(webhook.verify(body, headers)).toEqual(JSON.parse(event.body));
 });
 
 test("a live sandbox that is closed does not wait for a pause to end", async () => {
-  const stage = await Stage.open({ mode: "live" });
-  const event = await stage.writeEvent();
-  stage.sandbox.receiver.failNext(1, { status: 503, headers: { "retry-after": "10" } });
-  const delivering = stage.post("/notifications", { event_id: event.id });
-  await stage.sandbox.receiver.next();
-  await Promise.allSettled([delivering, stage.sandbox.close()]);
-  const kept = await stage.sandbox.store.get("notifications", event.id);
+  const kit = await TestKit.open({ mode: "live" });
+  const event = await kit.events.write();
+  kit.sandbox.receiver.failNext(1, { status: 503, headers: { "retry-after": "10" } });
+  const delivering = kit.post(kit.path("/notifications"), { event_id: event.id });
+  await kit.sandbox.receiver.next();
+  await Promise.allSettled([delivering, kit.sandbox.close()]);
+  const kept = await kit.sandbox.store.get("notifications", event.id);
   expect(kept?.value).toMatchObject({ status: "pending", attempts: [{ number: 1 }] });
 });

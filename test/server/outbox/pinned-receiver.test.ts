@@ -4,14 +4,16 @@ import { pinReceiver } from "../../../sandbox/lib/http/pin-receiver.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { operations } from "../../../server/operations/table.ts";
 import type { EventRecord } from "../../../server/store/records.ts";
-import { type ExternalReceiver, openReceiver, Stage } from "./stage.ts";
+import { problem } from "../../kit/answer.ts";
+import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
 /** A name that no DNS has; what it stands for is the test's to say. */
 const name = "receiver.test";
 const answers = ["127.0.0.1", "127.0.0.2"];
 const asked: string[] = [];
 
-let stage: Stage;
+let kit: TestKit;
 let start: Snapshot;
 /** What was pinned. */
 let receiver: ExternalReceiver;
@@ -23,7 +25,7 @@ beforeAll(async () => {
   receiver = await openReceiver();
   moved = await openReceiver("127.0.0.2", receiver.port);
   trap = await openReceiver();
-  stage = await Stage.open({
+  kit = await TestKit.open({
     seed: "pinned",
     receiverUrl: `http://${name}:${receiver.port}/hooks?from=sandbox`,
     resolveHost: async (hostname) => {
@@ -31,7 +33,7 @@ beforeAll(async () => {
       return { address: answers.shift() ?? "", family: 4 };
     },
   });
-  start = await stage.sandbox.snapshot();
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
@@ -42,13 +44,13 @@ beforeEach(async () => {
 
 afterAll(async () => {
   expect([...moved.received, ...trap.received]).toEqual([]);
-  await stage.sandbox.close();
+  await kit.sandbox.close();
   for (const one of [receiver, moved, trap]) await one[Symbol.asyncDispose]();
 });
 
 test("the receiver that was named at the start gets the event, at its path and under its name", async () => {
-  const event = await stage.writeEvent();
-  const { notification } = await stage.deliver(event);
+  const event = await kit.events.write();
+  const { notification } = await kit.events.deliver(event);
   expect(notification).toMatchObject({ status: "delivered", attempts: [{ status_code: 204 }] });
   expect(receiver.received).toMatchObject([
     {
@@ -61,48 +63,48 @@ test("the receiver that was named at the start gets the event, at its path and u
 });
 
 test("its success is signed for, so that there is a receipt of every delivered event", async () => {
-  const event = await stage.writeEvent();
-  const { receipt } = await stage.deliver(event);
+  const event = await kit.events.write();
+  const { receipt } = await kit.events.deliver(event);
   expect(receipt).toMatchObject({
     event_id: event.id,
     receiver: `http://${name}:${receiver.port}/hooks?from=sandbox`,
     body_sha256: event.body_sha256,
     deliveries: 1,
   });
-  expect((await stage.receipts()).data).toEqual([receipt]);
+  expect((await kit.events.receipts()).data).toEqual([receipt]);
 });
 
 describe("operation 17 refuses every event while another URL is pinned", () => {
   const toOperation17 = async (event: EventRecord) =>
-    await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+    await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
   const refusal = () => ({
     status: 403,
     body: {
       code: "receiver_not_pinned",
-      detail: `Notifications go to ${stage.sandbox.description.receiver.url}, not to this operation. Send the event there, or start the sandbox without another receiver URL.`,
+      detail: `Notifications go to ${kit.sandbox.description.receiver.url}, not to this operation. Send the event there, or start the sandbox without another receiver URL.`,
       retryable: false,
     },
   });
 
   test("an event that the pinned receiver refused gets no receipt from it", async () => {
     receiver.answer = (_, response) => response.writeHead(500).end();
-    const event = await stage.writeEvent();
-    expect((await stage.deliver(event)).notification.status).toBe("exhausted");
+    const event = await kit.events.write();
+    expect((await kit.events.deliver(event)).notification.status).toBe("exhausted");
     expect(await toOperation17(event)).toMatchObject(refusal());
-    expect((await stage.receipts()).data).toEqual([]);
+    expect((await kit.events.receipts()).data).toEqual([]);
   });
 
   test("the receipt of a delivered event counts only what the pinned receiver accepted", async () => {
-    const event = await stage.writeEvent();
-    await stage.deliver(event);
+    const event = await kit.events.write();
+    await kit.events.deliver(event);
     expect(await toOperation17(event)).toMatchObject(refusal());
-    expect((await stage.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 1 }]);
+    expect((await kit.events.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 1 }]);
   });
 
   test("it refuses before it looks at signatures, and writes nothing", async () => {
-    const before = await stage.sandbox.fingerprint();
-    expect(await stage.receive({}, "{}")).toMatchObject(refusal());
-    expect(await stage.sandbox.fingerprint()).toEqual(before);
+    const before = await kit.sandbox.fingerprint();
+    expect(await kit.events.receive({}, "{}")).toMatchObject(refusal());
+    expect(await kit.sandbox.fingerprint()).toEqual(before);
   });
 });
 
@@ -112,22 +114,22 @@ test("the sandbox's own receiver may be pinned by its URL, under any of its name
   await free[Symbol.asyncDispose]();
   for (const host of ["127.0.0.1", "localhost"]) {
     const receiverUrl = `http://${host}:${api}/v1/routing/notification-receiver`;
-    await using own = await Stage.open({ ports: { api }, receiverUrl });
-    const { notification, receipt } = await own.deliver(await own.writeEvent());
+    await using own = await TestKit.open({ ports: { api }, receiverUrl });
+    const { notification, receipt } = await own.events.deliver(await own.events.write());
     expect(notification).toMatchObject({ status: "delivered", attempts: [{ status_code: 200 }] });
     expect(receipt).toMatchObject({ receiver: receiverUrl, deliveries: 1 });
   }
 });
 
 test("the address is asked for once, at the start, whatever DNS says later", async () => {
-  for (let attempt = 0; attempt < 3; attempt += 1) await stage.deliver(await stage.writeEvent());
+  for (let attempt = 0; attempt < 3; attempt += 1) await kit.events.deliver(await kit.events.write());
   expect(receiver.received).toHaveLength(3);
   expect(asked).toEqual([name]);
 });
 
 test.each([301, 302, 303, 307, 308])("a redirect with %i is recorded and not followed", async (status) => {
   receiver.answer = (_, response) => response.writeHead(status, { location: trap.url }).end();
-  const { notification } = await stage.deliver(await stage.writeEvent());
+  const { notification } = await kit.events.deliver(await kit.events.write());
   expect(notification.status).toBe("exhausted");
   expect(notification.attempts).toHaveLength(5);
   expect(notification.attempts[0]).toMatchObject({
@@ -145,8 +147,8 @@ test("an answer that never ends is cut, and one that breaks off is none", async 
     };
     pour();
   };
-  const endless = await stage.writeEvent();
-  const { notification } = await stage.deliver(endless);
+  const endless = await kit.events.write();
+  const { notification } = await kit.events.deliver(endless);
   expect(notification).toMatchObject({
     status: "delivered",
     attempts: [{ response_body: "x".repeat(2_048) }],
@@ -156,7 +158,7 @@ test("an answer that never ends is cut, and one that breaks off is none", async 
     response.writeHead(200, { "content-length": "100" }).write("half");
     setImmediate(() => response.destroy());
   };
-  const broken = await stage.deliver(await stage.writeEvent());
+  const broken = await kit.events.deliver(await kit.events.write());
   expect(broken.notification).toMatchObject({ status: "exhausted" });
   expect(broken.receipt).toBeNull();
   expect(broken.notification.attempts[0]).toMatchObject({ status_code: null, error: "connection dropped" });
@@ -170,18 +172,25 @@ describe("no request names another destination", () => {
     "$id refuses a callback of any name in its body",
     async ({ path, authorization, idempotent }) => {
       const filled = path
-        .replace("{program}", stage.program)
+        .replace("{program}", kit.program)
         .replace("{id}", path.includes("merchant") ? "mer_abcdefghij234567abcd" : "pur_abcdefghij234567abcd");
-      const [account] = stage.sandbox.description.accounts;
-      const bearer = authorization.kind === "account" ? account?.key : stage.credential;
+      const [account] = kit.sandbox.description.accounts;
+      const bearer = authorization.kind === "account" ? account?.key : kit.credential;
       const body = Object.fromEntries(names.map((one) => [one, trap.url]));
-      const answer = await stage.api.send("POST", filled, {
-        ...(bearer === undefined ? {} : { bearer }),
-        ...(idempotent ? { idempotencyKey: stage.key() } : {}),
-        body,
+      const text = JSON.stringify(body);
+      const answer = await kit.raw(filled, {
+        method: "POST",
+        headers: {
+          ...(bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` }),
+          ...(idempotent ? { "Idempotency-Key": kit.key() } : {}),
+          "Content-Type": "application/json",
+          "Content-Length": String(Buffer.byteLength(text)),
+        },
+        body: text,
       });
-      expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } });
-      expect(answer.body).toMatchObject({
+      expect(problem(answer)).toMatchObject({
+        status: 422,
+        code: "validation_failed",
         errors: expect.arrayContaining(
           names.map((one) => expect.objectContaining({ pointer: `/${one}`, code: "unknown_field" })),
         ),
@@ -190,9 +199,9 @@ describe("no request names another destination", () => {
   );
 
   test("nor does a header, or what a merchant calls itself", async () => {
-    const { address } = stage.sandbox.wallets.merchant;
+    const { address } = kit.sandbox.wallets.merchant;
     const merchant = { wallet: address, name: trap.url, funding_cap: "1", reference: trap.url };
-    expect(await stage.post("/merchants", merchant)).toMatchObject({ status: 201 });
+    expect(await kit.post(kit.path("/merchants"), merchant)).toMatchObject({ status: 201 });
     const headers = [
       "callback-url",
       "x-callback-url",
@@ -202,12 +211,12 @@ describe("no request names another destination", () => {
       "location",
       "origin",
     ];
-    const response = await fetch(new URL(stage.path("/notifications"), stage.api.baseUrl), {
+    const response = await fetch(new URL(kit.path("/notifications"), kit.base), {
       method: "POST",
       headers: {
         ...Object.fromEntries(headers.map((header) => [header, trap.url])),
-        authorization: `Bearer ${stage.credential}`,
-        "idempotency-key": stage.key(),
+        authorization: `Bearer ${kit.credential}`,
+        "idempotency-key": kit.key(),
         "content-type": "application/json",
       },
       body: "{}",
@@ -217,9 +226,9 @@ describe("no request names another destination", () => {
   });
 
   test("nor does a query", async () => {
-    await stage.writeEvent();
-    const answer = await stage.post(`/notifications?receiver=${encodeURIComponent(trap.url)}`, {});
-    expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } });
+    await kit.events.write();
+    const answer = await kit.post(kit.path(`/notifications?receiver=${encodeURIComponent(trap.url)}`), {});
+    expect(problem(answer)).toMatchObject({ status: 422, code: "validation_failed" });
     expect(receiver.received).toEqual([]);
   });
 });

@@ -5,18 +5,18 @@ import { deriveKey } from "../../../protocol/key-derivation.ts";
 import { signWebhook, webhookSecret } from "../../../protocol/webhook.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import type { EventRecord } from "../../../server/store/records.ts";
-import { Stage } from "./stage.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 
-let stage: Stage;
-let other: Stage;
+let kit: TestKit;
+let other: TestKit;
 let event: EventRecord;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "receive" });
-  other = await Stage.enter(stage.sandbox, 1);
-  event = await stage.writeEvent();
-  start = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "receive" });
+  other = await TestKit.enter(kit.sandbox, 1);
+  event = await kit.events.write();
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
@@ -24,68 +24,73 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await stage.sandbox.close();
+  await kit.sandbox.close();
 });
 
 /** What a refusal looks like; it must have left nothing behind. */
 async function expectRefusal(headers: { [name: string]: string }, body: string | Uint8Array, code: string) {
-  const refused = await stage.receive(headers, body);
+  const refused = await kit.events.receive(headers, body);
   expect(refused.body).toMatchObject({ status: 422, code });
   expect(refused.status).toBe(422);
-  expect(await stage.sandbox.store.list("receipts", {})).toEqual([]);
+  expect(await kit.sandbox.store.list("receipts", {})).toEqual([]);
   return refused;
 }
 
 describe("the receiver takes an exact signed event", () => {
   test("over plain HTTP, without a credential, and signs for it", async () => {
-    const accepted = await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+    const accepted = await kit.events.receive(
+      { ...(await kit.events.sign(event.id, event.body)) },
+      event.body,
+    );
     expect(accepted).toMatchObject({
       status: 200,
       body: { event_id: event.id, body_sha256: sha256Hex(new TextEncoder().encode(event.body)) },
     });
-    const { data } = await stage.receipts();
+    const { data } = await kit.events.receipts();
     expect(data).toMatchObject([{ event_id: event.id, deliveries: 1 }]);
   });
 
   test("and answers a duplicate with the first receipt, byte for byte", async () => {
-    const first = await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
-    await stage.sandbox.clock.travel(60);
-    const again = await stage.receive({ ...(await stage.sign(event.id, event.body)) }, event.body);
+    const first = await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
+    await kit.sandbox.clock.travel(60);
+    const again = await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
     expect(again.text).toBe(first.text);
-    expect((await stage.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 2 }]);
+    expect((await kit.events.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 2 }]);
   });
 
   test("and makes one receipt of duplicates that arrive together", async () => {
-    const headers = { ...(await stage.sign(event.id, event.body)) };
-    const answers = await Promise.all([1, 2, 3, 4].map(async () => await stage.receive(headers, event.body)));
+    const headers = { ...(await kit.events.sign(event.id, event.body)) };
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(async () => await kit.events.receive(headers, event.body)),
+    );
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect((await stage.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 4 }]);
+    expect((await kit.events.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 4 }]);
   });
 
   test("at exactly 300 seconds of difference, but not at 301", async () => {
-    const now = await stage.sandbox.clock.now();
+    const now = await kit.sandbox.clock.now();
     for (const late of [-301, 301]) {
-      const headers = { ...(await stage.sign(event.id, event.body, now + late)) };
+      const headers = { ...(await kit.events.sign(event.id, event.body, now + late)) };
       await expectRefusal(headers, event.body, "timestamp_out_of_tolerance");
     }
     for (const late of [-300, 300]) {
-      const headers = { ...(await stage.sign(event.id, event.body, now + late)) };
-      expect(await stage.receive(headers, event.body)).toMatchObject({ status: 200 });
+      const headers = { ...(await kit.events.sign(event.id, event.body, now + late)) };
+      expect(await kit.events.receive(headers, event.body)).toMatchObject({ status: 200 });
     }
   });
 
   test("with the v1a signature anywhere among others", async () => {
-    const headers = await stage.sign(event.id, event.body);
+    const headers = await kit.events.sign(event.id, event.body);
     const [hmac = "", signature = ""] = headers["webhook-signature"].split(" ");
     const wrong = `v1a,${"A".repeat(86)}==`;
     const listed = { ...headers, "webhook-signature": `v2,later ${wrong} ${signature} ${hmac}` };
-    expect(await stage.receive(listed, event.body)).toMatchObject({ status: 200 });
+    expect(await kit.events.receive(listed, event.body)).toMatchObject({ status: 200 });
   });
 });
 
 describe("the receiver refuses", () => {
   test("a signature behind so many that looking for it would keep the service busy", async () => {
-    const headers = await stage.sign(event.id, event.body);
+    const headers = await kit.events.sign(event.id, event.body);
     const others = Array(16)
       .fill(`v1a,${"A".repeat(86)}==`)
       .join(" ");
@@ -104,48 +109,52 @@ describe("the receiver refuses", () => {
     ["a byte order mark", (body: string) => `\uFEFF${body}`],
   ])("an altered body: %s", async (_, alter) => {
     const altered = alter(event.body);
-    await expectRefusal({ ...(await stage.sign(event.id, event.body)) }, altered, "signature_invalid");
-    await expectRefusal({ ...(await stage.sign(event.id, altered)) }, altered, "event_mismatch");
+    await expectRefusal({ ...(await kit.events.sign(event.id, event.body)) }, altered, "signature_invalid");
+    await expectRefusal({ ...(await kit.events.sign(event.id, altered)) }, altered, "event_mismatch");
   });
 
   test("bytes that are no UTF-8, signed or not", async () => {
     const bytes = Buffer.concat([Buffer.from(event.body), Buffer.from([0xff])]);
-    await expectRefusal({ ...(await stage.sign(event.id, event.body)) }, bytes, "signature_invalid");
+    await expectRefusal({ ...(await kit.events.sign(event.id, event.body)) }, bytes, "signature_invalid");
   });
 
   test("an event of another program under this one's name", async () => {
-    const foreign = await other.writeEvent();
+    const foreign = await other.events.write();
     const claimed = foreign.body.replace("prg_other", "prg_demo");
-    await expectRefusal({ ...(await stage.sign(foreign.id, claimed)) }, claimed, "event_mismatch");
-    await expectRefusal({ ...(await stage.sign(event.id, foreign.body)) }, foreign.body, "event_mismatch");
+    await expectRefusal({ ...(await kit.events.sign(foreign.id, claimed)) }, claimed, "event_mismatch");
+    await expectRefusal(
+      { ...(await kit.events.sign(event.id, foreign.body)) },
+      foreign.body,
+      "event_mismatch",
+    );
   });
 
   test("an event replayed under another id", async () => {
-    const second = await stage.writeEvent();
-    const signed = await stage.sign(event.id, event.body);
+    const second = await kit.events.write();
+    const signed = await kit.events.sign(event.id, event.body);
     const renamed = { ...signed, "webhook-id": second.id };
     await expectRefusal(renamed, event.body, "signature_invalid");
-    await expectRefusal({ ...(await stage.sign(second.id, event.body)) }, event.body, "event_mismatch");
+    await expectRefusal({ ...(await kit.events.sign(second.id, event.body)) }, event.body, "event_mismatch");
   });
 
   test("an event that the outbox does not have", async () => {
     const id = "evt_abcdefghij234567abcd";
     const body = event.body.replace(event.id, id);
-    await expectRefusal({ ...(await stage.sign(id, body)) }, body, "event_mismatch");
+    await expectRefusal({ ...(await kit.events.sign(id, body)) }, body, "event_mismatch");
   });
 
   test("a genuine delivery that is sent again after its time", async () => {
-    await stage.deliver(event);
-    const arrival = await stage.sandbox.receiver.next();
-    expect(await stage.sandbox.receiver.resend(arrival)).toMatchObject({ status: 200 });
-    await stage.sandbox.clock.travel(301);
-    const { status, body } = await stage.sandbox.receiver.resend(arrival);
+    await kit.events.deliver(event);
+    const arrival = await kit.sandbox.receiver.next();
+    expect(await kit.sandbox.receiver.resend(arrival)).toMatchObject({ status: 200 });
+    await kit.sandbox.clock.travel(301);
+    const { status, body } = await kit.sandbox.receiver.resend(arrival);
     expect([status, JSON.parse(body).code]).toEqual([422, "timestamp_out_of_tolerance"]);
   });
 
   test("a timestamp that was changed after signing, even one in time", async () => {
-    const now = await stage.sandbox.clock.now();
-    const stale = await stage.sign(event.id, event.body, now - 1_000);
+    const now = await kit.sandbox.clock.now();
+    const stale = await kit.events.sign(event.id, event.body, now - 1_000);
     const renewed = { ...stale, "webhook-timestamp": String(now) };
     await expectRefusal(renewed, event.body, "signature_invalid");
   });
@@ -153,9 +162,9 @@ describe("the receiver refuses", () => {
   test("another sandbox's signature, and the HMAC alone", async () => {
     const keys = {
       key: await ed25519Key(deriveKey("another seed", "notifications")),
-      secret: webhookSecret(deriveKey(stage.seed, "notifications/hmac")),
+      secret: webhookSecret(deriveKey(kit.sandbox.description.seed, "notifications/hmac")),
     };
-    const timestamp = await stage.sandbox.clock.now();
+    const timestamp = await kit.sandbox.clock.now();
     const foreign = signWebhook({ id: event.id, timestamp, body: event.body }, keys);
     await expectRefusal({ ...foreign }, event.body, "signature_invalid");
     const [hmac = ""] = foreign["webhook-signature"].split(" ");
@@ -166,7 +175,7 @@ describe("the receiver refuses", () => {
     "a delivery without %s",
     async (name) => {
       const { [name]: _, ...rest }: { [name: string]: string } = {
-        ...(await stage.sign(event.id, event.body)),
+        ...(await kit.events.sign(event.id, event.body)),
       };
       await expectRefusal(rest, event.body, "signature_invalid");
     },
@@ -175,13 +184,15 @@ describe("the receiver refuses", () => {
   test.each(["", "-5", "+1767225600", "0x10", "1767225600.5", "1e9", "Infinity", "9".repeat(13)])(
     "webhook-timestamp: %j",
     async (timestamp) => {
-      const headers = { ...(await stage.sign(event.id, event.body)), "webhook-timestamp": timestamp };
+      const headers = { ...(await kit.events.sign(event.id, event.body)), "webhook-timestamp": timestamp };
       await expectRefusal(headers, event.body, "signature_invalid");
     },
   );
 
   test("a timestamp with a fraction, though it is signed", async () => {
-    const headers = { ...(await stage.sign(event.id, event.body, (await stage.sandbox.clock.now()) + 0.5)) };
+    const headers = {
+      ...(await kit.events.sign(event.id, event.body, (await kit.sandbox.clock.now()) + 0.5)),
+    };
     expect(headers["webhook-timestamp"]).toMatch(/^[0-9]+\.5$/);
     const refused = await expectRefusal(headers, event.body, "signature_invalid");
     expect(refused.body).toMatchObject({

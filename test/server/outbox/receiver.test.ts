@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { openReceiver } from "../../kit/external-receiver.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 import { startListening } from "./listening.ts";
-import { openReceiver, Stage } from "./stage.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let start: Snapshot;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "receiver" });
-  start = await stage.sandbox.snapshot();
+  kit = await TestKit.open({ seed: "receiver" });
+  start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
@@ -16,11 +17,11 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await stage.sandbox.close();
+  await kit.sandbox.close();
 });
 
 async function control(method: string, path: string, body?: unknown) {
-  const response = await fetch(new URL(path, stage.sandbox.description.urls.control), {
+  const response = await fetch(new URL(path, kit.sandbox.description.urls.control), {
     method,
     headers: { "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -30,45 +31,45 @@ async function control(method: string, path: string, body?: unknown) {
 
 describe("sandbox.receiver", () => {
   test("hands out each delivery once, whether it is asked before or after it arrives", async () => {
-    const early = stage.sandbox.receiver.next();
-    const first = await stage.writeEvent();
-    await stage.deliver(first);
-    await stage.deliver(await stage.writeEvent());
+    const early = kit.sandbox.receiver.next();
+    const first = await kit.events.write();
+    await kit.events.deliver(first);
+    await kit.events.deliver(await kit.events.write());
     expect((await early).headers["webhook-id"]).toBe(first.id);
-    expect((await stage.sandbox.receiver.next()).number).toBe(2);
-    expect(stage.sandbox.receiver.deliveries()).toHaveLength(2);
+    expect((await kit.sandbox.receiver.next()).number).toBe(2);
+    expect(kit.sandbox.receiver.deliveries()).toHaveLength(2);
   });
 
   test("hands out the first delivery that fits", async () => {
-    const event = await stage.writeEvent();
-    stage.sandbox.receiver.failNext(2, { status: 500 });
-    await stage.deliver(event);
-    const accepted = await stage.sandbox.receiver.next(({ status }) => status === 200);
+    const event = await kit.events.write();
+    kit.sandbox.receiver.failNext(2, { status: 500 });
+    await kit.events.deliver(event);
+    const accepted = await kit.sandbox.receiver.next(({ status }) => status === 200);
     expect(accepted.number).toBe(3);
-    expect((await stage.sandbox.receiver.next()).number).toBe(1);
+    expect((await kit.sandbox.receiver.next()).number).toBe(1);
   });
 
   test("says that nothing came instead of waiting for ever", async () => {
-    await expect(stage.sandbox.receiver.next(undefined, 20)).rejects.toMatchObject({ code: "no_delivery" });
+    await expect(kit.sandbox.receiver.next(undefined, 20)).rejects.toMatchObject({ code: "no_delivery" });
   });
 
   test("tells a caller what its own function throws, and nobody else", async () => {
-    const { receiver } = stage.sandbox;
+    const { receiver } = kit.sandbox;
     const asked = receiver.next(() => {
       throw new Error("not what was expected");
     });
     const refused = expect(asked).rejects.toThrow("not what was expected");
     const next = receiver.next();
-    await stage.deliver(await stage.writeEvent());
+    await kit.events.deliver(await kit.events.write());
     await refused;
     expect((await next).number).toBe(1);
   });
 
   test("shows what does not verify as such", async () => {
-    const event = await stage.writeEvent();
-    const signed = await stage.sign(event.id, event.body);
-    await stage.receive({ ...signed }, `${event.body} `);
-    expect(await stage.sandbox.receiver.next()).toMatchObject({
+    const event = await kit.events.write();
+    const signed = await kit.events.sign(event.id, event.body);
+    await kit.events.receive({ ...signed }, `${event.body} `);
+    expect(await kit.sandbox.receiver.next()).toMatchObject({
       verified: false,
       status: 422,
       body: `${event.body} `,
@@ -76,35 +77,35 @@ describe("sandbox.receiver", () => {
   });
 
   test("lets faults act in their order and forgets them when it is told to", async () => {
-    const { receiver } = stage.sandbox;
+    const { receiver } = kit.sandbox;
     receiver.failNext(1, { status: 500 });
     receiver.failNext(1, { drop: true });
-    const { notification } = await stage.deliver(await stage.writeEvent());
+    const { notification } = await kit.events.deliver(await kit.events.write());
     expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([500, null, 200]);
     receiver.failNext(5, { status: 500 });
     receiver.clearFailures();
-    expect((await stage.deliver(await stage.writeEvent())).notification.attempts).toHaveLength(1);
+    expect((await kit.events.deliver(await kit.events.write())).notification.attempts).toHaveLength(1);
   });
 
   test("goes back with a snapshot: deliveries, their numbers and faults", async () => {
-    await stage.deliver(await stage.writeEvent());
-    stage.sandbox.receiver.failNext(1, { status: 500 });
-    const moment = await stage.sandbox.snapshot();
-    const before = stage.sandbox.receiver.capture();
-    await stage.deliver(await stage.writeEvent());
-    expect(stage.sandbox.receiver.deliveries()).toHaveLength(3);
+    await kit.events.deliver(await kit.events.write());
+    kit.sandbox.receiver.failNext(1, { status: 500 });
+    const moment = await kit.sandbox.snapshot();
+    const before = kit.sandbox.receiver.capture();
+    await kit.events.deliver(await kit.events.write());
+    expect(kit.sandbox.receiver.deliveries()).toHaveLength(3);
     await moment.restore();
-    expect(stage.sandbox.receiver.capture()).toEqual(before);
+    expect(kit.sandbox.receiver.capture()).toEqual(before);
   });
 
   test("refuses a failure that is none", () => {
-    expect(() => stage.sandbox.receiver.failNext(1, { status: 200 })).toThrow();
-    expect(() => stage.sandbox.receiver.failNext(0, { drop: true })).toThrow("not 0");
+    expect(() => kit.sandbox.receiver.failNext(1, { status: 200 })).toThrow();
+    expect(() => kit.sandbox.receiver.failNext(0, { drop: true })).toThrow("not 0");
   });
 
   test("cannot make somebody else's receiver fail, and says who can", async () => {
     await using foreign = await openReceiver();
-    await using elsewhere = await Stage.open({ receiverUrl: foreign.url });
+    await using elsewhere = await TestKit.open({ receiverUrl: foreign.url });
     const { receiver } = elsewhere.sandbox;
     expect(() => receiver.failNext(1, { status: 500 })).toThrow("routing-sandbox listen --fail");
     await expect(receiver.next(undefined, 10)).rejects.toThrow(`Notifications go to ${foreign.url}`);
@@ -113,15 +114,15 @@ describe("sandbox.receiver", () => {
 
 describe("the control API", () => {
   test("shows deliveries, sends one again and makes the next ones fail", async () => {
-    const event = await stage.writeEvent();
+    const event = await kit.events.write();
     expect(await control("POST", "/receiver/failures", { count: 2, status: 503 })).toEqual({
       status: 201,
       body: { data: [{ remaining: 2, fault: { status: 503 } }] },
     });
-    await stage.deliver(event);
+    await kit.events.deliver(event);
     const { body } = await control("GET", "/receiver/deliveries");
     expect(body).toMatchObject({
-      url: stage.sandbox.description.receiver.url,
+      url: kit.sandbox.description.receiver.url,
       data: [
         { number: 1, status: 503 },
         { number: 2, status: 503 },
@@ -130,7 +131,7 @@ describe("the control API", () => {
     });
     const again = await control("POST", "/receiver/resend", { number: 3 });
     expect(again).toMatchObject({ status: 200, body: { status: 200 } });
-    expect((await stage.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 2 }]);
+    expect((await kit.events.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 2 }]);
     expect(await control("POST", "/receiver/resend", { number: 9 })).toMatchObject({ status: 404 });
   });
 
@@ -158,17 +159,20 @@ describe("the control API", () => {
 });
 
 test("routing-sandbox listen prints verified deliveries and lets the first ones fail", async () => {
-  const { hmac_secret } = stage.sandbox.description.receiver;
+  const { hmac_secret } = kit.sandbox.description.receiver;
   await using listening = await startListening("--secret", hmac_secret, "--fail", "2", "--status", "503");
-  await using sending = await Stage.open({ seed: stage.seed, receiverUrl: listening.url });
-  const event = await sending.writeEvent();
-  const { notification } = await sending.deliver(event);
+  await using sending = await TestKit.open({
+    seed: kit.sandbox.description.seed,
+    receiverUrl: listening.url,
+  });
+  const event = await sending.events.write();
+  const { notification } = await sending.events.deliver(event);
   expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([503, 503, 204]);
   const heard = [await listening.next(), await listening.next(), await listening.next()];
   expect(heard).toMatchObject(
     [503, 503, 204].map((status, index) => ({ number: index + 1, verified: true, status, body: event.body })),
   );
-  const signed = { ...(await sending.sign(event.id, event.body)) };
+  const signed = { ...(await sending.events.sign(event.id, event.body)) };
   for (const [number, headers] of [[4, signed] as const, [5, {}] as const]) {
     const forged = await fetch(listening.url, { method: "POST", headers, body: `${event.body} ` });
     expect(forged.status).toBe(401);

@@ -22,9 +22,10 @@ import type { ExplorerChange, PurchaseView, ViewPage } from "../../../sandbox/ho
 import { openDirectoryStore, readDirectory } from "../../../server/store/directory.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
+import { problem } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
 import { openStream } from "../../sandbox/hosts/explorer/read-stream.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { problem, Stage } from "../stage.ts";
 import { event, operation, signerOf } from "./contract.ts";
 import { holdDisk, listingOf, tearWrites, watchNames } from "./held-disk.ts";
 
@@ -504,18 +505,18 @@ test("what builds on a write before that is durable is refused when that one is"
 });
 
 test("while a write is on its way to the disk the API and the explorer show what was before it, also when the disk refuses it", async () => {
-  await using stage = await Stage.open({ dataDirectory: await temporaryFolder() });
-  const { control } = stage.sandbox.description.urls;
-  const purchase = await stage.createPurchase(await stage.enrolledMerchant());
-  const transaction_hash = await stage.act("merchant", "purchase", purchase.id, "register");
+  await using kit = await TestKit.open({ dataDirectory: await temporaryFolder() });
+  const { control } = kit.sandbox.description.urls;
+  const purchase = await kit.createPurchase(await kit.enrolledMerchant());
+  const transaction_hash = await kit.act("merchant", "purchase", purchase.id, "register");
   const register = async () =>
-    await stage.post(
-      stage.path(`/purchases/${purchase.id}/registration`),
+    await kit.post(
+      kit.path(`/purchases/${purchase.id}/registration`),
       { transaction_hash },
       { "Idempotency-Key": "register-1" },
     );
   const look = async () => {
-    const read = await stage.get(stage.path(`/purchases/${purchase.id}`));
+    const read = await kit.get(kit.path(`/purchases/${purchase.id}`));
     const listed = await fetch(`${control}/explorer/purchases`);
     const { data }: ViewPage<PurchaseView> = JSON.parse(await listed.text());
     return [JSON.parse(read.text).status, data.map(({ status }) => status)];
@@ -531,7 +532,7 @@ test("while a write is on its way to the disk the API and the explorer show what
   expect([refused.status, problem(refused).code]).toEqual([503, "storage_unavailable"]);
   expect(await look()).toEqual(["created", ["created"]]);
   disk.release();
-  stage.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
   // The refused write is not among what is told until then.
   const told = new Set<string>();
   while (!told.has("faults")) {
@@ -546,15 +547,15 @@ test("while a write is on its way to the disk the API and the explorer show what
 });
 
 test("a relayed operation is listed when it is on disk, and its budget is reserved then", async () => {
-  await using stage = await Stage.open({ dataDirectory: await temporaryFolder() });
-  const purchase = await stage.createPurchase(await stage.enrolledMerchant());
+  await using kit = await TestKit.open({ dataDirectory: await temporaryFolder() });
+  const purchase = await kit.createPurchase(await kit.enrolledMerchant());
   const activate = async () =>
-    await stage.post(
-      stage.path(`/purchases/${purchase.id}/activate`),
+    await kit.post(
+      kit.path(`/purchases/${purchase.id}/activate`),
       { commitment_hash: purchase.commitment.hash },
       { "Idempotency-Key": "activate-1" },
     );
-  const look = async () => (await stage.get(stage.path("/transactions"))).text;
+  const look = async () => (await kit.get(kit.path("/transactions"))).text;
   const before = await look();
   using disk = await holdDisk();
   const answer = activate();

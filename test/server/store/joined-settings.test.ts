@@ -18,9 +18,9 @@ import { merchantSchema } from "../../../server/schemas/merchant.ts";
 import { notificationDeliverySchema } from "../../../server/schemas/notification.ts";
 import { codeOf } from "../../crash/books.ts";
 import { send } from "../../crash/storefront.ts";
+import { openReceiver } from "../../kit/external-receiver.ts";
 import { openStream } from "../../sandbox/hosts/explorer/read-stream.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { openReceiver } from "../outbox/stage.ts";
 import { haveLead, joinAs } from "./joined-process.ts";
 
 const access = z.object({ credential: z.string() });

@@ -6,18 +6,18 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { ChangeFeed } from "../../../../sandbox/hosts/explorer/live/change-feed.ts";
 import { EventStream } from "../../../../sandbox/hosts/explorer/live/event-stream.ts";
-import { Stage } from "../../../server/stage.ts";
+import { TestKit } from "../../../kit/test-kit.ts";
 import { type OpenStream, openStream } from "./read-stream.ts";
 
-let stage: Stage;
+let kit: TestKit;
 let control: string;
 
 beforeAll(async () => {
-  stage = await Stage.open({ seed: "stream" });
-  control = stage.sandbox.description.urls.control;
+  kit = await TestKit.open({ seed: "stream" });
+  control = kit.sandbox.description.urls.control;
 });
 
-afterAll(async () => await stage[Symbol.asyncDispose]());
+afterAll(async () => await kit[Symbol.asyncDispose]());
 
 async function open(url = `${control}/stream`, headers: { [name: string]: string } = {}) {
   const stream = await openStream(url, headers);
@@ -47,33 +47,33 @@ async function readyId(stream: OpenStream): Promise<string> {
 }
 
 test("tells commits, blocks, faults, keys and refusals where they happen, and which purchases they are about", async () => {
-  const merchant = await stage.enrolledMerchant();
+  const merchant = await kit.enrolledMerchant();
   const stream = await open();
   expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
-  const purchase = await stage.createPurchase(merchant);
+  const purchase = await kit.createPurchase(merchant);
   expect((await stream.change("purchases")).purchases).toEqual([purchase.id]);
-  await stage.activate(purchase);
+  await kit.activate(purchase);
   expect((await stream.change("operations")).purchases).toEqual([purchase.id]);
-  await stage.sandbox.clock.travel(60);
+  await kit.sandbox.clock.travel(60);
   await stream.change("blocks");
-  stage.sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  kit.sandbox.relayer.fault({ point: "broadcast", action: "drop" });
   await stream.change("faults");
-  await stage.sandbox.relayer.clearFaults();
+  await kit.sandbox.relayer.clearFaults();
   await stream.change("faults");
-  await stage.sandbox.rotateKeys("notifications");
+  await kit.sandbox.rotateKeys("notifications");
   await stream.change("keys");
-  const hash = await stage.act("buyer", "purchase", purchase.id, "approve");
-  await stage.post(stage.path(`/purchases/${purchase.id}/reconcile`), { transaction_hashes: [hash] });
+  const hash = await kit.act("buyer", "purchase", purchase.id, "approve");
+  await kit.post(kit.path(`/purchases/${purchase.id}/reconcile`), { transaction_hashes: [hash] });
   expect((await stream.change("refusals")).purchases).toContain(purchase.id);
 });
 
 test("does not tell a client that comes back again what it has seen", async () => {
   const first = await open();
   await readyId(first);
-  await stage.sandbox.rotateKeys("receipts");
+  await kit.sandbox.rotateKeys("receipts");
   const seen = await first.next(({ event, data }) => event === "change" && data.includes("keys"));
   first.close();
-  await stage.createMerchant("1000", "other_merchant");
+  await kit.createMerchant("1000", "other_merchant");
   const again = await open(undefined, { "Last-Event-ID": seen?.id ?? "" });
   const missed = await again.next(({ event }) => event === "change");
   expect(missed?.id).not.toBe(seen?.id);
@@ -84,7 +84,7 @@ test("tells a client that comes back only what it missed", async () => {
   const first = await open();
   const seen = await readyId(first);
   first.close();
-  await stage.createMerchant("1000", "other_merchant");
+  await kit.createMerchant("1000", "other_merchant");
   const again = await open(undefined, { "Last-Event-ID": seen });
   expect((await again.change("merchants")).topics).not.toContain("everything");
   const byQuery = await open(`${control}/stream?last_event_id=${seen}`);
@@ -100,8 +100,8 @@ test.each(["gone-1", "", "0123456789ab-1"])(
 );
 
 test("tells everybody to read everything when a snapshot is restored, and forgets the refusals", async () => {
-  const mark = await stage.sandbox.snapshot();
-  await stage.post(stage.path("/merchants/mer_none/enrollment"), {
+  const mark = await kit.sandbox.snapshot();
+  await kit.post(kit.path("/merchants/mer_none/enrollment"), {
     transaction_hash: `0x${"00".repeat(32)}`,
   });
   const stream = await open();

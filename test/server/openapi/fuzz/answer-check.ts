@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
-import type { Answer } from "../../stage.ts";
+import type { Answer } from "../../../kit/answer.ts";
 import type { DescribedOperation, Description } from "./description.ts";
 
 /** Holds answers against a description: status, content type, headers and body. */

@@ -2,17 +2,17 @@ import { expect } from "vitest";
 import { accessSchema } from "../../../../server/schemas/access.ts";
 import { RoutingClient } from "../../../../testkit/demo/routing-client.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
+import type { TestKit } from "../../../kit/test-kit.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
-import type { Stage } from "../../stage.ts";
 
 /** Delivers every event of the outbox: the first one in vain, to a receiver that answers in every way. */
-export async function deliverEverything(stage: Stage): Promise<void> {
-  stage.sandbox.receiver.failNext(4, { status: 500 });
-  stage.sandbox.receiver.failNext(1, { drop: true });
+export async function deliverEverything(kit: TestKit): Promise<void> {
+  kit.sandbox.receiver.failNext(4, { status: 500 });
+  kit.sandbox.receiver.failNext(1, { drop: true });
   let status = 200;
-  while (status === 200) status = (await stage.post(stage.path("/notifications"), {})).status;
-  const first = JSON.parse((await stage.get(stage.path("/notification-receipts?limit=1"))).text);
-  await stage.get(stage.path(`/notification-receipts?limit=100&cursor=${first.next_cursor}`));
+  while (status === 200) status = (await kit.post(kit.path("/notifications"), {})).status;
+  const first = JSON.parse((await kit.get(kit.path("/notification-receipts?limit=1"))).text);
+  await kit.get(kit.path(`/notification-receipts?limit=100&cursor=${first.next_cursor}`));
 }
 
 /** The answer of operation 14 after its process was killed in the middle of an attempt, whose outcome nobody knows. */

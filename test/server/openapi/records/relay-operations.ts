@@ -1,20 +1,21 @@
 import type { Hex } from "viem";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
-import type { Schema, Stage } from "../../stage.ts";
+import type { Schema } from "../../../kit/answer.ts";
+import type { TestKit } from "../../../kit/test-kit.ts";
 
 /** Code that reverts without data. */
 const silentRevert: Hex = "0x60006000fd";
 
 /** Brings relay operations into every status, for every reason, and reads each with operation 16. */
 export class RelayOperations {
-  readonly #stage: Stage;
+  readonly #kit: TestKit;
   readonly #merchant: Schema<"Merchant">;
   readonly #start: Snapshot;
   /** The operations as they were read. */
   readonly read: Schema<"Operation">[] = [];
 
-  constructor(stage: Stage, merchant: Schema<"Merchant">, start: Snapshot) {
-    this.#stage = stage;
+  constructor(kit: TestKit, merchant: Schema<"Merchant">, start: Snapshot) {
+    this.#kit = kit;
     this.#merchant = merchant;
     this.#start = start;
   }
@@ -49,8 +50,8 @@ export class RelayOperations {
     for (const change of [this.#pause, this.#silence]) {
       await this.#offer({ point: "broadcast", action: "drop" });
       await change();
-      await this.#stage.sandbox.relayer.follow();
-      await this.#stage.sandbox.relayer.follow();
+      await this.#kit.sandbox.relayer.follow();
+      await this.#kit.sandbox.relayer.follow();
       await this.#readAll();
     }
   }
@@ -61,19 +62,19 @@ export class RelayOperations {
       await this.#offer({ point: "nonce", action: "foreign_nonce" });
       const waiting = await this.#readAll();
       await change();
-      await this.#stage.sandbox.relayer.resume(waiting.operation_id);
+      await this.#kit.sandbox.relayer.resume(waiting.operation_id);
       await this.#readAll();
     }
   }
 
   /** A nonce that somebody else used; the abandoned attempt's nonce is filled once a reorg frees it. */
   async #takenNonce(): Promise<void> {
-    const { relayer, chain } = this.#stage.sandbox;
+    const { relayer, chain } = this.#kit.sandbox;
     await this.#offer({ point: "broadcast", action: "foreign_nonce" });
     const taken = await this.#readAll();
     await relayer.abandon(taken.operation_id);
     await this.#readAll();
-    await this.#stage.reorg(1);
+    await this.#kit.reorg(1);
     await relayer.follow();
     await chain.client.mine({ blocks: 1 });
     await relayer.follow();
@@ -84,7 +85,7 @@ export class RelayOperations {
   async #reorged(): Promise<void> {
     await this.#offer(null);
     await this.#control("/mining", { every: "never" });
-    await this.#stage.reorg(1);
+    await this.#kit.reorg(1);
     await this.#readAll();
   }
 
@@ -94,38 +95,38 @@ export class RelayOperations {
   }
 
   /** Activates a purchase on the state of the start, with a fault. */
-  async #offer(fault: Parameters<Stage["sandbox"]["relayer"]["fault"]>[0] | null): Promise<void> {
-    const stage = this.#stage;
+  async #offer(fault: Parameters<TestKit["sandbox"]["relayer"]["fault"]>[0] | null): Promise<void> {
+    const kit = this.#kit;
     await this.#start.restore();
-    await stage.renew();
-    const purchase = await stage.createPurchase(this.#merchant);
-    if (fault !== null) stage.sandbox.relayer.fault(fault);
+    await kit.renew();
+    const purchase = await kit.createPurchase(this.#merchant);
+    if (fault !== null) kit.sandbox.relayer.fault(fault);
     const body = { commitment_hash: purchase.commitment.hash };
-    await stage.post(stage.path(`/purchases/${purchase.id}/activate`), body);
+    await kit.post(kit.path(`/purchases/${purchase.id}/activate`), body);
   }
 
   async #readAll(): Promise<Schema<"Operation">> {
-    const { data } = JSON.parse((await this.#stage.get(this.#stage.path("/transactions"))).text);
+    const { data } = JSON.parse((await this.#kit.get(this.#kit.path("/transactions"))).text);
     this.read.push(...data);
     return data.at(-1);
   }
 
   readonly #pause = async () => {
-    await this.#stage.sandbox.wallets.deployer.setPaused(this.#stage.program, true);
+    await this.#kit.sandbox.wallets.deployer.setPaused(this.#kit.program, true);
   };
 
   /** The registrar contract's code is exchanged for one that reverts without data, and a block is made for the relayer to see. */
   readonly #silence = async () => {
-    const { client } = this.#stage.sandbox.chain;
+    const { client } = this.#kit.sandbox.chain;
     await client.setCode({
-      address: this.#stage.sandbox.description.contracts.registrar,
+      address: this.#kit.sandbox.description.contracts.registrar,
       bytecode: silentRevert,
     });
     await client.mine({ blocks: 1 });
   };
 
   async #control(path: string, body: object): Promise<void> {
-    const response = await fetch(`${this.#stage.sandbox.description.urls.control}${path}`, {
+    const response = await fetch(`${this.#kit.sandbox.description.urls.control}${path}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),

@@ -71,17 +71,17 @@ const settings = {
 export const offerReservation = settings.gasLimits.offer * settings.fees.maxFeePerGas;
 
 /** What a test may set otherwise. */
-export type StageOptions = Partial<RelayerPorts> & {
+export type RelayerKitOptions = Partial<RelayerPorts> & {
   seed?: string;
   /** Wraps the journal before the relayer gets it. */
   wrapJournal?: (journal: Journal) => Journal;
 };
 
-/** Opens a stage: a chain with an enrolled merchant, and a relayer with a journal on disk. */
-export type OpenStage = (options?: StageOptions) => Promise<Stage>;
+/** Opens a kit: a chain with an enrolled merchant, and a relayer with a journal on disk. */
+export type OpenRelayerKit = (options?: RelayerKitOptions) => Promise<RelayerKit>;
 
-/** The stages of a file's tests, which share a chain that is as new for each; with a seed, or beside another stage, one has its own. */
-export function openStages(): OpenStage {
+/** The stages of a file's tests, which share a chain that is as new for each; with a seed, or beside another kit, one has its own. */
+export function openRelayerKits(): OpenRelayerKit {
   let free: SharedChain | undefined;
   afterAll(async () => await free?.stop());
   return async (options = {}) => {
@@ -92,9 +92,9 @@ export function openStages(): OpenStage {
       if ((await giveBack()) && options.seed === undefined && free === undefined) free = shared;
       else await shared.stop();
     });
-    const stage = new Stage(chain, options, await temporaryFolder());
-    await stage.start();
-    return stage;
+    const kit = new RelayerKit(chain, options, await temporaryFolder());
+    await kit.start();
+    return kit;
   };
 }
 
@@ -104,17 +104,17 @@ async function prepareChain(seed = "relayer"): Promise<SharedChain> {
   return await SharedChain.from(chain);
 }
 
-/** The stage of one test. */
-export class Stage {
+/** The kit of one test. */
+export class RelayerKit {
   readonly chain: ChainNode;
   readonly registrar: LocalAccount;
-  readonly #options: StageOptions;
+  readonly #options: RelayerKitOptions;
   #folder: string;
   #started: { relayer: Relayer; journal: Journal } | undefined;
   #balanceBefore = 0n;
   #blockBefore = 0n;
 
-  constructor(chain: ChainNode, options: StageOptions, folder: string) {
+  constructor(chain: ChainNode, options: RelayerKitOptions, folder: string) {
     this.chain = chain;
     this.#options = options;
     this.#folder = folder;
@@ -122,12 +122,12 @@ export class Stage {
   }
 
   get relayer(): Relayer {
-    if (!this.#started) throw new Error("The stage is not open.");
+    if (!this.#started) throw new Error("The kit is not open.");
     return this.#started.relayer;
   }
 
   get journal(): Journal {
-    if (!this.#started) throw new Error("The stage is not open.");
+    if (!this.#started) throw new Error("The kit is not open.");
     return this.#started.journal;
   }
 
@@ -135,7 +135,7 @@ export class Stage {
     return this.chain.client;
   }
 
-  /** Notes where the signer stands and starts a relayer on the stage's own journal. */
+  /** Notes where the signer stands and starts a relayer on the kit's own journal. */
   async start(): Promise<void> {
     this.#balanceBefore = await this.client.getBalance({ address: this.registrar.address });
     this.#blockBefore = await this.client.getBlockNumber();

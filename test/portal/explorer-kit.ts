@@ -21,7 +21,7 @@ import { Session } from "../../testkit/demo/session.ts";
 import { openBrowser, type PageOptions, type TestBrowser } from "./browser.ts";
 
 /** A sandbox and a browser that looks at its explorer. */
-export class ExplorerStage implements AsyncDisposable {
+export class ExplorerKit implements AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly browser: TestBrowser;
   readonly #fresh: Snapshot;
@@ -32,10 +32,10 @@ export class ExplorerStage implements AsyncDisposable {
     this.#fresh = fresh;
   }
 
-  static async start(seed: string): Promise<ExplorerStage> {
+  static async start(seed: string): Promise<ExplorerKit> {
     const sandbox = await createSandbox({ seed });
     const fresh = await sandbox.snapshot();
-    return new ExplorerStage(sandbox, await openBrowser(Object.values(sandbox.description.urls)), fresh);
+    return new ExplorerKit(sandbox, await openBrowser(Object.values(sandbox.description.urls)), fresh);
   }
 
   /** Makes the sandbox as new. */

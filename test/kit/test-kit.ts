@@ -8,30 +8,16 @@ import { type Decision, signDecision } from "../../protocol/decision.ts";
 import { hashId } from "../../protocol/id.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
-import { type ApiClient, type components, createApiClient } from "../../sandbox/service/client/api-client.ts";
+import { type ApiClient, createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { Wallet } from "../../sandbox/service/wallets/wallet.ts";
+import { type Answer, present, type RawRequest, type Schema } from "./answer.ts";
+import { Events } from "./events.ts";
 
-/** A schema of the description, by its name. */
-export type Schema<N extends keyof components["schemas"]> = components["schemas"][N];
-
-/** An answer as it came over the wire. */
-export interface Answer {
-  status: number;
-  headers: { [name: string]: string | string[] | undefined };
-  text: string;
-}
-
-/** A request as it goes over the wire; nothing is added but the length of the body. */
-export interface RawRequest {
-  method?: string;
-  headers?: { [name: string]: string | string[] };
-  body?: string | Buffer;
-}
-
-/** A running sandbox with a credential of the first account, and what tests ask of it. */
-export class Stage implements AsyncDisposable {
+/** A running sandbox with a credential of an account, and what tests ask of it. */
+export class TestKit implements AsyncDisposable {
   readonly sandbox: Sandbox;
-  readonly program = "prg_demo";
+  readonly program: string;
+  readonly events = new Events(this);
   /** Where requests go: the API, or a proxy in front of it. */
   base: string;
   readonly accountKey: string;
@@ -40,20 +26,27 @@ export class Stage implements AsyncDisposable {
   api: ApiClient;
   #keys = 0;
 
-  private constructor(sandbox: Sandbox) {
+  private constructor(sandbox: Sandbox, account: number) {
     this.sandbox = sandbox;
     this.base = sandbox.description.urls.api;
-    const [first, second] = sandbox.description.accounts;
-    if (first === undefined || second === undefined) throw new Error("A sandbox has two accounts.");
-    this.accountKey = first.key;
-    this.otherAccountKey = second.key;
+    const { accounts } = sandbox.description;
+    const [own, other] = [accounts[account], accounts[1 - account]];
+    if (own === undefined || other === undefined) throw new Error("A sandbox has two accounts.");
+    this.program = own.program;
+    this.accountKey = own.key;
+    this.otherAccountKey = other.key;
     this.api = createApiClient(this.base);
   }
 
-  static async open(options: SandboxOptions): Promise<Stage> {
-    const stage = new Stage(await createSandbox(options));
-    await stage.renew();
-    return stage;
+  static async open(options: SandboxOptions = {}): Promise<TestKit> {
+    return await TestKit.enter(await createSandbox(options));
+  }
+
+  /** Enters a sandbox that runs already, with a credential of its first or second account. */
+  static async enter(sandbox: Sandbox, account = 0): Promise<TestKit> {
+    const kit = new TestKit(sandbox, account);
+    await kit.renew();
+    return kit;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -404,18 +397,4 @@ export class Stage implements AsyncDisposable {
     const claim = await this.claim(purchase);
     return { purchase, claim, decision: await this.decide(purchase, claim) };
   }
-}
-
-/** The data of an answer that must be a success. */
-export function present<T>({ data, error }: { data?: T; error?: unknown }): T {
-  if (data === undefined) throw new Error(`The API refused: ${JSON.stringify(error)}`);
-  return data;
-}
-
-/** The problem of an answer that must be a refusal. */
-export function problem(answer: Answer): Schema<"Problem"> {
-  const type = String(answer.headers["content-type"]);
-  if (!type.startsWith("application/problem+json"))
-    throw new Error(`${answer.status} ${type}: ${answer.text}`);
-  return JSON.parse(answer.text);
 }
