@@ -47,6 +47,7 @@ export interface Outgoing {
 /** What the actors of a stage do on chain. */
 export class StagedChain {
   readonly sandbox: Sandbox;
+  readonly #accounts = new Map<Actor, LocalAccount>();
   #permitNonce = 0n;
 
   constructor(sandbox: Sandbox) {
@@ -66,7 +67,10 @@ export class StagedChain {
   }
 
   account(name: Actor): LocalAccount {
-    return privateKeyToAccount(this.#privateKey(name));
+    // Deriving an address costs as much as a signature.
+    const account = this.#accounts.get(name) ?? privateKeyToAccount(this.#privateKey(name));
+    this.#accounts.set(name, account);
+    return account;
   }
 
   #privateKey(name: Actor): Hex {
