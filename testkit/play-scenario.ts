@@ -1,3 +1,4 @@
+import { catchUp } from "../sandbox/chain/catch-up.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { answerFields } from "../sandbox/hosts/recorder/answer-fields.ts";
 import { describeEnd } from "../sandbox/hosts/recorder/describe-end.ts";
@@ -87,7 +88,7 @@ class Player {
     else if ("transactions" in step) await this.#send(step, differs);
     else if ("travel" in step) await clock.travel(step.travel);
     else await chain.client.mine({ blocks: step.mine });
-    await relayer.follow();
+    await catchUp(relayer, chain.client);
     if (step.block === undefined) return;
     const block = blockName(await readHead(chain.client));
     if (block !== step.block) throw differs("block", step.block, block);

@@ -9,6 +9,11 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
 import { playScenario } from "../../testkit/play-scenario.ts";
 import { cli } from "../cli/program.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -88,6 +93,27 @@ test("what many clients do at once is recorded in an order that can be repeated,
   expect(error?.code).toBe("credential_expired");
   const scenario = await sandbox.stopRecording();
   expect(scenario.steps.length).toBeGreaterThanOrEqual(15);
+  await playScenario(scenario);
+});
+
+test("what the relayer sends again is recorded with the request that it was sent for, and plays back", async () => {
+  await using sandbox = await createSandbox({ seed: "sent-again", receiptTimeoutMs: 50 });
+  await sandbox.record("A dropped transaction");
+  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const purchase = await createPurchase(session, await enrollMerchant(session), "dropped", "25000000");
+  const set = await fetch(`${sandbox.description.urls.control}/faults`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ point: "broadcast", action: "drop" }),
+  });
+  expect(set.status).toBe(201);
+  await activate(session, purchase, "activate");
+  const scenario = await sandbox.stopRecording();
+  expect(scenario.steps.at(-1)).toMatchObject({
+    answer: { status: 202 },
+    block: expect.any(String),
+  });
+  expect(await sandbox.relayer.list("prg_demo", { limit: 10 })).toMatchObject([{ status: "confirmed" }]);
   await playScenario(scenario);
 });
 

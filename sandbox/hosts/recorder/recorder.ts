@@ -4,6 +4,7 @@ import type { RequestHandler } from "express";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import { receiveNotification } from "../../../server/operations/receive-notification.ts";
 import type { Store } from "../../../server/store/store.ts";
+import { catchUp } from "../../chain/catch-up.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import type { Part } from "../../lib/part.ts";
@@ -180,7 +181,7 @@ export class Recorder {
   async #read(recording: Recording, caused: boolean): Promise<void> {
     const { chain, relayer, description } = this.#sources;
     try {
-      await relayer.follow();
+      await catchUp(relayer, chain.client);
       const read = await readSteps(chain, description.wallets, recording.head, caused);
       // A reorg that a fault made is repeated by the fault.
       if (read === null && !caused)

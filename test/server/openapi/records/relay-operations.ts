@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import { catchUp } from "../../../../sandbox/chain/catch-up.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import type { Schema } from "../../../kit/answer.ts";
 import type { TestKit } from "../../../kit/test-kit.ts";
@@ -47,11 +48,13 @@ export class RelayOperations {
 
   /** A transaction that succeeded in its simulation and is mined on a contract that refuses it. */
   async #reverted(): Promise<void> {
+    const { relayer, chain } = this.#kit.sandbox;
     for (const change of [this.#pause, this.#silence]) {
-      await this.#offer({ point: "broadcast", action: "drop" });
+      // Until the change is made: each look at a new head sends it again.
+      await this.#offer({ point: "broadcast", action: "drop", count: null });
       await change();
-      await this.#kit.sandbox.relayer.follow();
-      await this.#kit.sandbox.relayer.follow();
+      await relayer.clearFaults();
+      await catchUp(relayer, chain.client);
       await this.#readAll();
     }
   }
@@ -75,9 +78,7 @@ export class RelayOperations {
     await relayer.abandon(taken.operation_id);
     await this.#readAll();
     await this.#kit.reorg(1);
-    await relayer.follow();
-    await chain.client.mine({ blocks: 1 });
-    await relayer.follow();
+    await catchUp(relayer, chain.client);
     await this.#readAll();
   }
 
