@@ -12,28 +12,28 @@ export const explain: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A wrong wallet is named before wrong calldata.",
-        find: '  "wallet",\n  "value",\n  "calldata",',
-        replace: '  "calldata",\n  "wallet",\n  "value",',
+        find: "Object.entries(sentences)",
+        replace: "Object.entries({ calldata: sentences.calldata, ...sentences })",
       },
       {
         rule: "A wrong contract is named before a wrong wallet.",
-        find: '  "contract",\n  "wallet",',
-        replace: '  "wallet",\n  "contract",',
+        find: "Object.entries(sentences)",
+        replace: "Object.entries({ wallet: sentences.wallet, ...sentences })",
       },
       {
         rule: "Wrong calldata is named before the revert that it caused.",
-        find: '  "calldata",\n  "status",',
-        replace: '  "status",\n  "calldata",',
+        find: "Object.entries(sentences)",
+        replace: "Object.entries({ status: sentences.status, ...sentences })",
       },
       {
         rule: "A revert is named before the logs that it lacks.",
-        find: '  "status",\n  "purchase",\n  "log",',
-        replace: '  "log",\n  "status",\n  "purchase",',
+        find: "Object.entries(sentences)",
+        replace: "Object.entries({ log: sentences.log, ...sentences })",
       },
       {
         rule: "A hash that is used already is named before its time.",
-        find: '  "unused",\n  "timely",',
-        replace: '  "timely",\n  "unused",',
+        find: "Object.entries(sentences)",
+        replace: "Object.entries({ timely: sentences.timely, ...sentences })",
       },
       {
         rule: "A transaction before its window is told from one after it.",

@@ -10,36 +10,16 @@ export interface Facts {
   failure: string | null;
 }
 
-/** Which failed check explains the others best, the best first. */
-const order: readonly CheckName[] = [
-  "chain",
-  "mined",
-  "canonical",
-  "contract",
-  "wallet",
-  "value",
-  "calldata",
-  "status",
-  "purchase",
-  "log",
-  "unused",
-  "timely",
-  "confirmations",
-];
-
-/**
- * The one sentence that says why a transaction is refused.
- *
- * @returns null when no check failed.
- */
+/** Returns the one sentence that says why a transaction is refused, or null when no check failed. */
 export function nameCause(facts: Facts): string | null {
-  for (const name of order) {
+  for (const [name, sentence] of Object.entries(sentences)) {
     const check = facts.checks.find((one) => one.name === name);
-    if (check !== undefined && !check.ok) return sentences[name](check, facts);
+    if (check !== undefined && !check.ok) return sentence(check, facts);
   }
   return null;
 }
 
+/** The sentence for each check. Of several failed checks the topmost one is named: it explains those below it best. */
 const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts) => string } = {
   chain: () => "The node serves another chain than the one that the service is bound to.",
   mined: ({ actual }) =>
