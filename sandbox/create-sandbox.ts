@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { Mutex } from "async-mutex";
 import { type Hex, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
@@ -26,6 +27,11 @@ import { type ApiClient, createApiClient } from "./service/client/api-client.ts"
 import { lazyAccess } from "./service/client/lazy-access.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
 import { describe } from "./service/describe.ts";
+import { GivenAccess } from "./service/given/access.ts";
+import { Given } from "./service/given/given.ts";
+import { openMerchantReads } from "./service/given/merchant-reads.ts";
+import type { Reviewer } from "./service/given/reviewer.ts";
+import { givenAccount } from "./service/keys/keys.ts";
 import { publishKeys } from "./service/keys/published-keys.ts";
 import { listParts } from "./service/parts.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
@@ -62,6 +68,10 @@ export interface Sandbox extends AsyncDisposable {
   receiver: SandboxReceiver;
   /** A typed client of the API, with the first account's access, which is issued when it is first needed. */
   client: ApiClient;
+  /** Makes merchants and purchases in any state, through the API and with real transactions. */
+  given: Given;
+  /** The designated reviewer: signs decisions, and records them. */
+  reviewer: Reviewer;
   /** Takes a snapshot of everything as one. */
   snapshot(): Promise<Snapshot>;
   /** Gives notifications, receipts and reviewers, or those named, new keys from now on; the old public ones stay published. */
@@ -160,14 +170,16 @@ async function openSandbox(
   await followChain(chain.anvil.url, service, process, starting);
   const description = await describe({ ...process, ...service, receiverUrl: pinned.url.href });
   const tools = openTools(process, service, state, { description, republish: directory.republish });
-  openHosts(listeners, { ...service, ...state, ...tools, chain, description, watch }, opened);
+  const wallets = walletsOf(chain, description, service);
+  const given = openGiven(chain, wallets.named, description, { ...service, ...state });
+  openHosts(listeners, { ...service, ...state, ...tools, chain, description, watch, given }, opened);
   await deadline.within(cluster.awaited, cluster.publish(process));
   if (saved !== null) requireEqual(saved, await deadline.within("Anvil to answer", tools.fingerprint()));
   // From here on nothing else is waited for, so that the deadline cannot pass any more.
   await directory.publish(description);
   // Closed first: what is under way could not end.
   opened.defer(() => chain.anvil.run());
-  return sandboxOf({ chain, description, service, state, tools, opened: opened.move() });
+  return sandboxOf({ chain, description, service, state, tools, wallets, given, opened: opened.move() });
 }
 
 /** Resolves the receiver's host that the settings name, once. */
@@ -213,14 +225,16 @@ function openState(
   });
   const [account] = keys.accounts;
   const access = lazyAccess(urls.api, account?.key ?? "");
-  const parts = listParts(chain, service, { access, receiver }, settings.parts);
+  const accounts = keys.accounts.map(({ program }) => givenAccount(settings.seed, program));
+  const given = new GivenAccess(urls.api, accounts);
+  const parts = listParts(chain, service, { access, given, receiver }, settings.parts);
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api);
     made.use(access.middleware);
     return made;
   });
-  return { parts, receiver, client };
+  return { parts, receiver, client, givenAccess: given };
 }
 
 /** What acts on the whole sandbox. */
@@ -254,20 +268,42 @@ function openTools(
   };
 }
 
+/** The wallets of the named test accounts, and what opens one for any other. */
+function walletsOf(chain: ChainNode, { contracts }: SandboxDescription, { gate }: StartedService) {
+  // A restore between a nonce that is read and its transaction would leave that waiting for one which never comes.
+  const enter: Enter = async (send) => await gate.runShared("the transaction of a wallet", send);
+  const open = (signer: LocalAccount) => new TestWallet(signer, chain.client, contracts, enter);
+  return { named: openWallets(chain, open), open };
+}
+
+function openGiven(
+  chain: ChainNode,
+  wallets: TestWallets,
+  description: SandboxDescription,
+  { services, givenAccess: access }: Pick<StartedService, "services"> & Pick<SandboxState, "givenAccess">,
+): Given {
+  const sources = {
+    description,
+    services,
+    access,
+    merchants: openMerchantReads(services),
+    turns: new Mutex(),
+  };
+  return new Given(sources, { wallets, clock: chain.clock, chain, guard: (client) => client });
+}
+
 function sandboxOf(sandbox: {
   chain: ChainNode;
   description: SandboxDescription;
   service: StartedService;
   state: SandboxState;
   tools: SandboxTools;
+  wallets: SandboxWallets;
+  given: Given;
   opened: ClosingStack;
 }): Sandbox {
-  const { chain, description, service, state, tools, opened } = sandbox;
+  const { chain, description, service, state, tools, wallets, given, opened } = sandbox;
   const { snapshot, rotateKeys, recorder, explain, fingerprint, encoded } = tools;
-  // A restore between a nonce that is read and its transaction would leave that waiting for one which never comes.
-  const enter: Enter = async (send) => await service.gate.runShared("the transaction of a wallet", send);
-  const walletOf = (signer: LocalAccount) =>
-    new TestWallet(signer, chain.client, description.contracts, enter);
   let closed: Promise<void> | undefined;
   const close = () => {
     service.stopDeliveries();
@@ -280,8 +316,10 @@ function sandboxOf(sandbox: {
     clock: chain.clock,
     relayer: service.relayer,
     store: service.store,
-    wallets: openWallets(chain, walletOf),
-    openWallet: (privateKey) => walletOf(privateKeyToAccount(privateKey)),
+    wallets: wallets.named,
+    openWallet: (privateKey) => wallets.open(privateKeyToAccount(privateKey)),
+    given,
+    reviewer: given.reviewer,
     get client() {
       return state.client();
     },
@@ -300,4 +338,5 @@ function sandboxOf(sandbox: {
 
 type SandboxProcess = ProcessParts & { settings: SandboxSettings; chain: ChainNode };
 type SandboxState = ReturnType<typeof openState>;
+type SandboxWallets = ReturnType<typeof walletsOf>;
 type SandboxTools = ReturnType<typeof openTools>;

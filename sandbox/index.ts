@@ -13,6 +13,17 @@ export type { Part } from "./lib/part.ts";
 export { SandboxError, type SandboxErrorCode } from "./lib/sandbox-error.ts";
 export type { SandboxOptions } from "./options/options.ts";
 export type { ProgramOption } from "./options/programs.ts";
+export type {
+  Given,
+  GivenClaim,
+  GivenDecision,
+  GivenMerchant,
+  GivenPurchase,
+  GivenRefund,
+} from "./service/given/given.ts";
+export { GivenInvalidError, type MerchantOptions, type PurchaseOptions } from "./service/given/options.ts";
+export type { Reviewer, Verdict } from "./service/given/reviewer.ts";
+export type { MerchantState, PurchaseState, Route } from "./service/given/states.ts";
 export { TestWallet } from "./service/wallets/test-wallet.ts";
 export type { SandboxDescription, SandboxUrls } from "./state/description.ts";
 export type { Fingerprint } from "./state/fingerprint.ts";

@@ -20,6 +20,8 @@ export interface Account {
   id: string;
   program: string;
   key_sha256: Hex;
+  /** Whether the rate limit counts its requests. */
+  isLimited: boolean;
 }
 
 /** The keys of the programs that do not rotate; the others are in the key ring. */

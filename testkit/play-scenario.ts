@@ -11,6 +11,7 @@ import {
   type Step,
   type WalletStep,
 } from "../sandbox/hosts/recorder/scenario.ts";
+import { givenAccount } from "../sandbox/service/keys/keys.ts";
 
 /** A scenario came out differently from how it was recorded. */
 export class ScenarioDifferenceError extends Error {
@@ -79,7 +80,9 @@ class Player {
 
   constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
-    this.#secrets = new Map(sandbox.description.accounts.map(({ id, key }) => [id, key]));
+    const { seed, accounts } = sandbox.description;
+    const given = accounts.map(({ program }) => givenAccount(seed, program));
+    this.#secrets = new Map([...accounts, ...given].map(({ id, key }) => [id, key]));
   }
 
   async play(step: Step, differs: Differs): Promise<void> {

@@ -34,6 +34,8 @@ export type SandboxErrorCode =
   | "not_leased"
   /** A scenario cannot be recorded, or its file cannot be played. */
   | "scenario_refused"
+  /** A given state cannot be made: mining is stopped, or a transaction reverted or is held. */
+  | "given_refused"
   /** The sandbox was closed. */
   | "closed";
 

@@ -12,7 +12,7 @@ import { wait } from "../lib/wait.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { SandboxUrls } from "../state/description.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
-import { deriveKeys, hideKey, type SandboxKeys } from "./keys/keys.ts";
+import { deriveKeys, givenAccount, hideKey, type SandboxKeys } from "./keys/keys.ts";
 import type { DeliveryFaults } from "./receiver/delivery-fault.ts";
 import { openWebhookSender } from "./receiver/webhook-sender.ts";
 import { openRelayer } from "./relayer/open-relayer.ts";
@@ -83,7 +83,11 @@ export function connectService(process: ServiceProcess): ConnectedService {
     faults: process.deliveryFaults,
     signal: process.closing,
   });
-  const accounts = keys.accounts.map(hideKey);
+  const given = keys.accounts.map(({ program }) => givenAccount(seed, program));
+  const accounts = [
+    ...keys.accounts.map((account) => ({ ...hideKey(account), isLimited: true })),
+    ...given.map((account) => ({ ...hideKey(account), isLimited: false })),
+  ];
   const receiverUrl = receiver.url.href;
   const receivesNotifications = isPinnedAs(receiver, process.ownReceiver);
   const services: Services = {

@@ -4,6 +4,7 @@ import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { type Part, requireDistinctNames } from "../lib/part.ts";
 import { storePart } from "../state/store-part.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
+import type { GivenAccess } from "./given/access.ts";
 import type { SandboxReceiver } from "./receiver/receiver.ts";
 import { relayerFaultsPart } from "./relayer/relayer-faults-part.ts";
 import type { StartedService } from "./start-service.ts";
@@ -18,7 +19,7 @@ import type { StartedService } from "./start-service.ts";
 export function listParts(
   { client }: ChainNode,
   { services, relayer, store, requests }: StartedService,
-  { access, receiver }: { access: LazyAccess; receiver: SandboxReceiver },
+  { access, given, receiver }: { access: LazyAccess; given: GivenAccess; receiver: SandboxReceiver },
   added: readonly Part[],
 ): readonly Part[] {
   const parts: readonly Part[] = [
@@ -28,6 +29,7 @@ export function listParts(
     requests,
     rateLimitPart(services.rateLimiter),
     access,
+    given,
     receiver,
     ...added,
   ];

@@ -168,7 +168,7 @@ async function answerOperation(
   const attempt = async ({ outside }: GateTurn) => {
     const now = await readTime(services);
     const admitted = await admit(operation, now, asked, (caller) => {
-      if (!isCounted) limiter.admit(nameOf(caller), now);
+      if (!isCounted && isLimited(caller, services)) limiter.admit(nameOf(caller), now);
       isCounted = true;
     });
     const rawBody = takesBody
@@ -307,6 +307,13 @@ function nameOf(caller: Caller): string {
     default:
       return "anyone";
   }
+}
+
+/** Whether the rate limit counts a caller's requests. */
+function isLimited(caller: Caller, { settings }: Services): boolean {
+  if (caller.kind === "account") return caller.account.isLimited;
+  if (caller.kind !== "credential") return true;
+  return settings.accounts.find(({ id }) => id === caller.credential.account)?.isLimited ?? true;
 }
 
 /** The path as the table writes it, with the parameters in place: equal however it was percent-encoded. */

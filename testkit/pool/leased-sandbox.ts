@@ -21,6 +21,8 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
     guardCalls(new LeasedWallet({ own, account, client: chain.client, contracts, guard }), guard, {
       isStepwise: true,
     });
+  const wallets = openWallets(sandbox.chain, (account, name) => walletOf(sandbox.wallets[name], account));
+  const given = sandbox.given.by({ wallets, clock, chain, guard: (client) => guardCalls(client, guard) });
   return guardCalls(sandbox, guard, {
     own: {
       chain,
@@ -28,8 +30,11 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
       relayer: guardCalls(sandbox.relayer, guard),
       store: guardCalls(sandbox.store, guard),
       receiver: lentReceiver(sandbox.receiver, guard),
-      wallets: openWallets(sandbox.chain, (account, name) => walletOf(sandbox.wallets[name], account)),
+      wallets,
       openWallet: (privateKey) => walletOf(sandbox.openWallet(privateKey), privateKeyToAccount(privateKey)),
+      // Each step notes for itself; a transaction that nobody mines would be waited for without end.
+      given: guardCalls(given, guard, { isStepwise: true }),
+      reviewer: guardCalls(given.reviewer, guard),
       get client() {
         return guardCalls(sandbox.client, guard);
       },

@@ -7,6 +7,7 @@ import type { KeyUse } from "../../../server/key-use.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { refusalRoutes } from "../../service/cluster/refusals.ts";
+import type { Given } from "../../service/given/given.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
@@ -14,6 +15,7 @@ import type { Explanation } from "../explain/explanation.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { chainRoutes } from "./chain-routes.ts";
+import { givenRoutes } from "./given-routes.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
 import { refuse, refuseError } from "./refuse-error.ts";
 import { relayerRoutes } from "./relayer-routes.ts";
@@ -37,6 +39,7 @@ export interface ControlledSandbox {
   explorer: Explorer;
   gate: Gate;
   recorder: Recorder;
+  given: Pick<Given, "request">;
   /** The content of a snapshot file. */
   encoded: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;
@@ -59,6 +62,7 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
   app.use(refusalRoutes(sandbox.services));
   app.use(snapshotRoutes(sandbox));
   app.use(scenarioRoutes(sandbox));
+  app.use(givenRoutes(sandbox));
   app.use(sandbox.recorder.control());
   app.use(express.json({ limit: "32kb" }));
 

@@ -6,15 +6,21 @@ import { ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import type { SandboxErrorCode } from "../../lib/sandbox-error.ts";
+import { ProblemError } from "../../service/client/problem-error.ts";
+import { GivenInvalidError } from "../../service/given/options.ts";
 
 const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";
 
 /** Answers an error of a handler with a problem that says what to do. */
 export function refuseError(error: unknown, response: Response): void {
   if (error instanceof Problem) refuse(response.set(error.headers), error.status, error.message);
+  else if (error instanceof GivenInvalidError)
+    refuse(response, 422, error.message, { code: error.code, errors: error.errors });
+  else if (error instanceof ProblemError)
+    refuse(response, 422, error.message, { code: error.code, problem: error.problem });
   else if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
   else if (error instanceof CodedError && error.code === snapshotTimeout)
-    refuse(response.set("Retry-After", "1"), 503, error.message, snapshotTimeout);
+    refuse(response.set("Retry-After", "1"), 503, error.message, { code: snapshotTimeout });
   else if (isSilence(error))
     refuse(
       response.set("Retry-After", "1"),
@@ -43,8 +49,8 @@ function isClientError(error: unknown): error is Error & { status: number } {
   );
 }
 
-/** Answers a problem. */
-export function refuse(response: Response, status: number, detail: string, code?: SandboxErrorCode): void {
-  const problem = { type: "about:blank", status, ...(code === undefined ? {} : { code }), detail };
+/** Answers a problem, with members of its own. */
+export function refuse(response: Response, status: number, detail: string, members: object = {}): void {
+  const problem = { type: "about:blank", status, ...members, detail };
   response.status(status).type("application/problem+json").send(problem);
 }

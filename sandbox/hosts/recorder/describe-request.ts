@@ -11,7 +11,7 @@ const issued = z.object({ credential: z.string(), credential_id: z.string() });
 
 /** Who may call: accounts by their keys, credentials as they are issued. */
 export interface KnownCallers {
-  description: Pick<SandboxDescription, "accounts">;
+  accounts: SandboxDescription["accounts"];
   /** The ids of credentials by their secrets, to which those are added that an answer issues. */
   credentials: Map<string, string>;
 }
@@ -78,8 +78,7 @@ function nameCaller(
 ): Pick<RequestStep, "as" | "bearer"> {
   const bearer = readBearer(authorization ?? "");
   if (bearer === null) return {};
-  const known =
-    callers.credentials.get(bearer) ?? callers.description.accounts.find(({ key }) => key === bearer)?.id;
+  const known = callers.credentials.get(bearer) ?? callers.accounts.find(({ key }) => key === bearer)?.id;
   return known === undefined ? { bearer } : { as: known };
 }
 

@@ -10,6 +10,7 @@ import type { RequestGate } from "../../lib/http/request-gate.ts";
 import type { Part } from "../../lib/part.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxSettings } from "../../options/options.ts";
+import { givenAccount } from "../../service/keys/keys.ts";
 import { collectBody } from "../../service/receiver/receiver-tap.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { takeFingerprint } from "../../state/fingerprint.ts";
@@ -153,7 +154,8 @@ export class Recorder {
         const before = recording.head;
         if (kind !== null) await this.#settle(recording, true);
         if (exchange === null || kind === null) return;
-        const { description } = this.#sources;
+        const { seed, accounts } = this.#sources.description;
+        const given = accounts.map(({ program }) => givenAccount(seed, program));
         const { credentials, head, steps } = recording;
         const body = requestBody();
         const reason = findUnrepeatable(request, { body, status: exchange.status });
@@ -163,7 +165,7 @@ export class Recorder {
           kind,
           request,
           { ...exchange, requestBody: body.toString() },
-          { description, credentials },
+          { accounts: [...accounts, ...given], credentials },
         );
         steps.push(head.hash === before.hash ? step : { ...step, block: blockName(head) });
       } finally {

@@ -38,17 +38,25 @@ export function deriveKeys(
   );
   return {
     service: { commitmentSigners: new Map(signers) },
-    accounts: settings.map(({ id: program, account: id }) => ({
-      id,
-      program,
-      key: `rsk_${base64urlnopad.encode(deriveKey(seed, `account/${id}`))}`,
-    })),
+    accounts: settings.map(({ id: program, account: id }) => seedAccount(seed, id, program)),
     registrars: programs.map(([, keys]) => signingAccount(keys.registrar)),
   };
 }
 
+/**
+ * Returns the account of a program that given states are made with, so that they neither revoke a test's credential nor count as its
+ * requests. No option can name an account so.
+ */
+export function givenAccount(seed: string, program: string): SeededAccount {
+  return seedAccount(seed, `given/${program}`, program);
+}
+
+function seedAccount(seed: string, id: string, program: string): SeededAccount {
+  return { id, program, key: `rsk_${base64urlnopad.encode(deriveKey(seed, `account/${id}`))}` };
+}
+
 /** An account as the service keeps it: its key by its hash only. */
-export function hideKey({ id, program, key }: SeededAccount): Account {
+export function hideKey({ id, program, key }: SeededAccount): Omit<Account, "isLimited"> {
   return { id, program, key_sha256: sha256Hex(new TextEncoder().encode(key)) };
 }
 

@@ -1,0 +1,14 @@
+import express, { Router } from "express";
+import type { Given } from "../../service/given/given.ts";
+
+/**
+ * The part of the control API that gives states. To be served before what a recording notes: it notes the requests and transactions that
+ * make a given state.
+ */
+export function givenRoutes({ given }: { given: Pick<Given, "request"> }): Router {
+  const router = Router();
+  router.post("/given", express.json({ limit: "32kb" }), async (request, response) => {
+    response.status(201).json(await given.request(request.body));
+  });
+  return router;
+}

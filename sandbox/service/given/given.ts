@@ -1,0 +1,213 @@
+import type { Mutex } from "async-mutex";
+import { operationId } from "../../../relayer/relayer.ts";
+import type { Services } from "../../../server/services.ts";
+import type { SandboxClock } from "../../chain/clock/clock.ts";
+import { mineBlocks, readMining } from "../../chain/clock/mining.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
+import type { SandboxDescription } from "../../state/description.ts";
+import type { ApiClient, components } from "../client/api-client.ts";
+import type { TestWallets } from "../wallets/open-wallets.ts";
+import type { GivenAccess } from "./access.ts";
+import type { GivenActors } from "./actors.ts";
+import type { MerchantReads } from "./merchant-reads.ts";
+import { giveMerchant } from "./merchants.ts";
+import {
+  GivenInvalidError,
+  type MerchantOptions,
+  type MerchantPlan,
+  type PurchaseOptions,
+  type PurchasePlan,
+  readGivenRequest,
+  readMerchantOptions,
+  readPurchaseOptions,
+} from "./options.ts";
+import { ProgramApi } from "./program-api.ts";
+import { givePurchase } from "./purchases.ts";
+import { Reviewer } from "./reviewer.ts";
+import type { DecidedState, RefundState } from "./states.ts";
+
+type Schemas = components["schemas"];
+
+/** A merchant that {@link Given.merchant} made or found. */
+export interface GivenMerchant {
+  merchant: Schemas["Merchant"];
+}
+
+/** A purchase that {@link Given.purchase} made, and everything on its way, as the API answers it. */
+export interface GivenPurchase {
+  merchant: Schemas["Merchant"];
+  purchase: Schemas["Purchase"];
+  payments: Schemas["PaymentReceipt"][];
+  claim: Schemas["Claim"] | null;
+  decision: Schemas["Decision"] | null;
+  refund: Schemas["Refund"] | null;
+}
+
+/** A given purchase that is claimed. */
+export interface GivenClaim extends GivenPurchase {
+  claim: Schemas["Claim"];
+}
+
+/** A given purchase whose claim is decided. */
+export interface GivenDecision extends GivenClaim {
+  decision: Schemas["Decision"];
+}
+
+/** A given purchase whose refund has begun. */
+export interface GivenRefund extends GivenDecision {
+  refund: Schemas["Refund"];
+}
+
+/** What given states act with: that of the sandbox, or of a lease of it. */
+export interface GivenMeans {
+  wallets: TestWallets;
+  clock: SandboxClock;
+  chain: Pick<ChainNode, "client">;
+  /** Returns a client whose calls end with a lease. */
+  guard: (client: ApiClient) => ApiClient;
+}
+
+/** What given states are made from. */
+export interface GivenSources {
+  description: SandboxDescription;
+  services: Services;
+  access: GivenAccess;
+  merchants: MerchantReads;
+  turns: Mutex;
+}
+
+/**
+ * Makes merchants and purchases in any state, as a client and wallets would: through the routing API, with an account of its own, and with
+ * real transactions. Equal calls on equal sandboxes give equal ids and hashes. One call runs at a time.
+ */
+export class Given {
+  readonly #sources: GivenSources;
+  readonly #means: GivenMeans;
+  readonly #actors: GivenActors;
+
+  constructor(sources: GivenSources, means: GivenMeans) {
+    this.#sources = sources;
+    this.#means = means;
+    this.#actors = actorsOf(sources, means);
+  }
+
+  /** The reviewer that acts with the same means. */
+  get reviewer(): Reviewer {
+    return this.#actors.reviewer;
+  }
+
+  /** Returns the same with other means. */
+  by(means: GivenMeans): Given {
+    return new Given(this.#sources, means);
+  }
+
+  /**
+   * Gives a merchant in a state.
+   *
+   * A wallet has one merchant in a program: when it is enrolled already, that merchant is given, and funded if the state says so.
+   *
+   * @throws GivenInvalidError for options that cannot be; ProblemError when the API refuses; SandboxError given_refused.
+   * @example const { merchant } = await given.merchant({ state: "funded" });
+   */
+  async merchant(options: MerchantOptions): Promise<GivenMerchant> {
+    return await this.#merchant(readMerchantOptions(options));
+  }
+
+  /**
+   * Gives a purchase in a state, with everything that was made on its way.
+   *
+   * Without `merchant` it is one of the merchant that the wallet `merchant` is enrolled as, or of a new one, which is funded.
+   *
+   * @throws GivenInvalidError for options that cannot be; ProblemError when the API refuses; SandboxError given_refused.
+   * @example const { purchase, claim } = await given.purchase({ state: "claimed", amount: "25000000", claimed: "10000000" });
+   */
+  async purchase(options: PurchaseOptions<RefundState>): Promise<GivenRefund>;
+  async purchase(options: PurchaseOptions<DecidedState>): Promise<GivenDecision>;
+  async purchase(options: PurchaseOptions<DecidedState | "claimed">): Promise<GivenClaim>;
+  async purchase(options: PurchaseOptions): Promise<GivenPurchase>;
+  async purchase(options: PurchaseOptions): Promise<GivenPurchase> {
+    const { merchant } = options;
+    return await this.#purchase(
+      readPurchaseOptions(typeof merchant === "object" ? { ...options, merchant: merchant.id } : options),
+    );
+  }
+
+  /**
+   * Gives what a request of JSON asks for: `{"merchant":{…}}` or `{"purchase":{…}}`, with the options of {@link Given.merchant} or
+   * {@link Given.purchase}.
+   *
+   * @throws as they do.
+   */
+  async request(body: unknown): Promise<GivenMerchant | GivenPurchase> {
+    const asked = readGivenRequest(body);
+    try {
+      return "merchant" in asked
+        ? await this.#merchant(asked.merchant)
+        : await this.#purchase(asked.purchase);
+    } catch (error) {
+      throw error instanceof GivenInvalidError ? error.below(Object.keys(asked)) : error;
+    }
+  }
+
+  async #merchant(plan: MerchantPlan): Promise<GivenMerchant> {
+    return await this.#alone(async () => ({ merchant: await giveMerchant(plan, this.#actors) }));
+  }
+
+  async #purchase(plan: PurchasePlan): Promise<GivenPurchase> {
+    return await this.#alone(async () => {
+      const given = await givePurchase(plan, this.#actors);
+      const { receipts, claim, decision, refund } = given.purchase;
+      return { ...given, payments: receipts, claim, decision, refund };
+    });
+  }
+
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    return await this.#sources.turns.runExclusive(async () => {
+      const { automine, interval } = await readMining(this.#means.chain.client);
+      if (!automine && !interval)
+        throw new SandboxError(
+          "given_refused",
+          "Mining is stopped, so no transaction of a given state would be mined. Start it with routing-sandbox mine --every transaction.",
+        );
+      return await work();
+    });
+  }
+}
+
+function actorsOf(sources: GivenSources, { wallets, clock, chain, guard }: GivenMeans): GivenActors {
+  const { description, services, access, merchants } = sources;
+  const { urls, accounts } = description;
+  const apis = new Map<string, ProgramApi>();
+  const api = (program: string) => {
+    const known = apis.get(program);
+    if (known !== undefined) return known;
+    const { confirmations } = services.settings;
+    const mine = async () => await mineBlocks(chain.client, 1);
+    const made = new ProgramApi(program, { url: urls.api, access, guard, confirmations, mine });
+    apis.set(program, made);
+    return made;
+  };
+  return {
+    firstProgram: accounts[0]?.program ?? "",
+    wallets,
+    clock,
+    reviewer: new Reviewer(description, clock, api),
+    merchants,
+    api,
+    async holdCollection(program, businessKey) {
+      const operation_id = operationId(services.deployment.epoch, {
+        program,
+        kind: "collect_refund",
+        businessKey,
+      });
+      // Over HTTP, so that a recording has it. The operation stays without a nonce, so no new block takes it on.
+      const answer = await fetch(`${urls.control}/faults`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ point: "nonce", action: "hold", match: { operation_id } }),
+      });
+      if (!answer.ok) throw new Error(`The control API answered ${answer.status} to POST /faults.`);
+    },
+  };
+}

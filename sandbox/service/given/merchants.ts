@@ -1,0 +1,94 @@
+import { sameAddress } from "../../../protocol/same-address.ts";
+import type { components } from "../client/api-client.ts";
+import type { TestWallets } from "../wallets/open-wallets.ts";
+import type { TestWallet } from "../wallets/test-wallet.ts";
+import type { GivenActors } from "./actors.ts";
+import { invalid, type MerchantPlan, type PurchasePlan } from "./options.ts";
+import { succeed } from "./succeed.ts";
+
+type Merchant = components["schemas"]["Merchant"];
+
+const defaultName = "Corner Books";
+/** What every wallet holds from the start, so that the cap is no bound of its own. */
+const defaultCap = "1000000000000";
+
+/** Gives a merchant: the one that the wallet is enrolled as, or a new one. */
+export async function giveMerchant(plan: MerchantPlan, actors: GivenActors): Promise<Merchant> {
+  const program = plan.program ?? actors.firstProgram;
+  const wallet = actors.wallets[plan.wallet];
+  const api = actors.api(program);
+  const enrolled = await actors.merchants.enrolledBy(program, wallet.address);
+  if (enrolled !== null) return await reuse(enrolled, plan, actors);
+  const merchant = await api.createMerchant({
+    wallet: wallet.address,
+    name: plan.name ?? defaultName,
+    funding_cap: plan.cap ?? defaultCap,
+    ...(plan.reference === undefined ? {} : { reference: plan.reference }),
+  });
+  if (plan.state === "pending") return merchant;
+  const { body } = succeed(await wallet.enroll(merchant));
+  // Before the confirmation, so that its answer has the allowance.
+  if (plan.state === "funded") succeed(await wallet.fund(merchant));
+  return await api.confirmEnrollment(merchant, body);
+}
+
+async function reuse(merchant: Merchant, plan: MerchantPlan, actors: GivenActors): Promise<Merchant> {
+  const { id, program, name, reference, funding } = merchant;
+  if (plan.state === "pending")
+    throw invalid(
+      "wallet",
+      plan.wallet,
+      `is enrolled as ${id} in ${program}, so it has no pending merchant`,
+      "Pass another wallet, or revoke that funding first.",
+    );
+  for (const [option, value] of Object.entries({ name, cap: funding.cap, reference })) {
+    const wanted = { name: plan.name, cap: plan.cap, reference: plan.reference }[option];
+    if (wanted !== undefined && wanted !== value)
+      throw invalid(
+        option,
+        wanted,
+        `is not that of ${id}, which the wallet is enrolled as`,
+        `Leave out ${option}, or pass another wallet.`,
+      );
+  }
+  if (plan.state !== "funded" || BigInt(funding.allowance) >= BigInt(funding.remaining)) return merchant;
+  succeed(await actors.wallets[plan.wallet].fund(merchant));
+  return (await actors.merchants.byId(id)) ?? merchant;
+}
+
+/** Finds the merchant of a given purchase: the one that it names, or a funded one. */
+export async function merchantOf(plan: PurchasePlan, actors: GivenActors): Promise<Merchant> {
+  if (plan.merchant === undefined)
+    return await giveMerchant({ state: "funded", wallet: "merchant", program: plan.program }, actors);
+  const merchant = await actors.merchants.byId(plan.merchant);
+  if (merchant === null)
+    throw invalid("merchant", plan.merchant, "does not exist", "Pass a merchant of this sandbox.");
+  if (plan.program !== undefined && plan.program !== merchant.program)
+    throw invalid(
+      "merchant",
+      merchant.id,
+      `is of the program ${merchant.program}, not ${plan.program}`,
+      "Pass a merchant of that program, or leave out program.",
+    );
+  if (merchant.status === "pending")
+    throw invalid("merchant", merchant.id, "is pending", "Pass one that is enrolled.");
+  return merchant;
+}
+
+/** Has a merchant's wallet fund an award that it does not cover yet. */
+export async function fundAward(merchant: Merchant, award: string, { wallets }: GivenActors): Promise<void> {
+  if (BigInt(merchant.funding.allowance) < BigInt(award))
+    succeed(await walletOf(merchant, wallets).fund(merchant));
+}
+
+/** Finds the wallet of a merchant. */
+export function walletOf({ id, wallet }: Merchant, wallets: TestWallets): TestWallet {
+  const found = Object.values<TestWallet>(wallets).find(({ address }) => sameAddress(address, wallet));
+  if (found !== undefined) return found;
+  throw invalid(
+    "merchant",
+    id,
+    `has the wallet ${wallet}, whose key the sandbox does not have`,
+    "Pass a merchant of one of its wallets.",
+  );
+}

@@ -1,0 +1,279 @@
+import { z } from "zod";
+import { CodedError } from "../../../protocol/coded-error.ts";
+import type { Json } from "../../../protocol/json.ts";
+import {
+  idSchema,
+  jsonObjectSchema,
+  positiveAmountSchema,
+  programIdSchema,
+  referenceSchema,
+  unixTimeSchema,
+} from "../../../server/schemas/primitives.ts";
+import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";
+import {
+  type MerchantState,
+  merchantStates,
+  type PurchaseState,
+  purchaseStates,
+  type Route,
+  routes,
+  statesOf,
+} from "./states.ts";
+
+/** What a given merchant can be told. */
+export interface MerchantOptions {
+  state: MerchantState;
+  /** The program's id; the first program by default. */
+  program?: string;
+  /** The wallet that enrolls; `merchant` by default. */
+  wallet?: WalletName;
+  name?: string;
+  /** The funding cap in base units; 1,000,000 USDC by default. */
+  cap?: string;
+  reference?: string;
+}
+
+/** What a given purchase can be told; amounts are decimal strings in base units. */
+export interface PurchaseOptions<S extends PurchaseState = PurchaseState> {
+  state: S;
+  /** How it comes on chain: `registrar_offer` (default) or `merchant_direct`. */
+  route?: Route;
+  /** The program's id; that of `merchant`, or the first program, by default. */
+  program?: string;
+  /** An enrolled merchant, or its id; by default the one that the wallet `merchant` is enrolled as, or a new one, and funded. */
+  merchant?: string | { readonly id: string };
+  /** The wallet that pays; `buyer` by default. */
+  buyer?: WalletName;
+  /** The wallet that claims and gets the refund; `beneficiary` by default. */
+  beneficiary?: WalletName;
+  /** 25 USDC by default. */
+  amount?: string;
+  /** What is paid; the whole amount by default, and half of it for `partially_paid`. */
+  paid?: string;
+  /** Pays under an EIP-2612 permit in one transaction, which replaces the buyer's allowance; false by default. */
+  permit?: boolean;
+  /** What is claimed; what is paid by default. */
+  claimed?: string;
+  /** Why it is claimed. */
+  reason?: string;
+  /** What the reviewer awards; what is claimed by default, and 0 for `denied`. */
+  award?: string;
+  /** The terms, any JSON object. */
+  terms?: { [name: string]: Json };
+  reference?: string;
+  /** Unix times; those of the API by default, and for `expired` one hour from now for the offer and the payment. */
+  deadlines?: { offer_deadline?: number; pay_deadline?: number; claim_deadline?: number };
+}
+
+/** An option of a given state that is wrong; its message says which, and what to pass. */
+export class GivenInvalidError extends CodedError<"given_invalid"> {
+  override readonly name = "GivenInvalidError";
+  /** Each option that is wrong, with a pointer to it from the options, as in `/state`. */
+  readonly errors: readonly { pointer: string; detail: string }[];
+
+  constructor(errors: GivenInvalidError["errors"]) {
+    super("given_invalid", errors.map(({ detail }) => detail).join(" "));
+    this.errors = errors;
+  }
+
+  /** Returns the same error for options that are a member of something. */
+  below(path: readonly string[]): GivenInvalidError {
+    const parent = path.map((step) => `/${step}`).join("");
+    return new GivenInvalidError(
+      this.errors.map(({ pointer, detail }) => ({ pointer: parent + pointer, detail })),
+    );
+  }
+}
+
+/** The error of one option. */
+export function invalid(option: string, value: unknown, wrong: string, todo: string): GivenInvalidError {
+  return new GivenInvalidError([{ pointer: `/${option}`, detail: describe(option, value, wrong, todo) }]);
+}
+
+function describe(option: string, value: unknown, wrong: string, todo: string): string {
+  if (value === undefined) return `${option} is missing. ${todo}`;
+  return `${option} ${typeof value === "string" ? JSON.stringify(value) : show(value)} ${wrong}. ${todo}`;
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value) ?? String(value);
+}
+
+function named(wrong: string, todo: string) {
+  return {
+    error: ({ input, path = [] }: { input?: unknown; path?: PropertyKey[] | undefined }) =>
+      describe(path.join("."), input, wrong, todo),
+  };
+}
+
+function oneOf<const T extends readonly string[]>(values: T) {
+  return z.enum(values, named("is not one of its values", `Use ${list(values)}.`));
+}
+
+function list(values: readonly string[]): string {
+  return values.length === 1 ? `${values[0]}` : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+}
+
+/** Takes what a schema takes, with an error of its own. */
+function checked<T>(schema: z.ZodType<T>, wrong: string, todo: string) {
+  return z.custom<T>((value) => schema.safeParse(value).success, named(wrong, todo));
+}
+
+const amount = checked(
+  positiveAmountSchema,
+  "is not an amount above zero in base units",
+  'Pass a decimal string such as "25000000".',
+);
+const award = checked(
+  positiveAmountSchema.or(z.literal("0")),
+  "is not an amount in base units",
+  'Pass a decimal string such as "10000000".',
+);
+const text = (most: number) =>
+  checked(z.string().min(1).max(most), "is not a text of that length", `Pass 1 to ${most} characters.`);
+const reference = checked(referenceSchema, "is not a reference", "Pass 1 to 100 characters.");
+const program = checked(programIdSchema, "is not a program's id", "Pass one such as prg_demo.");
+const time = checked(unixTimeSchema, "is not a Unix time", "Pass whole seconds.");
+const wallet = oneOf(walletNames);
+
+/** A strict object whose errors name the keys that it does not take. */
+function options<const S extends z.ZodRawShape>(shape: S) {
+  return z.strictObject(shape, {
+    error: ({ code, keys, input }) => {
+      if (code === "unrecognized_keys" && Array.isArray(keys))
+        return `There is no option ${keys.join(", ")}. Use ${list(Object.keys(shape))}.`;
+      return `The options ${show(input)} are not an object. Pass one with ${list(Object.keys(shape))}.`;
+    },
+  });
+}
+
+const merchantOptions = options({
+  state: oneOf(merchantStates),
+  program: program.optional(),
+  wallet: wallet.default("merchant"),
+  name: text(100).optional(),
+  cap: amount.optional(),
+  reference: reference.optional(),
+});
+
+/** The options of a given merchant, with their defaults. */
+export type MerchantPlan = z.output<typeof merchantOptions>;
+
+const purchaseOptions = options({
+  state: oneOf(purchaseStates),
+  route: oneOf(routes).optional(),
+  program: program.optional(),
+  merchant: checked(idSchema("mer"), "is not a merchant's id", "Pass a merchant, or its id.").optional(),
+  buyer: wallet.default("buyer"),
+  beneficiary: wallet.default("beneficiary"),
+  amount: amount.default("25000000"),
+  paid: amount.optional(),
+  permit: z.boolean(named("is not a boolean", "Pass true or false.")).optional(),
+  claimed: amount.optional(),
+  reason: text(2_000).optional(),
+  award: award.optional(),
+  terms: checked(jsonObjectSchema, "are not a JSON object", "Pass an object.").optional(),
+  reference: reference.optional(),
+  deadlines: options({
+    offer_deadline: time.optional(),
+    pay_deadline: time.optional(),
+    claim_deadline: time.optional(),
+  }).optional(),
+});
+
+/** The options of a given purchase, with their defaults. */
+export type PurchasePlan = Omit<z.output<typeof purchaseOptions>, "route" | "paid" | "claimed" | "award"> & {
+  route: Route;
+  paid: string;
+  claimed: string;
+  award: string;
+};
+
+/**
+ * Checks the options of a given merchant and fills in the defaults.
+ *
+ * @throws GivenInvalidError
+ */
+export function readMerchantOptions(given: unknown): MerchantPlan {
+  return read(merchantOptions, given);
+}
+
+/**
+ * Checks the options of a given purchase, also against its state and each other, and fills in the defaults.
+ *
+ * @throws GivenInvalidError
+ */
+export function readPurchaseOptions(given: unknown): PurchasePlan {
+  const known = read(purchaseOptions, given);
+  const { state, amount: whole, permit } = known;
+  const set = { ...known, permit: permit === true ? true : undefined };
+  for (const [option, states] of Object.entries(statesOf)) {
+    const value = Object.entries(set).find(([name]) => name === option)?.[1];
+    if (value !== undefined && !states.includes(state))
+      throw invalid(
+        option,
+        value,
+        `is not for the state ${state}`,
+        `Leave out ${option}, or use a state of ${list(states)}.`,
+      );
+  }
+  if (state === "partially_paid" && whole === "1")
+    throw invalid("amount", whole, "cannot be paid in part", "Pass an amount above 1.");
+  const paid = known.paid ?? (state === "partially_paid" ? (BigInt(whole) / 2n).toString() : whole);
+  const isPart = BigInt(paid) < BigInt(whole);
+  if (state === "partially_paid" && !isPart)
+    throw invalid("paid", paid, `is not a part of the amount ${whole}`, "Pass less than the amount.");
+  requireAtMost("paid", paid, "the amount", whole);
+  const claimed = known.claimed ?? paid;
+  requireAtMost("claimed", claimed, "what is paid,", paid);
+  const awarded = known.award ?? (state === "denied" ? "0" : claimed);
+  requireAtMost("award", awarded, "what is claimed,", claimed);
+  if ((state === "denied") !== (awarded === "0"))
+    throw invalid(
+      "award",
+      awarded,
+      `is not for the state ${state}`,
+      state === "denied" ? 'Pass "0", or leave out award.' : "Pass an award above zero.",
+    );
+  return { ...known, route: known.route ?? "registrar_offer", paid, claimed, award: awarded };
+}
+
+const single = 'The body must have one member, "merchant" or "purchase", with the options of that.';
+const anyOptions = z.looseObject({});
+const givenRequest = z.union([
+  z.strictObject({ merchant: anyOptions }),
+  z.strictObject({ purchase: anyOptions }),
+]);
+
+/**
+ * Reads what a request of JSON asks for, as in `{"purchase":{"state":"paid"}}`.
+ *
+ * @throws GivenInvalidError whose pointers begin at the request.
+ */
+export function readGivenRequest(body: unknown): { merchant: MerchantPlan } | { purchase: PurchasePlan } {
+  const { data } = givenRequest.safeParse(body);
+  if (data === undefined) throw new GivenInvalidError([{ pointer: "", detail: single }]);
+  try {
+    return "merchant" in data
+      ? { merchant: readMerchantOptions(data.merchant) }
+      : { purchase: readPurchaseOptions(data.purchase) };
+  } catch (error) {
+    throw error instanceof GivenInvalidError ? error.below(Object.keys(data)) : error;
+  }
+}
+
+function requireAtMost(option: string, value: string, limit: string, most: string): void {
+  if (BigInt(value) > BigInt(most))
+    throw invalid(option, value, `is above ${limit} ${most}`, `Pass at most ${most}.`);
+}
+
+function read<T>(schema: z.ZodType<T>, given: unknown): T {
+  const { data, error } = schema.safeParse(given);
+  if (error === undefined) return data;
+  throw new GivenInvalidError(
+    error.issues.map(({ path, message }) => ({
+      pointer: path.map((step) => `/${String(step)}`).join(""),
+      detail: message,
+    })),
+  );
+}

@@ -1,0 +1,106 @@
+import { maxUint256 } from "viem";
+import type { components } from "../client/api-client.ts";
+import type { GivenActors } from "./actors.ts";
+import { fundAward, merchantOf, walletOf } from "./merchants.ts";
+import type { PurchasePlan } from "./options.ts";
+import type { ProgramApi } from "./program-api.ts";
+import { succeed } from "./succeed.ts";
+
+type Schemas = components["schemas"];
+type Merchant = Schemas["Merchant"];
+type Purchase = Schemas["Purchase"];
+
+/** One purchase on its way to its state. */
+interface Way {
+  plan: PurchasePlan;
+  merchant: Merchant;
+  actors: GivenActors;
+  api: ProgramApi;
+}
+
+/** Seconds until a purchase that is to expire does: few, so that no credential expires with it. */
+const shortTerm = 3_600;
+
+/** Makes a purchase in a state, and its merchant where it has none. */
+export async function givePurchase(
+  plan: PurchasePlan,
+  actors: GivenActors,
+): Promise<{ merchant: Merchant; purchase: Purchase }> {
+  const merchant = await merchantOf(plan, actors);
+  const way = { plan, merchant, actors, api: actors.api(merchant.program) };
+  return { merchant, purchase: await reach(way) };
+}
+
+async function reach(way: Way): Promise<Purchase> {
+  const { plan, api, actors } = way;
+  const { state } = plan;
+  const created = await create(way);
+  if (state === "created") return created;
+  const active = await activate(created, way);
+  if (state === "active") return active;
+  if (state === "expired") {
+    await actors.clock.travelTo(active.deadlines.pay_deadline + 1);
+    return await api.readPurchase(active);
+  }
+  const transaction_hash = await pay(active, way);
+  if (state === "partially_paid" || state === "paid") return await api.readPurchase(active);
+  const reconciled = await api.reconcile(active, { transaction_hashes: [transaction_hash] });
+  if (state === "reconciled") return reconciled;
+  await settle(reconciled, way);
+  return await api.readPurchase(reconciled);
+}
+
+async function create({ plan, merchant, actors, api }: Way): Promise<Purchase> {
+  const { state, amount, terms = { sku: "course-42", title: "A course" }, reference, deadlines } = plan;
+  const soon = state === "expired" ? (await actors.clock.now()) + shortTerm : null;
+  return await api.createPurchase({
+    merchant_id: merchant.id,
+    buyer: actors.wallets[plan.buyer].address,
+    beneficiary: actors.wallets[plan.beneficiary].address,
+    amount,
+    terms,
+    ...(reference === undefined ? {} : { reference }),
+    ...(soon === null ? {} : { offer_deadline: soon, pay_deadline: soon }),
+    ...definedDeadlines(deadlines),
+  });
+}
+
+function definedDeadlines(deadlines: PurchasePlan["deadlines"] = {}) {
+  const { offer_deadline, pay_deadline, claim_deadline } = deadlines;
+  return {
+    ...(offer_deadline === undefined ? {} : { offer_deadline }),
+    ...(pay_deadline === undefined ? {} : { pay_deadline }),
+    ...(claim_deadline === undefined ? {} : { claim_deadline }),
+  };
+}
+
+async function activate(created: Purchase, { plan, merchant, actors, api }: Way): Promise<Purchase> {
+  if (plan.route === "registrar_offer") return await api.activate(created);
+  const { transaction_hash } = succeed(await walletOf(merchant, actors.wallets).register(created));
+  return await api.confirmRegistration(created, { transaction_hash });
+}
+
+async function pay(active: Purchase, { plan, actors }: Way) {
+  const buyer = actors.wallets[plan.buyer];
+  const amount = BigInt(plan.paid);
+  if (plan.permit === true)
+    return succeed(await buyer.pay(active, { amount, permit: true })).transaction_hash;
+  // The buyer's allowance may be meant for another purchase: what it was before is left.
+  const allowance = BigInt(active.figures.approved) + amount;
+  succeed(await buyer.approve(active, allowance < maxUint256 ? allowance : maxUint256));
+  return succeed(await buyer.pay(active, amount)).transaction_hash;
+}
+
+/** Takes a reconciled purchase through claim, decision and refund, as far as its state says. */
+async function settle(reconciled: Purchase, { plan, merchant, actors, api }: Way): Promise<void> {
+  const { state, claimed, reason = "The course was cancelled.", award } = plan;
+  const beneficiary = actors.wallets[plan.beneficiary];
+  const { body } = succeed(await beneficiary.claim(reconciled, { amount: BigInt(claimed), reason }));
+  const claim = await api.fileClaim(reconciled, body);
+  if (state === "claimed") return;
+  const decision = await actors.reviewer.decide(reconciled, claim, { award });
+  if (state === "approved" || state === "denied") return;
+  await fundAward(merchant, award, actors);
+  if (state === "refund_due") await actors.holdCollection(reconciled.program, decision.decision_hash);
+  await api.executeRefund(reconciled, { decision_id: decision.id }, { waits: state === "refunded" });
+}
