@@ -7,6 +7,7 @@ import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { faultCommand } from "./commands/fault.ts";
+import { givenCommand } from "./commands/given.ts";
 import { joinCommand } from "./commands/join.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { listenCommand } from "./commands/listen.ts";
@@ -26,6 +27,8 @@ const examples: { readonly [command: string]: string } = {
   join: "join --store postgres://localhost/sandbox",
   demo: "demo",
   status: "status --json",
+  "given merchant": "given merchant --state funded",
+  "given purchase": "given purchase --state claimed --amount 25000000 --claimed 10000000 --json",
   travel: "travel 1d12h",
   mine: "mine 3",
   "fault set": "fault set broadcast lose_response --count 2",
@@ -61,6 +64,7 @@ export function createProgram(): Command {
     .addCommand(joinCommand())
     .addCommand(demoCommand())
     .addCommand(statusCommand())
+    .addCommand(givenCommand())
     .addCommand(travelCommand())
     .addCommand(mineCommand())
     .addCommand(faultCommand())

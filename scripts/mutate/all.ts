@@ -5,6 +5,7 @@ import { chainReader } from "./chain-reader.ts";
 import { clock } from "./clock.ts";
 import { explain } from "./explain.ts";
 import { faults } from "./faults.ts";
+import { givenStates } from "./given.ts";
 import { idempotency } from "./idempotency.ts";
 import { lists } from "./lists.ts";
 import { merchants } from "./merchants.ts";
@@ -41,6 +42,7 @@ const subjects: { readonly [subject: string]: readonly MutantGroup[] } = {
   clock,
   rpc,
   explain,
+  given: givenStates,
 };
 
 /** Every bug that is planted. */

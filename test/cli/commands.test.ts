@@ -80,6 +80,43 @@ test("keys rotate changes the secret that sandbox.json tells", async () => {
   expect(file.receiver.hmac_secret).not.toBe(hmac_secret);
 });
 
+test("given makes a merchant and a purchase in a state, of the running sandbox", async () => {
+  const merchant = ["given", "merchant", "--state", "funded", "--wallet", "other_merchant"];
+  const made = JSON.parse(await run(...merchant, "--json", "--data-dir", folder));
+  expect(made.merchant).toMatchObject({ status: "enrolled", program: "prg_demo" });
+  expect(await run(...merchant, "--data-dir", folder)).toBe(`${made.merchant.id} of prg_demo is enrolled.\n`);
+  const purchase = ["given", "purchase", "--state", "refunded", "--route", "merchant_direct", "--permit"];
+  const amounts = ["--amount", "9000000", "--paid", "8000000", "--claimed", "7000000", "--award", "6000000"];
+  const of = ["--merchant", made.merchant.id, "--buyer", "other_buyer", "--data-dir", folder];
+  const given = JSON.parse(await run(...purchase, ...amounts, ...of, "--json"));
+  expect(given).toMatchObject({
+    merchant: { id: made.merchant.id },
+    purchase: { amount: "9000000", route: "merchant_direct", payment_status: "partially_paid" },
+    payments: [{ amount: "8000000" }],
+    claim: { requested_amount: "7000000" },
+    decision: { award: "6000000" },
+    refund: { status: "collected" },
+  });
+  const { id, commitment } = JSON.parse(
+    await run("given", "purchase", "--state", "expired", ...of, "--json"),
+  ).purchase;
+  expect(await run("given", "purchase", "--state", "expired", ...of)).toMatch(
+    /^pur_[a-z2-7]{20} of mer_[a-z2-7]{20} is active, expired; commitment 0x[0-9a-f]{64}\.\n$/,
+  );
+  expect([id, commitment.hash]).toEqual([expect.stringMatching(/^pur_/), expect.stringMatching(/^0x/)]);
+});
+
+test("given says what is wrong with an option and what to do", async () => {
+  const given = ["given", "purchase", "--data-dir", folder];
+  await expect(run(...given, "--state", "payed")).rejects.toMatchObject({
+    stderr: expect.stringContaining("Allowed choices are created, active, partially_paid, paid,"),
+  });
+  await expect(run(...given, "--state", "active", "--permit")).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^permit true is not for the state active\. Leave out permit, or use /),
+  });
+});
+
 test("demo tells each step as a line of JSON", async () => {
   const lines = (await run("demo", "--json", "--data-dir", folder)).trimEnd().split("\n");
   const steps = lines.map((line) => JSON.parse(line));

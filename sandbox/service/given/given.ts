@@ -14,6 +14,8 @@ import type { MerchantReads } from "./merchant-reads.ts";
 import { giveMerchant } from "./merchants.ts";
 import {
   GivenInvalidError,
+  invalid,
+  list,
   type MerchantOptions,
   type MerchantPlan,
   type PurchaseOptions,
@@ -178,10 +180,13 @@ export class Given {
 function actorsOf(sources: GivenSources, { wallets, clock, chain, guard }: GivenMeans): GivenActors {
   const { description, services, access, merchants } = sources;
   const { urls, accounts } = description;
+  const programs = accounts.map(({ program }) => program);
   const apis = new Map<string, ProgramApi>();
   const api = (program: string) => {
     const known = apis.get(program);
     if (known !== undefined) return known;
+    if (!programs.includes(program))
+      throw invalid("program", program, "is not a program of this sandbox", `Use ${list(programs)}.`);
     const { confirmations } = services.settings;
     const mine = async () => await mineBlocks(chain.client, 1);
     const made = new ProgramApi(program, { url: urls.api, access, guard, confirmations, mine });
@@ -189,7 +194,7 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard }: Given
     return made;
   };
   return {
-    firstProgram: accounts[0]?.program ?? "",
+    firstProgram: programs[0] ?? "",
     wallets,
     clock,
     reviewer: new Reviewer(description, clock, api),

@@ -110,7 +110,8 @@ function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, named("is not one of its values", `Use ${list(values)}.`));
 }
 
-function list(values: readonly string[]): string {
+/** Names values, as in "a, b or c". */
+export function list(values: readonly string[]): string {
   return values.length === 1 ? `${values[0]}` : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
 }
 

@@ -1,7 +1,6 @@
 import { createPublicClient, type Hex, http } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.generated.ts";
-import { hashId } from "../../../../protocol/id.ts";
+import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { PurchaseState, Route } from "../../../../sandbox/service/given/states.ts";
 
@@ -115,7 +114,7 @@ function summarize(purchase: Awaited<ReturnType<typeof inApi>>) {
     reconciled: figures.reconciled,
     refunded: figures.refunded,
     receipts: receipts.map((receipt: { amount: string }) => receipt.amount),
-    claim: claim && claim.requested_amount,
+    claim: claim?.requested_amount ?? null,
     decision: decision && [decision.outcome, decision.award],
     refund: refund && [refund.status, refund.award],
   };

@@ -1,0 +1,85 @@
+import { Command, Option } from "commander";
+import { z } from "zod";
+import { walletNames } from "../../sandbox/chain/genesis/roles.ts";
+import { merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
+import { callControl } from "../call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
+
+const merchantAnswer = z.looseObject({
+  merchant: z.looseObject({ id: z.string(), program: z.string(), status: z.string() }),
+});
+const purchaseAnswer = merchantAnswer.extend({
+  purchase: z.looseObject({
+    id: z.string(),
+    status: z.string(),
+    payment_status: z.string(),
+    expired: z.boolean(),
+    commitment: z.looseObject({ hash: z.string() }),
+  }),
+});
+
+/** `routing-sandbox given purchase --state paid`: makes a merchant or a purchase in a state, in the running sandbox. */
+export function givenCommand(): Command {
+  return new Command("given")
+    .description("make a merchant or a purchase in a state, in the running sandbox")
+    .addCommand(givenMerchantCommand())
+    .addCommand(givenPurchaseCommand());
+}
+
+function givenMerchantCommand(): Command {
+  return new Command("merchant")
+    .description("make a merchant, or find the one that the wallet is enrolled as")
+    .addOption(stateOption(merchantStates))
+    .addOption(programOption())
+    .addOption(walletOption("wallet", "the wallet that enrolls", "merchant"))
+    .option("--cap <amount>", "the funding cap in base units")
+    .option("--name <name>", "the merchant's name")
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
+    .action(async ({ dataDir, json, ...merchant }: SandboxFlags) => {
+      const answer = merchantAnswer.parse(await callControl(dataDir, "POST", "/given", { merchant }));
+      const { id, program, status } = answer.merchant;
+      print({ json }, answer, `${id} of ${program} is ${status}.`);
+    });
+}
+
+function givenPurchaseCommand(): Command {
+  return new Command("purchase")
+    .description("make a purchase, with a merchant where there is none")
+    .addOption(stateOption(purchaseStates))
+    .addOption(new Option("--route <route>", "how it comes on chain").choices(routes))
+    .addOption(programOption())
+    .option("--merchant <id>", "an enrolled merchant; the one of the wallet merchant by default")
+    .addOption(walletOption("buyer", "the wallet that pays", "buyer"))
+    .addOption(walletOption("beneficiary", "the wallet that claims", "beneficiary"))
+    .option("--amount <amount>", "the amount in base units, 25000000 by default")
+    .option("--paid <amount>", "what is paid of it")
+    .option("--permit", "pay under a permit, in one transaction")
+    .option("--claimed <amount>", "what is claimed, all that is paid by default")
+    .option("--award <amount>", "what is awarded, all that is claimed by default")
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
+    .action(async ({ dataDir, json, ...purchase }: SandboxFlags) => {
+      const answer = purchaseAnswer.parse(await callControl(dataDir, "POST", "/given", { purchase }));
+      const { id, status, payment_status, expired, commitment } = answer.purchase;
+      const also = expired ? "expired" : payment_status.replace("_", " ");
+      print(
+        { json },
+        answer,
+        `${id} of ${answer.merchant.id} is ${status}, ${also}; commitment ${commitment.hash}.`,
+      );
+    });
+}
+
+function stateOption(states: readonly string[]): Option {
+  return new Option("--state <state>", "the state").choices(states).makeOptionMandatory();
+}
+
+function programOption(): Option {
+  return new Option("--program <id>", "the program, the first one by default");
+}
+
+function walletOption(name: string, description: string, wallet: string): Option {
+  return new Option(`--${name} <wallet>`, `${description}, ${wallet} by default`).choices(walletNames);
+}

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Given } from "../../../../sandbox/service/given/given.ts";
+
+const otherStates = "claimed, approved, denied, refund_due or refunded";
+const paying = `partially_paid, paid, reconciled, ${otherStates}`;
+
+let sandbox: Sandbox;
+let otherMerchant: string;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "given-options" });
+  otherMerchant = (await sandbox.given.merchant({ state: "enrolled", program: "prg_other" })).merchant.id;
+});
+
+afterAll(async () => await sandbox.close());
+
+/** What a request of JSON is answered. */
+async function post(body: unknown) {
+  const answer = await fetch(`${sandbox.description.urls.control}/given`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const type = answer.headers.get("content-type");
+  return { status: answer.status, type, body: JSON.parse(await answer.text()) };
+}
+
+test.each<[object, string, string]>([
+  [
+    { state: "payed" },
+    "/state",
+    'state "payed" is not one of its values. Use created, active, partially_paid, paid, reconciled, claimed, approved, denied, refund_due, refunded or expired.',
+  ],
+  [
+    {},
+    "/state",
+    "state is missing. Use created, active, partially_paid, paid, reconciled, claimed, approved, denied, refund_due, refunded or expired.",
+  ],
+  [
+    { state: "paid", route: "operator" },
+    "/route",
+    'route "operator" is not one of its values. Use registrar_offer or merchant_direct.',
+  ],
+  [
+    { state: "created", route: "merchant_direct" },
+    "/route",
+    'route "merchant_direct" is not for the state created. Leave out route, or use a state of active, partially_paid, paid, reconciled, claimed, approved, denied, refund_due, refunded or expired.',
+  ],
+  [
+    { state: "paid", amount: "0" },
+    "/amount",
+    'amount "0" is not an amount above zero in base units. Pass a decimal string such as "25000000".',
+  ],
+  [
+    { state: "paid", amount: 25 },
+    "/amount",
+    'amount 25 is not an amount above zero in base units. Pass a decimal string such as "25000000".',
+  ],
+  [
+    { state: "active", permit: true },
+    "/permit",
+    `permit true is not for the state active. Leave out permit, or use a state of ${paying}.`,
+  ],
+  [
+    { state: "reconciled", claimed: "5" },
+    "/claimed",
+    `claimed "5" is not for the state reconciled. Leave out claimed, or use a state of ${otherStates}.`,
+  ],
+  [
+    { state: "claimed", award: "5" },
+    "/award",
+    'award "5" is not for the state claimed. Leave out award, or use a state of approved, denied, refund_due or refunded.',
+  ],
+  [
+    { state: "paid", paid: "5" },
+    "/paid",
+    `paid "5" is not for the state paid. Leave out paid, or use a state of partially_paid, reconciled, ${otherStates}.`,
+  ],
+  [
+    { state: "partially_paid", amount: "5", paid: "5" },
+    "/paid",
+    'paid "5" is not a part of the amount 5. Pass less than the amount.',
+  ],
+  [
+    { state: "partially_paid", amount: "1" },
+    "/amount",
+    'amount "1" cannot be paid in part. Pass an amount above 1.',
+  ],
+  [
+    { state: "reconciled", amount: "5", paid: "6" },
+    "/paid",
+    'paid "6" is above the amount 5. Pass at most 5.',
+  ],
+  [
+    { state: "claimed", amount: "9", paid: "5", claimed: "6" },
+    "/claimed",
+    'claimed "6" is above what is paid, 5. Pass at most 5.',
+  ],
+  [
+    { state: "approved", claimed: "10", award: "11" },
+    "/award",
+    'award "11" is above what is claimed, 10. Pass at most 10.',
+  ],
+  [
+    { state: "denied", award: "1" },
+    "/award",
+    'award "1" is not for the state denied. Pass "0", or leave out award.',
+  ],
+  [
+    { state: "refunded", award: "0" },
+    "/award",
+    'award "0" is not for the state refunded. Pass an award above zero.',
+  ],
+  [
+    { state: "paid", buyer: "alice" },
+    "/buyer",
+    'buyer "alice" is not one of its values. Use deployer, merchant, buyer, beneficiary, stranger, other_merchant or other_buyer.',
+  ],
+  [
+    { state: "paid", deadlines: { pay_deadline: "soon" } },
+    "/deadlines/pay_deadline",
+    'deadlines.pay_deadline "soon" is not a Unix time. Pass whole seconds.',
+  ],
+  [
+    { state: "paid", merchant: "mer_aaaaaaaaaaaaaaaaaaaa" },
+    "/merchant",
+    'merchant "mer_aaaaaaaaaaaaaaaaaaaa" does not exist. Pass a merchant of this sandbox.',
+  ],
+  [
+    { state: "paid", program: "prg_none" },
+    "/program",
+    'program "prg_none" is not a program of this sandbox. Use prg_demo or prg_other.',
+  ],
+  [
+    { state: "paid", status: "paid" },
+    "",
+    "There is no option status. Use state, route, program, merchant, buyer, beneficiary, amount, paid, permit, claimed, reason, award, terms, reference or deadlines.",
+  ],
+])("%j is refused with what to do, in code and over HTTP", async (options, pointer, detail) => {
+  const call: (options: never) => Promise<unknown> = (wrong) => sandbox.given.purchase(wrong);
+  const refused = call(options as Parameters<typeof call>[0]);
+  await expect(refused).rejects.toMatchObject({
+    name: "GivenInvalidError",
+    code: "given_invalid",
+    message: detail,
+    errors: [{ pointer, detail }],
+  });
+  expect(await post({ purchase: options })).toEqual({
+    status: 422,
+    type: "application/problem+json; charset=utf-8",
+    body: {
+      type: "about:blank",
+      status: 422,
+      code: "given_invalid",
+      detail,
+      errors: [{ pointer: `/purchase${pointer}`, detail }],
+    },
+  });
+});
+
+test("a merchant of another program is refused, and gives the program when none is named", async () => {
+  const detail = `merchant "${otherMerchant}" is of the program prg_other, not prg_demo. Pass a merchant of that program, or leave out program.`;
+  const options: Parameters<Given["purchase"]>[0] = { state: "active", merchant: otherMerchant };
+  await expect(sandbox.given.purchase({ ...options, program: "prg_demo" })).rejects.toThrow(detail);
+  expect((await sandbox.given.purchase(options)).purchase.program).toBe("prg_other");
+});
+
+test("a merchant that is pending is refused", async () => {
+  const { merchant } = await sandbox.given.merchant({ state: "pending", wallet: "stranger" });
+  await expect(sandbox.given.purchase({ state: "paid", merchant })).rejects.toThrow(
+    `merchant "${merchant.id}" is pending. Pass one that is enrolled.`,
+  );
+});
+
+test("options of a merchant that its wallet's enrollment contradicts are refused", async () => {
+  const { given } = sandbox;
+  const { merchant } = await given.merchant({ state: "enrolled", wallet: "other_merchant", name: "One" });
+  const again = { state: "enrolled", wallet: "other_merchant" } as const;
+  expect((await given.merchant({ ...again, name: "One" })).merchant.id).toBe(merchant.id);
+  for (const [option, value] of [
+    ["name", "Two"],
+    ["cap", "5"],
+    ["reference", "five"],
+  ] as const)
+    await expect(given.merchant({ ...again, [option]: value })).rejects.toThrow(
+      `${option} "${value}" is not that of ${merchant.id}, which the wallet is enrolled as. Leave out ${option}, or pass another wallet.`,
+    );
+  await expect(given.merchant({ ...again, state: "pending" })).rejects.toThrow(
+    `wallet "other_merchant" is enrolled as ${merchant.id} in prg_demo, so it has no pending merchant. Pass another wallet, or revoke that funding first.`,
+  );
+});
+
+test("a request over HTTP gives what it asks for, and one that asks for nothing or for both is refused", async () => {
+  const { status, body } = await post({ merchant: { state: "funded", wallet: "other_buyer" } });
+  expect([status, body.merchant.status, Object.keys(body)]).toEqual([201, "enrolled", ["merchant"]]);
+  const paid = await post({ purchase: { state: "paid", merchant: body.merchant.id, permit: true } });
+  expect(paid.status).toBe(201);
+  expect(Object.keys(paid.body)).toEqual(["merchant", "purchase", "payments", "claim", "decision", "refund"]);
+  expect(paid.body.purchase).toMatchObject({ merchant_id: body.merchant.id, payment_status: "paid" });
+  const detail = 'The body must have one member, "merchant" or "purchase", with the options of that.';
+  for (const wrong of [{}, { merchant: {}, purchase: {} }, { claim: {} }, { purchase: "paid" }, []])
+    expect((await post(wrong)).body).toMatchObject({ code: "given_invalid", detail });
+});
+
+test("a refusal of the API comes over HTTP with its problem", async () => {
+  const { status, body } = await post({ purchase: { state: "active", amount: "2000000000000" } });
+  expect(status).toBe(422);
+  expect(body).toMatchObject({
+    code: "validation_failed",
+    detail: expect.stringContaining("The API answered 422 validation_failed: /amount"),
+    problem: { code: "validation_failed", errors: [{ pointer: "/amount", code: "above_funding_cap" }] },
+  });
+});
