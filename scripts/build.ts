@@ -4,12 +4,16 @@
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { z } from "zod";
 import { loadGenesis } from "../sandbox/chain/genesis/genesis-cache.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
 
 const root = packageRoot();
 const dist = join(root, "dist");
+const manifest = z
+  .object({ exports: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 
 rmSync(dist, { recursive: true, force: true });
 compile("--project", "tsconfig.build.json");
@@ -17,17 +21,17 @@ compile("--project", "tsconfig.build.json");
 const forBrowsers = ["--noEmit", "false", "--declaration", "false", "--rootDir", ".", "--outDir", "dist"];
 compile("--project", "portal", ...forBrowsers);
 
-// The command line is run and never imported.
-for (const folder of ["cli", "check-contract"])
-  for (const file of filesIn(join(dist, folder)).filter((name) => name.endsWith(".d.ts")))
-    rmSync(join(dist, folder, file));
-
 // The compiler rewrites the extensions of imports in programs but not in declarations.
 for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts"))) {
   const path = join(dist, file);
   const text = readFileSync(path, "utf8");
   writeFileSync(path, text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"'));
 }
+
+// The exports of the package are all that can be imported: nobody finds a declaration that they do not lead to.
+const declared = declarationsOf(Object.values(manifest.exports).filter((file) => file.endsWith(".js")));
+for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts")))
+  if (!declared.has(join(dist, file))) rmSync(join(dist, file));
 
 for (const folder of ["sandbox", "portal"])
   for (const file of filesIn(join(root, folder)).filter((name) => !/\.ts$|tsconfig\.json$/.test(name)))
@@ -46,6 +50,15 @@ for (const file of ["genesis.json", "state.json"])
 
 function compile(...options: string[]): void {
   execFileSync(join(root, "node_modules", ".bin", "tsc"), options, { cwd: root, stdio: "inherit" });
+}
+
+/** The declarations of modules, by their paths from the root, and all that those import. */
+function declarationsOf(modules: readonly string[]): ReadonlySet<string> {
+  const found = new Set(modules.map((module) => join(root, module.replace(/\.js$/, ".d.ts"))));
+  for (const file of found)
+    for (const [, imported = ""] of readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.[^"]*)\.js"/g))
+      found.add(join(dirname(file), `${imported}.d.ts`));
+  return found;
 }
 
 /** The files below a folder, relative to it. */

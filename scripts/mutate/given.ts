@@ -211,7 +211,7 @@ export const givenStates: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/keys.ts",
+    file: "sandbox/service/keys/keys.ts",
     tests: [given],
     mutants: [
       {
