@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { createProgram } from "./program.ts";
 
-/** Runs the command that this process was started with; a failure is told in one sentence and by the exit code. */
+/** Runs the command that this process was started with; a failure is reported in one sentence and by the exit code. */
 export async function runCommandLine(): Promise<void> {
   process.stdout.on("error", noteUnwritten);
   // There is nowhere left to say it.

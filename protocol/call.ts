@@ -236,7 +236,7 @@ export function setBoundsCall(registrar: Address, program: Hex, terms: ProgramTe
 }
 
 /**
- * The program's admin stops new offers and registrations, or lets them go on.
+ * The program's admin stops new offers and registrations, or lets them continue.
  *
  * @example setPausedCall(registrar, hashId("prg_demo"), true)
  */

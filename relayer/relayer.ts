@@ -30,10 +30,10 @@ export type { RelayIntent } from "./relay-intent.ts";
 /** Signs and submits for the registrars of programs: each operation takes effect once, whatever dies in between. */
 export interface Relayer {
   /**
-   * Relays an intent, or goes on with the operation that it already has, and answers with however far that came. An operation whose
+   * Relays an intent, or continues with the operation that it already has, and answers with however far that came. An operation whose
    * transaction had reverted before begins its next attempt, if the call would succeed now.
    *
-   * Once the intent is journaled, what the node refuses is told in the operation and not thrown.
+   * Once the intent is journaled, what the node refuses is reported in the operation and not thrown.
    *
    * @throws GasBudgetExceededError, SignerUnknownError, RpcUnavailableError before any effect.
    */
@@ -45,7 +45,7 @@ export interface Relayer {
    */
   advance(operationId: string): Promise<RelayOperation>;
   /**
-   * Lets an operation go on that needs attention, once a person has looked.
+   * Lets an operation continue that needs attention, once a person has looked.
    *
    * @throws OperationNotResumableError, OperationUnknownError
    */

@@ -77,7 +77,7 @@ export interface Sandbox extends AsyncDisposable {
   /** Gives notifications, receipts and reviewers, or those named, new keys from now on; the old public ones stay published. */
   rotateKeys(...uses: KeyUse[]): Promise<void>;
   /**
-   * Writes everything, as a snapshot has it, to a file that another machine can go on from: `createSandbox({ from: file })`. What
+   * Writes everything, as a snapshot has it, to a file that another machine can continue from: `createSandbox({ from: file })`. What
    * waits in the chain's pool is not in it.
    *
    * @throws SandboxError snapshot_refused when the file cannot be written.
@@ -120,7 +120,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const { options: completed, saved } = await completeOptions(options);
   const settings = resolveOptions(completed);
   if (saved !== null && settings.store !== undefined)
-    throw new RangeError("A saved sandbox goes on in a directory; leave out --store or --from.");
+    throw new RangeError("A saved sandbox continues in a directory; leave out --store or --from.");
   const deadline = new StartDeadline(settings.startTimeoutMs);
   return await deadline.run(async () => await openSandbox(settings, saved, deadline));
 }

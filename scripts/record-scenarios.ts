@@ -13,17 +13,17 @@ import { silentNarrator } from "../testkit/demo/narrator.ts";
 import * as steps from "../testkit/demo/purchase-steps.ts";
 import { Session } from "../testkit/demo/session.ts";
 
-interface Story {
+interface Recording {
   file: string;
   title: string;
-  tell: (sandbox: Sandbox) => Promise<void>;
+  run: (sandbox: Sandbox) => Promise<void>;
 }
 
-const stories: readonly Story[] = [
+const recordings: readonly Recording[] = [
   {
     file: "refund.yaml",
     title: "A purchase by the registrar's offer: paid in two parts, claimed, refunded, notified",
-    async tell(sandbox) {
+    async run(sandbox) {
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);
       const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
@@ -43,8 +43,8 @@ const stories: readonly Story[] = [
   {
     file: "lost-response.yaml",
     title:
-      "The registrar's offer is sent, the node's answer is lost, and the same request goes on with the same transaction",
-    async tell(sandbox) {
+      "The registrar's offer is sent, the node's answer is lost, and the same request continues with the same transaction",
+    async run(sandbox) {
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);
       const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
@@ -64,7 +64,7 @@ const stories: readonly Story[] = [
     file: "direct.yaml",
     title:
       "The direct route: registered by the merchant, paid in part, the claim denied; and an offer that nobody pays expires",
-    async tell(sandbox) {
+    async run(sandbox) {
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);
       const unpaid = await steps.createPurchase(session, merchant, "unpaid", "30000000");
@@ -136,10 +136,10 @@ async function deny(
 }
 
 await mkdir("scenarios", { recursive: true });
-for (const { file, title, tell } of stories) {
+for (const { file, title, run } of recordings) {
   await using sandbox = await createSandbox({ seed: "scenarios" });
   await sandbox.record(title);
-  await tell(sandbox);
+  await run(sandbox);
   const scenario = await sandbox.stopRecording();
   await writeFile(`scenarios/${file}`, writeScenario(scenario));
   console.log(`${file}: ${scenario.steps.length} steps`);

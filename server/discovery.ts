@@ -42,7 +42,11 @@ function describeIndex({ settings }: Services, operations: readonly Operation[])
         content_type: contentType,
       })),
       { method: "GET", url: `${docs}/errors`, description: "Every error code with its page." },
-      { method: "GET", url: `${control}/`, description: "The explorer: what is going on, for people." },
+      {
+        method: "GET",
+        url: `${control}/`,
+        description: "The explorer: a page that shows what the sandbox does.",
+      },
     ],
     operations: operations.map((operation) => ({
       number: operation.number,

@@ -8,7 +8,7 @@ export interface RawAnswer {
 }
 
 /**
- * Sends a request with every header as it is told, Host and Origin included, which `fetch` does not let a test choose.
+ * Sends a request with every header as it is given, Host and Origin included, which `fetch` does not let a test choose.
  *
  * @example await ask(urls.rpc, { headers: { Host: "evil.example" } })
  */

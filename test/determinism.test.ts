@@ -10,16 +10,16 @@ import { runDemo } from "../testkit/demo/run-demo.ts";
 import { Session } from "../testkit/demo/session.ts";
 import { programFile } from "./program-file.ts";
 
-const story = programFile("tell-story");
+const demo = programFile("run-demo");
 
-/** The fingerprint of the story, told by a process of its own. */
-async function toldElsewhere(seed: string): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(process.execPath, [story, seed]);
+/** The fingerprint after the demo in a process of its own. */
+async function runElsewhere(seed: string): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, [demo, seed]);
   return JSON.parse(stdout);
 }
 
-/** The fingerprint of the story, told here. */
-async function toldHere(seed: string): Promise<unknown> {
+/** The fingerprint after the demo in this process. */
+async function runHere(seed: string): Promise<unknown> {
   await using sandbox = await createSandbox({ seed });
   await runDemo(sandbox.description, silentNarrator);
   return await sandbox.fingerprint();
@@ -27,9 +27,9 @@ async function toldHere(seed: string): Promise<unknown> {
 
 let first: Promise<unknown> | undefined;
 
-/** The fingerprint of the story with the seed `equal`, told here alone: what every other telling with that seed must come to. */
-async function toldAlone(): Promise<unknown> {
-  first ??= toldHere("equal");
+/** The fingerprint after the demo with the seed `equal`, run alone: what every other run with that seed must come to. */
+async function runAlone(): Promise<unknown> {
+  first ??= runHere("equal");
   return await first;
 }
 
@@ -51,7 +51,7 @@ async function traits(sandbox: Sandbox) {
   return { contracts, chain, accounts, events, fingerprint, transactions: await transactionHashes(sandbox) };
 }
 
-test("two fresh sandboxes with one seed that tell the same story are equal to the last block hash", async () => {
+test("two fresh sandboxes with one seed that run the same demo are equal to the last block hash", async () => {
   await using first = await createSandbox({ seed: "equal" });
   await runDemo(first.description, silentNarrator);
   await using second = await createSandbox({ seed: "equal" });
@@ -61,14 +61,14 @@ test("two fresh sandboxes with one seed that tell the same story are equal to th
   expect(await traits(second)).toEqual({ transactions, ...rest });
 });
 
-test("two processes, one after the other, tell it with one fingerprint", async () => {
-  const here = await toldAlone();
-  expect(await toldElsewhere("equal")).toEqual(here);
+test("two processes that run the demo one after the other have one fingerprint", async () => {
+  const here = await runAlone();
+  expect(await runElsewhere("equal")).toEqual(here);
 });
 
-test("other sandboxes that run beside it change nothing", async () => {
-  const alone = await toldAlone();
-  const [among] = await Promise.all(["equal", "a", "b", "c"].map(toldHere));
+test("other sandboxes that run at the same time change nothing", async () => {
+  const alone = await runAlone();
+  const [among] = await Promise.all(["equal", "a", "b", "c"].map(runHere));
   expect(among).toEqual(alone);
 });
 
@@ -80,7 +80,7 @@ test("another seed gives another chain and other ids", async () => {
   expect(second.description.contracts).toEqual(first.description.contracts);
 });
 
-test("after fifty dirty resets a sandbox tells the story as a fresh one does", async () => {
+test("after fifty dirty resets a sandbox runs the demo as a fresh one does", async () => {
   await using sandbox = await createSandbox({ seed: "equal" });
   const start = await sandbox.snapshot();
   const actors = await castActors(sandbox.description);
@@ -94,5 +94,5 @@ test("after fifty dirty resets a sandbox tells the story as a fresh one does", a
     await start.restore();
   }
   await runDemo(sandbox.description, silentNarrator);
-  expect(await sandbox.fingerprint()).toEqual(await toldAlone());
+  expect(await sandbox.fingerprint()).toEqual(await runAlone());
 });

@@ -36,7 +36,7 @@ export class ScenarioDifferenceError extends Error {
   }
 }
 
-/** What is going on while a scenario is played. */
+/** Options of `playScenario`. */
 export interface PlayOptions {
   /** Is told each step once it came out as recorded. */
   told?: (number: number, step: Step) => void;

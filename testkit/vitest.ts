@@ -12,7 +12,7 @@ export interface SandboxTestOptions extends SandboxOptions {
 }
 
 /**
- * A vitest `test` with a `sandbox`, as new in each test; what an earlier test left under way reaches no later one, unless it asked the
+ * A vitest `test` with a `sandbox` that is reset before each test; what an earlier test left under way reaches no later one, unless it asked the
  * URLs themselves.
  *
  * @example

@@ -15,10 +15,10 @@ interface ResumeFlags extends SandboxFlags {
   abandon?: boolean;
 }
 
-/** `routing-sandbox resume <operation>`: lets an operation that needs attention go on, or gives it up, once a person has looked. */
+/** `routing-sandbox resume <operation>`: lets an operation that needs attention continue, or gives it up, once a person has looked. */
 export function resumeCommand(): Command {
   return new Command("resume")
-    .description("let a relayer's operation go on that needs a person's attention")
+    .description("let a relayer's operation continue that needs a person's attention")
     .argument("<operation>", "the operation's id, as the API lists it under transactions")
     .option("--abandon", "give it up when its nonce was taken; the next request begins its next attempt")
     .addOption(dataDirectoryOption())

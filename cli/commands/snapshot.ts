@@ -10,7 +10,7 @@ interface LoadFlags extends SandboxFlags {
 /** `routing-sandbox snapshot save FILE`, `snapshot load FILE`: a whole sandbox in one file, for another machine or another day. */
 export function snapshotCommand(): Command {
   return new Command("snapshot")
-    .description("keep a whole sandbox in one file, and go on from it elsewhere")
+    .description("keep a whole sandbox in one file, and continue from it elsewhere")
     .addCommand(saveCommand())
     .addCommand(loadCommand());
 }
@@ -29,14 +29,14 @@ function saveCommand(): Command {
       print(
         { json },
         { file, bytes: content.length },
-        `Saved to ${file} (${Math.ceil(content.length / 1024)} KiB). Test keys are in it. Go on from it: routing-sandbox snapshot load ${file}`,
+        `Saved to ${file} (${Math.ceil(content.length / 1024)} KiB). Test keys are in it. Continue from it: routing-sandbox snapshot load ${file}`,
       );
     });
 }
 
 function loadCommand(): Command {
   return new Command("load")
-    .description("make a data directory of a saved sandbox, from which start goes on")
+    .description("make a data directory of a saved sandbox, from which start continues")
     .argument("<file>", "what snapshot save has written")
     .addOption(dataDirectoryOption("the data directory, which must not hold a sandbox yet"))
     .option("--fresh", "replace the sandbox that the data directory holds")
@@ -49,7 +49,7 @@ function loadCommand(): Command {
       print(
         { json },
         fingerprint,
-        `Loaded into ${dataDir}: block ${fingerprint.block.number}, fingerprint ${fingerprint.digest}. Go on: routing-sandbox start --data-dir ${dataDir}`,
+        `Loaded into ${dataDir}: block ${fingerprint.block.number}, fingerprint ${fingerprint.digest}. Continue: routing-sandbox start --data-dir ${dataDir}`,
       );
     });
 }

@@ -35,7 +35,7 @@ export function startCommand(): Command {
     .description("run a sandbox until Ctrl-C; a second start in the same data directory resumes it")
     .addOption(dataDirectoryOption("where the sandbox is kept"))
     .option("--fresh", "forget what the data directory holds")
-    .option("--from <file>", "go on from what snapshot save has written")
+    .option("--from <file>", "continue from what snapshot save has written")
     .addOption(storeOption())
     .option("--seed <text>", "makes ids and keys; equal seeds give equal sandboxes (default: sandbox)")
     .addOption(
@@ -89,7 +89,7 @@ async function start(flags: StartFlags): Promise<void> {
   await stopped;
 }
 
-/** A person's sandbox is live, unless it goes on as it was made. */
+/** A person's sandbox is live, unless it continues as it was made. */
 async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
   const { readKeptSettings } = await import("../../sandbox/state/data-directory/settings-file.ts");
   const goesOn = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);

@@ -67,7 +67,7 @@ async function examineStore(folder: string): Promise<Finding> {
         `The chain that belongs to ${store} was never saved.`,
         "Restore the data directory, or start with --fresh to begin anew.",
       );
-    return healthy(check, `${store} can be read; the next start goes on from it.`);
+    return healthy(check, `${store} can be read; the next start continues from it.`);
   } catch (error) {
     return broken(
       check,

@@ -38,7 +38,7 @@ const restMs = 200;
 const page: {
   route: Route;
   overview: Overview | null;
-  /** When the overview was read, by this machine's clock: a live sandbox's time goes on from there. */
+  /** When the overview was read, by this machine's clock: a live sandbox's time continues from there. */
   readAt: number;
   /** What the view's own load gave; undefined while it was not read. */
   data: unknown;
@@ -176,7 +176,7 @@ addEventListener("hashchange", async () => {
   Object.assign(page, { route: parseRoute(location.hash), data: undefined, problem: null, notice: null });
   draw();
   await refresh();
-  // Whoever reads with a screen reader or the keyboard goes on at the new view.
+  // Whoever reads with a screen reader or the keyboard continues at the new view.
   document.querySelector<HTMLElement>("h1")?.focus();
 });
 
@@ -196,7 +196,7 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => button.classList.remove("done"), 1_200);
 });
 
-// A live sandbox's time goes on although nothing happens.
+// A live sandbox's time continues although nothing happens.
 setInterval(() => {
   if (page.overview?.mode === "live" && document.visibilityState === "visible") draw();
 }, 5_000);

@@ -146,7 +146,7 @@ async function run(
   await load();
 }
 
-/** Goes on with what was under way when the page was closed. */
+/** Continues with what was under way when the page was closed. */
 function resume(): void {
   for (const { name } of state.wallet?.actions ?? []) {
     const attempt = findAttempt(name);

@@ -72,7 +72,7 @@ function viewSubmission(
       amount === null || capabilities === null
         ? nothing
         : html`, ${formatAmount(amount, capabilities.contracts.token)}`
-    }${reason === null ? nothing : html`, “${reason}”`}. The program's own system goes on from here.
+    }${reason === null ? nothing : html`, “${reason}”`}. The program's own system continues from here.
   </p>`;
 }
 

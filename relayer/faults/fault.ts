@@ -41,7 +41,7 @@ export type FaultPoint = (typeof faultPoints)[number];
 export const faultPlacements = {
   /** The process dies. */
   crash: faultPoints,
-  /** The operation stops here, this time; looking at it again goes on. */
+  /** The operation stops here, this time; looking at it again continues. */
   hold: faultPoints.slice(1),
   /** The node stops mining, until the fault is cleared. */
   pause_mining: faultPoints,
@@ -101,7 +101,7 @@ export interface Fault {
   depth: number;
 }
 
-/** What a fault that acts is told about where it acts. */
+/** The operation at which a fault acts. */
 export type FaultSubject = Pick<RelayOperationRecord, "operation_id" | "program" | "kind" | "subject">;
 
 /** How the node mined before a fault paused it. */

@@ -6,7 +6,7 @@ import { readNonce } from "../node/node.ts";
 import { drive } from "../submission/drive.ts";
 
 /**
- * Lets an operation go on that foreign use of the signer has stopped, once a person has looked.
+ * Lets an operation continue that foreign use of the signer has stopped, once a person has looked.
  *
  * Without a nonce it claims the next one that the chain has free. With a nonce it keeps that nonce and is looked at
  * again: if the chain still gives the nonce to another transaction, it still needs attention.

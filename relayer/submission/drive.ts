@@ -52,7 +52,7 @@ export async function drive(
     const chainId = checked ?? (await requireEpoch(context, operation));
     return operation.status === "accepted" && waitMode !== "sends_nothing"
       ? await begin(context, operation, chainId, waitMode)
-      : await goOn(context, operation, waitMode);
+      : await continueClaimed(context, operation, waitMode);
   } catch (error) {
     const current = (await context.journal.reread(operation)) ?? operation;
     if (error instanceof HeldError) return current;
@@ -105,7 +105,7 @@ async function look(
   return { operation: unmined, waiting: unmined.superseded || unmined.status !== "needs_attention" };
 }
 
-async function goOn(
+async function continueClaimed(
   context: RelayerContext,
   operation: RelayOperationRecord,
   waitMode: WaitMode,

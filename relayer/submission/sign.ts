@@ -65,7 +65,7 @@ export async function claimNonce(
   });
 }
 
-/** Foreign use of the signer before a nonce was claimed: only a person can tell whether to go on. */
+/** Foreign use of the signer before a nonce was claimed: only a person can tell whether to continue. */
 export function needsAttention(
   context: RelayerContext,
   operation: RelayOperationRecord,

@@ -35,7 +35,7 @@ export interface SandboxOptions {
   store?: string;
   /** Forget what the data directory holds. */
   fresh?: boolean;
-  /** A snapshot file to go on from; it brings its seed, mode, programs, confirmations and gas budget. */
+  /** A snapshot file to continue from; it brings its seed, mode, programs, confirmations and gas budget. */
   from?: string;
   /** How long a request waits for a relayed receipt or for its twin, in milliseconds; 2,000 by default. */
   receiptTimeoutMs?: number;

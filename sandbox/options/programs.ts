@@ -24,7 +24,7 @@ export const programSchema = z.strictObject({
 /** What {@link programSchema} describes. */
 export type ProgramSetting = z.infer<typeof programSchema>;
 
-/** The programs of a sandbox that is told nothing. */
+/** The programs of a sandbox by default. */
 export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(programRoles.map(({ id }) => id));
 
 /**

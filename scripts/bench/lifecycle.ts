@@ -35,7 +35,7 @@ const deadline = 2_400_000_000n;
 
 const opened = new AsyncDisposableStack();
 
-/** The story over HTTP, in a sandbox that is as new before each. */
+/** The demo's lifecycle over HTTP, in a sandbox that is reset before each round. */
 async function throughApi(): Promise<() => Promise<number>> {
   const sandbox = opened.use(await createSandbox({ seed: "bench" }));
   const actors = { ...(await castActors(sandbox.description)), ...sandbox.wallets };
@@ -105,7 +105,7 @@ async function viemAlone(way: "as its guide writes it" | "by hand"): Promise<() 
     const { status } = await (way === "by hand" ? sendByHand(account, call) : sendByGuide(account, call));
     if (status !== "success") throw new Error("A transaction of viem alone reverted.");
   };
-  const story = async () => {
+  const lifecycle = async () => {
     const authorization: FundingAuthorization = {
       program,
       merchantRef: hashId("mer_bench"),
@@ -148,7 +148,7 @@ async function viemAlone(way: "as its guide writes it" | "by hand"): Promise<() 
       throw new Error("The chain has lost the beginning of the rounds.");
     start = await chain.client.snapshot();
     await chain.clock.pin();
-    return await elapsed(story);
+    return await elapsed(lifecycle);
   };
 }
 

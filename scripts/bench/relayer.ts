@@ -93,7 +93,7 @@ async function send(account: LocalAccount, { to, data }: Pick<Call, "to" | "data
 let offers = 0;
 let base: Hex | undefined;
 
-/** Every round begins on the same chain, because Anvil slows down with every block; only the wallet's nonce goes on. */
+/** Every round begins on the same chain, because Anvil slows down with every block; only the wallet's nonce continues. */
 async function rewind({ address }: LocalAccount, nonce: number): Promise<void> {
   await client.request({ method: "anvil_dropAllTransactions" });
   if (base !== undefined && !(await client.request({ method: "evm_revert", params: [base] })))

@@ -7,7 +7,7 @@ import { type Benchmark, elapsed } from "./benchmark.ts";
 const sandbox = await createSandbox({ seed: "bench" });
 const { client } = sandbox.chain;
 
-/** One story's worth of state, so that there is something to take back. */
+/** The state of one whole demo, so that there is something to restore. */
 await runDemo(sandbox.description, silentNarrator);
 const start = await sandbox.snapshot();
 

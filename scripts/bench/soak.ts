@@ -58,7 +58,7 @@ async function weigh(): Promise<void> {
 
 /** One purchase with its transactions, in turn with the others' because the wallets are the same; then it is read and retried. */
 let wallets: Promise<unknown> = Promise.resolve();
-async function story(): Promise<void> {
+async function runLifecycle(): Promise<void> {
   purchases += 1;
   const name = `soak-${purchases}`;
   const purchase = await timed("create", () => steps.createPurchase(session, merchant, name, "100"));
@@ -83,7 +83,7 @@ async function story(): Promise<void> {
 }
 
 const working = Array.from({ length: lanes }, async () => {
-  while (!isOver()) await story();
+  while (!isOver()) await runLifecycle();
 });
 await Promise.all(working);
 await opened.disposeAsync();

@@ -47,7 +47,7 @@ export class ExampleRun {
   }
 
   /**
-   * Does every step: its wallets first, then its request. Each body of a request is sent from the same state; the run goes on from
+   * Does every step: its wallets first, then its request. Each body of a request is sent from the same state; the run continues from
    * the first one, which is sent last.
    *
    * @param exampleOf - the example of a step; from its answers by default.

@@ -199,19 +199,19 @@ export const binding: readonly MutantGroup[] = [
     tests: ["test/server/errors/errors.test.ts"],
     mutants: [
       {
-        rule: "A late claim is told as claim_window_closed, any other late step as deadline_passed.",
+        rule: "A late claim is reported as claim_window_closed, any other late step as deadline_passed.",
         find: 'step === "claim"',
         replace: 'step !== "claim"',
         only: "claim_window_closed",
       },
       {
-        rule: "A transaction that is only used already is told as transaction_already_used.",
+        rule: "A transaction that is only used already is reported as transaction_already_used.",
         find: 'if (only("unused")) return "transaction_already_used";',
         replace: "",
         only: "transaction_already_used",
       },
       {
-        rule: "A transaction that only reverted is told as transaction_reverted.",
+        rule: "A transaction that only reverted is reported as transaction_reverted.",
         find: 'if (failed.includes("status") && only(...reverted)) return "transaction_reverted";',
         replace: "",
         only: "transaction_reverted",
@@ -224,13 +224,13 @@ export const binding: readonly MutantGroup[] = [
         only: "a transaction older than the purchase",
       },
       {
-        rule: "A transaction that waits for its block is told as unconfirmed.",
+        rule: "A transaction that waits for its block is reported as unconfirmed.",
         find: "observed.receipt === null || failed",
         replace: "failed",
         only: "transaction_unconfirmed",
       },
       {
-        rule: "A transaction that the chain does not know is told as not found.",
+        rule: "A transaction that the chain does not know is reported as not found.",
         find: "if (observed.envelope === null)",
         replace: "if (observed.hash.length === 0)",
         only: "transaction_not_found",

@@ -172,7 +172,7 @@ export const bodies: readonly MutantGroup[] = [
     tests: [errors],
     mutants: [
       {
-        rule: "A chain that does not answer is told as unavailable, with when to come again.",
+        rule: "A chain that does not answer is reported as unavailable, with when to come again.",
         find: 'new Problem("rpc_unavailable", error.message, { headers, cause: error })',
         replace: 'new Problem("rpc_unavailable", error.message, { cause: error })',
         only: "rpc_unavailable",

@@ -90,7 +90,7 @@ export const chainReader: readonly MutantGroup[] = [
     tests: [attacks],
     mutants: [
       {
-        rule: "A delegated wallet is told from a contract.",
+        rule: "A delegated wallet is distinguished from a contract.",
         find: 'const delegationPrefix = "0xef0100";',
         replace: 'const delegationPrefix = "0xef0101";',
         tests: ["test/server/binding/reported-sides.test.ts"],

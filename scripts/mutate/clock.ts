@@ -147,7 +147,7 @@ export const clock: readonly MutantGroup[] = [
     tests: ["test/sandbox/options/programs.test.ts"],
     mutants: [
       {
-        rule: "A data directory goes on with its own seed, mode and programs.",
+        rule: "A data directory continues with its own seed, mode and programs.",
         find: "if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))",
         replace: 'if (kept !== null && kept.seed === "")',
       },

@@ -36,14 +36,14 @@ export const explain: readonly MutantGroup[] = [
         replace: "Object.entries({ timely: sentences.timely, ...sentences })",
       },
       {
-        rule: "A transaction before its window is told from one after it.",
+        rule: "A transaction before its window is distinguished from one after it.",
         find: "Number(actual) < from",
         replace: "Number(actual) > from",
         tests: [choice],
         only: "was mined before what",
       },
       {
-        rule: "Bytes that say the same in another way are told from a wrong argument.",
+        rule: "Bytes that say the same in another way are distinguished from a wrong argument.",
         find: "return field === undefined\n",
         replace: "return field !== undefined\n",
         tests: [choice, explain_],
@@ -55,13 +55,13 @@ export const explain: readonly MutantGroup[] = [
     tests: [explain_],
     mutants: [
       {
-        rule: "Of several steps the one with the fewest failed checks is told.",
+        rule: "Of several steps the one with the fewest failed checks is reported.",
         find: "left.failed - right.failed",
         replace: "right.failed - left.failed",
         tests: [choice, explain_],
       },
       {
-        rule: "A transaction that nobody knows is told from one that concerns nobody.",
+        rule: "A transaction that nobody knows is distinguished from one that concerns nobody.",
         find: "return envelope === null\n",
         replace: "return envelope !== null\n",
       },
@@ -109,7 +109,7 @@ export const explain: readonly MutantGroup[] = [
     tests: [explain_],
     mutants: [
       {
-        rule: "A permit that the token refuses is told with the token's reason.",
+        rule: "A permit that the token refuses is reported with the token's reason.",
         find: 'name === "reason" ? bytes',
         replace: 'name === "why" ? bytes',
       },
@@ -153,7 +153,7 @@ export const explain: readonly MutantGroup[] = [
     tests: [stream],
     mutants: [
       {
-        rule: "A client that comes back is told only what it missed.",
+        rule: "A client that comes back gets only what it missed.",
         find: "this.#changes.slice(place + 1)",
         replace: "this.#changes.slice(place)",
         only: "comes back",

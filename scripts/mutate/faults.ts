@@ -67,10 +67,10 @@ export const faults: readonly MutantGroup[] = [
         only: "clearing a pause",
       },
       {
-        rule: "A fault that is told is a copy.",
+        rule: "A fault that is reported is a copy.",
         find: "return structuredClone(this.#faults);",
         replace: "return this.#faults;",
-        only: "a fault that is told is a copy",
+        only: "a fault that is reported is a copy",
       },
       {
         rule: "Faults that are put back bring their pause of mining.",

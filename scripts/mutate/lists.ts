@@ -5,7 +5,7 @@ const journal = "test/relayer/journal/journal.test.ts";
 
 export const lists: readonly MutantGroup[] = [
   {
-    file: "server/domain/page.ts",
+    file: "server/domain/pagination.ts",
     tests: [pages],
     mutants: [
       {

@@ -150,7 +150,7 @@ export const outbox: readonly MutantGroup[] = [
         replace: 'if (event.delivery === "exhausted" && resumes !== null)',
       },
       {
-        rule: "A receiver that is gone is told from one that was asked five times.",
+        rule: "A receiver that is gone is distinguished from one that was asked five times.",
         find: "attempts.length < limits.delivery_attempts",
         replace: "attempts.length <= limits.delivery_attempts",
         tests: [deliver],
@@ -248,7 +248,7 @@ export const outbox: readonly MutantGroup[] = [
         replace: "",
       },
       {
-        rule: "A delivery that takes too long is told as that.",
+        rule: "A delivery that takes too long is reported as that.",
         find: "const reason = timeout.aborted",
         replace: "const reason = !timeout.aborted",
         tests: [deliver],

@@ -76,7 +76,7 @@ export const payments: readonly MutantGroup[] = [
         only: "another wallet's hash",
       },
       {
-        rule: "A payment that was recorded before is told as already reconciled.",
+        rule: "A payment that was recorded before is reported as already reconciled.",
         find: "ledger.already.push(receipt)",
         replace: "ledger.applied.push(receipt)",
         only: "a log that is used twice",

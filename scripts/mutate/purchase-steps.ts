@@ -221,7 +221,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         tests: ["test/server/operations/offer-bounds.test.ts"],
       },
       {
-        rule: "A bound that the contract holds is told as one, when it changed on the way.",
+        rule: "A bound that the contract holds is reported as one, when it changed on the way.",
         find: "if (met === undefined) return null;",
         replace: "if (met !== undefined) return null;",
         tests: [
@@ -237,7 +237,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         tests: [deadlines],
       },
       {
-        rule: "An offer that reverted after its deadline is told as late.",
+        rule: "An offer that reverted after its deadline is reported as late.",
         find: 'name === "DeadlinePassed" && args["deadline"] === String(offer_deadline)',
         replace: 'name === "DeadlinePassed" && args["deadline"] === null',
         tests: [deadlines],

@@ -203,7 +203,7 @@ export const refunds: readonly MutantGroup[] = [
         tests: ["test/server/http/several-keys.test.ts"],
       },
       {
-        rule: "A collection that was mined and reverted for another reason is told as reverted.",
+        rule: "A collection that was mined and reverted for another reason is reported as reverted.",
         find: "mined && !saysFunding(revert)",
         replace: "mined && revert.name === null",
         tests: [collected],
@@ -244,13 +244,13 @@ export const refunds: readonly MutantGroup[] = [
         replace: "return cap;",
       },
       {
-        rule: "A refund that the rest of the cap does not cover is told as that.",
+        rule: "A refund that the rest of the cap does not cover is reported as that.",
         find: 'if (revert.name === "FundingInsufficient" || remaining < award)',
         replace: "if (remaining < 0n)",
         tests: [collected, attacks],
       },
       {
-        rule: "A refund that the allowance does not cover is told as that.",
+        rule: "A refund that the allowance does not cover is reported as that.",
         find: "if (allowance < award)",
         replace: "if (allowance < 0n)",
         tests: [collected, errors],
@@ -271,13 +271,13 @@ export const refunds: readonly MutantGroup[] = [
         replace: "remaining <= award",
       },
       {
-        rule: "A refund that the merchant's balance does not cover is told as that.",
+        rule: "A refund that the merchant's balance does not cover is reported as that.",
         find: "if (balance < award)",
         replace: "if (balance < 0n)",
         tests: [collected, attacks],
       },
       {
-        rule: "A refund after the funding has ended is told as that.",
+        rule: "A refund after the funding has ended is reported as that.",
         find: 'if (revert.name === "DeadlinePassed") {',
         replace: 'if (revert.name === "") {',
       },
@@ -344,7 +344,7 @@ export const refunds: readonly MutantGroup[] = [
         replace: 'under the decision hash ${decisionHash}`,\n    remedy: "Wait",',
       },
       {
-        rule: "A relayed call that was not sent is told apart from a transaction that reverted.",
+        rule: "A relayed call that was not sent is distinguished from a transaction that reverted.",
         find: 'operation.status === "reverted" ?',
         replace: 'operation.status === "failed" ?',
       },

@@ -133,7 +133,7 @@ export const relayer: readonly MutantGroup[] = [
     tests: [attempts, "test/relayer/recovery/abandon.test.ts"],
     mutants: [
       {
-        rule: "What an earlier attempt cost is told with the operation.",
+        rule: "What an earlier attempt cost is reported with the operation.",
         find: "toRelayOperation(current, await context.journal.superseded(current))",
         replace: "toRelayOperation(current, [])",
       },
@@ -218,12 +218,12 @@ export const relayer: readonly MutantGroup[] = [
         only: "a confirmation has the time",
       },
       {
-        rule: "A transaction that reverted is told as reverted.",
+        rule: "A transaction that reverted is reported as reverted.",
         find: 'standing(operation).outcome === "reverted" ? "reverted" : "confirmed"',
         replace: '"confirmed"',
       },
       {
-        rule: "The transactions that were not mined are told as replaced.",
+        rule: "The transactions that were not mined are reported as replaced.",
         find: 'transaction.hash !== receipt.transactionHash ? "replaced" : succeeded',
         replace: "succeeded",
         tests: [fault],
@@ -518,7 +518,7 @@ export const relayer: readonly MutantGroup[] = [
     tests: [submit],
     mutants: [
       {
-        rule: "An earlier attempt that took effect after all is the one that is told.",
+        rule: "An earlier attempt that took effect after all is the one that is reported.",
         find: "superseded.find((attempt) => !isOver(attempt)) ?? current",
         replace: "superseded.find(({ attempt }) => attempt < 0) ?? current",
         tests: ["test/relayer/submission/attempts.test.ts"],

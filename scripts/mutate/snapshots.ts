@@ -316,7 +316,7 @@ export const snapshots: readonly MutantGroup[] = [
         replace: "marks.filter(({ number }) => number <= mark.number + 1)",
       },
       {
-        rule: "A snapshot over the control API that there is not is told as that.",
+        rule: "A snapshot over the control API that there is not is reported as that.",
         find: '"not_found",',
         replace: '"state_conflict",',
       },

@@ -106,7 +106,7 @@ export const wallet: readonly MutantGroup[] = [
         tests: [permits],
       },
       {
-        rule: "A permit that has paid already is told as that.",
+        rule: "A permit that has paid already is reported as that.",
         find: "(nonce < next && revert !== null && saysInvalidPermit(revert))",
         replace: "(nonce > next && revert !== null && saysInvalidPermit(revert))",
         tests: [permits],
@@ -118,13 +118,13 @@ export const wallet: readonly MutantGroup[] = [
         tests: [permits],
       },
       {
-        rule: "A permit whose nonce was used is told apart from one of somebody else.",
+        rule: "A permit whose nonce was used is distinguished from one of somebody else.",
         find: "nonce >= next - triedNonces",
         replace: "nonce >= next - 1n",
         tests: [permits],
       },
       {
-        rule: "A permit after the payment deadline is told as late, also when its nonce was used.",
+        rule: "A permit after the payment deadline is reported as late, also when its nonce was used.",
         find: 'revert?.name !== "DeadlinePassed" && isOutdated',
         replace: "isOutdated",
         tests: [permits],
@@ -387,7 +387,7 @@ export const wallet: readonly MutantGroup[] = [
     tests: [offers],
     mutants: [
       {
-        rule: "A payment without any approval is told as that.",
+        rule: "A payment without any approval is reported as that.",
         find: "approved === 0n\n",
         replace: "approved < 0n\n",
       },

@@ -270,7 +270,7 @@ async function checkClaim(
 
 /**
  * A claim without its transaction must be the one that the chain holds. As long as it holds none, an account's signature is enough; a
- * contract's says nothing, because whoever asks may be told yes to anything.
+ * contract's says nothing, because whoever asks may be answered yes to anything.
  */
 async function assertClaimStands(
   claimHash: Hex,

@@ -43,7 +43,7 @@ export async function findOperation(effect: Effect, services: Services): Promise
 }
 
 /**
- * Whether an effect is under way or done: the relayer then goes on with it, whatever would be refused if it began now, and answers
+ * Whether an effect is under way or done: the relayer then continues with it, whatever would be refused if it began now, and answers
  * with its outcome.
  */
 export async function isUnderWay(effect: Effect, services: Services): Promise<boolean> {
@@ -54,7 +54,7 @@ export async function isUnderWay(effect: Effect, services: Services): Promise<bo
 /**
  * Relays an intent and, once its transaction is confirmed, has it bound to what it must be.
  *
- * A transaction that a reorg takes between its confirmation and the binding is not a wrong one: the operation goes on.
+ * A transaction that a reorg takes between its confirmation and the binding is not a wrong one: the operation continues.
  *
  * @throws what {@link relay} throws, and what `bind` throws about a transaction that still stands where it was confirmed.
  */
@@ -78,7 +78,7 @@ export async function relayBound(
 }
 
 /**
- * Relays an intent, or goes on with the operation that it already has.
+ * Relays an intent, or continues with the operation that it already has.
  *
  * @throws Problem gas_budget_exceeded before any effect; transaction_reverted, or the code of what the contract did not allow, when it
  * failed; outcome_unknown when the operation needs attention.
@@ -117,7 +117,7 @@ function throwRefusal(error: unknown): never {
     });
   if (!(error instanceof RelayerError)) throw error;
   if (error.code === "chain_mismatch") throw new ChainMismatchError(error.message, { cause: error });
-  // A fault that the chain refuses leaves the operation where it is: the next request goes on with it.
+  // A fault that the chain refuses leaves the operation where it is: the next request continues with it.
   if (error.code === "rpc_unavailable" || error.code === "rpc_refused" || error.code === "fault_invalid")
     throw new ChainUnavailableError(error.message, { cause: error });
   throw error;

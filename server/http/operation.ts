@@ -58,7 +58,7 @@ export type Outcome =
   | { kind: "kept"; status: number; json: Buffer }
   | {
       kind: "write";
-      /** 202 keeps the key open: the identical request goes on with the effect. */
+      /** 202 keeps the key open: the identical request continues with the effect. */
       status: number;
       /** The event that this write causes, in the same commit. */
       event?: NewEvent;

@@ -6,7 +6,7 @@ export function answerUnchanged(status: number, body: Json): Outcome {
   return { kind: "write", status, write: () => ({ changes: [], body }) };
 }
 
-/** The outcome of an effect that is not confirmed yet: 202, and the identical request goes on with it. */
+/** The outcome of an effect that is not confirmed yet: 202, and the identical request continues with it. */
 export function pendingAnswer(body: Json): Outcome {
   return answerUnchanged(202, body);
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject } from "zod-openapi";
 import type { Operation } from "../http/operation.ts";
-import { pageQuerySchema } from "../schemas/page.ts";
+import { pageQuerySchema } from "../schemas/pagination.ts";
 import { idSchema, programIdSchema } from "../schemas/primitives.ts";
 import { idempotencyKeySchema, webhookHeaders } from "./headers.ts";
 import { requestExamples } from "./request-examples.generated.ts";

@@ -30,7 +30,7 @@ export const activatePurchase = defineOperation({
   summary: "Activate a purchase by the registrar",
   description:
     "The relayer submits the bounded registrar's offer of exactly this purchase. While its transaction is not confirmed the answer is 202; " +
-    "the identical request with the identical key goes on with the same operation.",
+    "the identical request with the identical key continues with the same operation.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: true,

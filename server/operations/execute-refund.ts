@@ -75,7 +75,7 @@ export const executeRefund = defineOperation({
   },
 });
 
-/** A refund's collection, which is made once for its decision; under which refund it is shown is told with it. */
+/** A refund's collection, which is made once for its decision; under which refund it is shown is reported with it. */
 type Collection = Omit<RelayIntent, "subject">;
 
 function collectionOf(

@@ -1,7 +1,7 @@
-import { cutPage, readPage } from "../domain/page.ts";
+import { cutPage, readPage } from "../domain/pagination.ts";
 import { defineOperation } from "../http/operation.ts";
 import { deliveryReceiptSchema } from "../schemas/notification.ts";
-import { pageQuerySchema, pageSchema } from "../schemas/page.ts";
+import { pageQuerySchema, pageSchema } from "../schemas/pagination.ts";
 import { viewReceipt } from "../views/notification.ts";
 
 /** Operation 15: one signed receipt per event. */

@@ -1,5 +1,5 @@
 import { toJson } from "../../protocol/json.ts";
-import { cutPage, readPage } from "../domain/page.ts";
+import { cutPage, readPage } from "../domain/pagination.ts";
 import { defineOperation } from "../http/operation.ts";
 import { listTransactionsQuery, transactionsSchema } from "../schemas/transactions.ts";
 
@@ -23,7 +23,7 @@ export const listTransactions = defineOperation({
     const { relayer } = services;
     const exists = async (id: string) => (await relayer.read(id))?.program === program.id;
     const { after, limit } = await readPage(query, exists);
-    // What the chain did since the last look is told; nothing is sent.
+    // What the chain did since the last look is reported; nothing is sent.
     await relayer.observe();
     const operations = await relayer.list(program.id, {
       limit: limit + 1,

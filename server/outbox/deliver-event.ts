@@ -11,7 +11,7 @@ import { issueReceipt } from "./issue-receipt.ts";
 
 /**
  * Delivers an event to the pinned receiver: up to five attempts, each recorded before it is made, never a sixth. What a crash
- * interrupted goes on with the next attempt.
+ * interrupted continues with the next attempt.
  *
  * @param outside - waits for the receiver and for the next attempt.
  * @returns the notification, delivered or exhausted.

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operationStatuses } from "../../relayer/journal/operation.ts";
 import { gasBudgetSchema, operationSchema } from "./operation.ts";
-import { pageQuerySchema } from "./page.ts";
+import { pageQuerySchema } from "./pagination.ts";
 
 /** Query of operation 16. */
 export const listTransactionsQuery = pageQuerySchema.extend({ status: z.enum(operationStatuses).optional() });

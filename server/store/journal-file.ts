@@ -124,7 +124,7 @@ export interface JournalEnd {
 /**
  * Reads the entries after a number, those that were put aside first.
  *
- * @param end - is told how far the journal itself goes.
+ * @param end - called with how far the journal itself goes.
  * @throws StoreDamagedError, with file and line.
  */
 export async function* readJournal(

@@ -155,7 +155,7 @@ export class JournaledStore implements Store, JournalStore {
   async export(): Promise<StoreImage> {
     await this.#flushing;
     const image = this.#tables.image();
-    // Numbers that were lost stay lost, so that whoever goes on from here counts as this store does.
+    // Numbers that were lost stay lost, so that whoever continues from here counts as this store does.
     return structuredClone({ ...image, counters: { ...image.counters, ...this.#moved() } });
   }
 
@@ -230,7 +230,7 @@ export class JournaledStore implements Store, JournalStore {
     await this.#durability.replace(this.#durable());
   }
 
-  /** Commits go on while the snapshot is written; a fold that fails leaves the journal as whole as it was. */
+  /** Commits continue while the snapshot is written; a fold that fails leaves the journal as whole as it was. */
   async #foldWhenOutgrown(): Promise<void> {
     if (this.#folding !== null || !this.#durability.outgrown()) return;
     const began = await this.#durability.prepareFold().then(

@@ -27,7 +27,7 @@ type RecordLine = [collection: CollectionName, key: string, revision: number, va
 /** The one format that is written and read. */
 const currentFormat = 2;
 
-/** How much is put together before it is written, in characters: a few milliseconds of work, between which commits go on. */
+/** How much is put together before it is written, in characters: a few milliseconds of work, between which commits continue. */
 const portion = 2 ** 18;
 
 /** The contents of a store that nothing was written to. */

@@ -50,7 +50,7 @@ test("travel moves the time of chain and API", async () => {
   expect(await sandbox.clock.now()).toBe(now);
 });
 
-test("mine makes as many blocks as it is told", async () => {
+test("mine makes as many blocks as it is asked for", async () => {
   const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
   expect(await run("mine", "3")).toBe(`The chain is at block ${before + 3n}.\n`);
 });

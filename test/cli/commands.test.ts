@@ -46,7 +46,7 @@ test("every command explains itself with an example that it would accept, and pr
   }
 });
 
-test("resume lets an operation go on that needs a person", async () => {
+test("resume lets an operation continue that needs a person", async () => {
   const storefront = await Storefront.open(sandbox.description);
   const [first, stopped] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   await send(sandbox.description, storefront.credential, first);

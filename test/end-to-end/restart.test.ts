@@ -11,7 +11,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 import { startSandbox } from "./started-sandbox.ts";
 
 test.for(["SIGTERM", "SIGKILL"] as const)(
-  "a purchase that was paid in part goes on after %s and a second start, chain included",
+  "a purchase that was paid in part continues after %s and a second start, chain included",
   { timeout: 60_000 },
   async (signal) => {
     const folder = await temporaryFolder();

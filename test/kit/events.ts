@@ -4,7 +4,7 @@ import { deriveKey } from "../../protocol/key-derivation.ts";
 import { signWebhook, type WebhookHeaders, type WebhookKeys, webhookSecret } from "../../protocol/webhook.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { deliveryReceiptSchema, notificationDeliverySchema } from "../../server/schemas/notification.ts";
-import { pageSchema } from "../../server/schemas/page.ts";
+import { pageSchema } from "../../server/schemas/pagination.ts";
 import type { EventRecord } from "../../server/store/records.ts";
 import { type Answer, problem, type RawRequest, type Schema } from "./answer.ts";
 

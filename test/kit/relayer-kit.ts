@@ -80,16 +80,16 @@ export type RelayerKitOptions = Partial<RelayerPorts> & {
 /** Opens a kit: a chain with an enrolled merchant, and a relayer with a journal on disk. */
 export type OpenRelayerKit = (options?: RelayerKitOptions) => Promise<RelayerKit>;
 
-/** The stages of a file's tests, which share a chain that is as new for each; with a seed, or beside another kit, one has its own. */
+/** Returns what opens the kits of a file's tests. They share a chain that is reset before each; with a seed, or beside another kit, one has its own. */
 export function openRelayerKits(): OpenRelayerKit {
   let free: SharedChain | undefined;
   afterAll(async () => await free?.stop());
   return async (options = {}) => {
     const shared = (options.seed === undefined ? free : undefined) ?? (await prepareChain(options.seed));
     if (shared === free) free = undefined;
-    const { chain, giveBack } = shared.lend();
+    const { chain, release } = shared.lease();
     onTestFinished(async () => {
-      if ((await giveBack()) && options.seed === undefined && free === undefined) free = shared;
+      if ((await release()) && options.seed === undefined && free === undefined) free = shared;
       else await shared.stop();
     });
     const kit = new RelayerKit(chain, options, await temporaryFolder());

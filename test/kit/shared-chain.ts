@@ -10,7 +10,7 @@ interface Moment {
   baseFee: bigint;
 }
 
-/** A chain that is lent to one test after the other and is as new for each of them. */
+/** A chain that is leased to one test after the other and reset before each. */
 export class SharedChain {
   readonly #chain: ChainNode;
   readonly #moment: Moment;
@@ -28,13 +28,13 @@ export class SharedChain {
     return new SharedChain(chain, { id: await client.snapshot(), block, baseFee: baseFeePerGas ?? 0n });
   }
 
-  /** The chain for one test: once it is returned nothing reaches the node from there, so that no test disturbs the next one. */
-  lend(): { chain: ChainNode; giveBack: () => Promise<boolean> } {
+  /** Leases the chain to one test. Once it is released nothing reaches the node from there, so that no test disturbs the next one. */
+  lease(): { chain: ChainNode; release: () => Promise<boolean> } {
     const underWay = new Set<Promise<void>>();
     let over = false;
     const forward: EIP1193RequestFn = this.#chain.request;
     const request: EIP1193RequestFn = async (args) => {
-      if (over) throw new Error("The test is over, and its chain is another one's now.");
+      if (over) throw new Error("The test has ended and released its chain.");
       const { promise: answered, resolve } = Promise.withResolvers<void>();
       underWay.add(answered);
       try {
@@ -46,12 +46,12 @@ export class SharedChain {
     };
     const transport: Transport = (parameters) => ({ ...custom({ request })(parameters), request });
     const client = createChainClient(this.#chain.anvil.url, transport);
-    const giveBack = async () => {
+    const release = async () => {
       over = true;
       await Promise.all(underWay);
       return await this.#rewind();
     };
-    return { chain: { ...this.#chain, client, request }, giveBack };
+    return { chain: { ...this.#chain, client, request }, release };
   }
 
   /** Ends the chain. */

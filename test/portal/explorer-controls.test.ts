@@ -101,7 +101,7 @@ test("the controls resume an operation that needs a person", async () => {
   const page = await kit.open();
   await page.getByRole("link", { name: "1 operation needs a person" }).click();
   await page.getByRole("button", { name: "Resume" }).click();
-  await page.getByRole("main").getByText("The operation goes on.").waitFor();
+  await page.getByRole("main").getByText("The operation continues.").waitFor();
   await page.getByRole("link", { name: "Relayer" }).click();
   await page.getByRole("article", { name: "offer 2" }).getByText("confirmed", { exact: true }).waitFor();
   expect((await session.attempt(attempt)).status).toBe(200);

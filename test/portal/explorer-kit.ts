@@ -38,7 +38,7 @@ export class ExplorerKit implements AsyncDisposable {
     return new ExplorerKit(sandbox, await openBrowser(Object.values(sandbox.description.urls)), fresh);
   }
 
-  /** Makes the sandbox as new. */
+  /** Resets the sandbox. */
   async reset(): Promise<void> {
     await this.#fresh.restore();
   }

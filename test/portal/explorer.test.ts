@@ -172,7 +172,7 @@ test("what cannot be read is said, with a way to try again", async () => {
   expect((await answered).status()).toBe(404);
 });
 
-test("a page whose sandbox is gone says so, and goes on when it is back", async () => {
+test("a page whose sandbox is gone says so, and continues when it is back", async () => {
   const dataDirectory = await temporaryFolder();
   const first = await createSandbox({ dataDirectory });
   const { urls } = first.description;
@@ -214,7 +214,7 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
   kit.sandbox.relayer.fault({ point: "broadcast", action: "hold" });
   const page = await kit.open("", { viewport: { width: 375, height: 740 } });
   for (const [view, heading] of [
-    ["", "What is going on"],
+    ["", "Overview"],
     ["purchases", "Purchases"],
     [`purchases/${purchase.id}`, "Purchase"],
     ["operations", "Relayer"],

@@ -52,7 +52,7 @@ async function accepted(page: Page, action: string): Promise<void> {
 }
 
 describe("with an injected wallet", () => {
-  test("a merchant enrolls and funds, and the program goes on with what was submitted", async () => {
+  test("a merchant enrolls and funds, and the program continues with what was submitted", async () => {
     const merchant = await kit.createMerchant();
     const wallet = walletOf("merchant");
     const page = await openWith(wallet, merchant.wallet_url);

@@ -1,4 +1,4 @@
-/** A process with a sandbox that ends as it is told: by itself in one way or another, or by a signal from outside. */
+/** A process with a sandbox that ends as its arguments say: by itself in one way or another, or by a signal from outside. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 
 const [ending] = process.argv.slice(2);

@@ -94,7 +94,7 @@ test("the transactions tell every hash, the call, the costs, the times and the b
 });
 
 test.each(["offer", "collect_refund"] as const)(
-  "with three confirmations an %s answers 202 until it has them, then what it is, and a reorg after that is told and repaired",
+  "with three confirmations an %s answers 202 until it has them, then what it is, and a reorg after that is reported and repaired",
   async (kind) => {
     // Everything before it is done with one confirmation.
     const folder = await temporaryFolder();
@@ -164,7 +164,7 @@ test("a snapshot holds the faults, their counts and a pause of mining", async ()
   await expectBooksToBalance(description, credential, [first, second]);
 });
 
-test("a person lets an operation go on that foreign use of the signer has stopped", async () => {
+test("a person lets an operation continue that foreign use of the signer has stopped", async () => {
   const sandbox = await open();
   const { description } = sandbox;
   const storefront = await Storefront.open(description);

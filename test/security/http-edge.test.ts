@@ -278,28 +278,31 @@ test("the answer to a request comes before the refusal of what follows it on the
 test.each([
   ["control", "POST /blocks", '{"blocks":1}', "block_number"],
   ["rpc", "POST /", '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}', '"0x7a69"'],
-] as const)("%s tells a client that waits for 100 Continue to go on", async (part, line, body, expected) => {
-  const url = sandbox.description.urls[part];
-  const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  socket.write(
-    [
-      `${line} HTTP/1.1`,
-      `Host: ${new URL(url).host}`,
-      "Content-Type: application/json",
-      `Content-Length: ${body.length}`,
-      "Expect: 100-continue",
-      "Connection: close",
-      "",
-      "",
-    ].join("\r\n"),
-  );
-  const [first] = await once(socket, "data");
-  expect(String(first)).toBe("HTTP/1.1 100 Continue\r\n\r\n");
-  socket.write(body);
-  const answer = parseAnswer(await text(socket));
-  expect(answer.status).toBe(200);
-  expect(answer.text).toContain(expected);
-});
+] as const)(
+  "%s tells a client that waits for 100 Continue to continue",
+  async (part, line, body, expected) => {
+    const url = sandbox.description.urls[part];
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.write(
+      [
+        `${line} HTTP/1.1`,
+        `Host: ${new URL(url).host}`,
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+        "Expect: 100-continue",
+        "Connection: close",
+        "",
+        "",
+      ].join("\r\n"),
+    );
+    const [first] = await once(socket, "data");
+    expect(String(first)).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    socket.write(body);
+    const answer = parseAnswer(await text(socket));
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain(expected);
+  },
+);
 
 test("a port whose host has not started answers 503 as a problem", async () => {
   const listener = await listen({ port: 0, option: "--port", pages: ownPages });

@@ -54,7 +54,7 @@ async function finished(child: ChildProcess) {
 /** What is waited for comes; a busy machine may need longer than the second that vitest gives it. */
 const asLongAsTheTest = { timeout: 60_000 };
 
-describe("a set-up that cannot go on", () => {
+describe("a set-up that cannot continue", () => {
   test("says so when the registry cannot be reached", async () => {
     const { checkout, programs, home } = await bareCheckout();
     const { result } = setUp(checkout, {

@@ -140,7 +140,7 @@ interface Asked {
   body?: string | Buffer;
 }
 
-/** Sends a request with its headers as they are told, and waits for the end of the answer. */
+/** Sends a request with its headers as they are given, and waits for the end of the answer. */
 async function send(base: string, { line = "POST /v1/routing/access", headers = {}, body = "{}" }: Asked) {
   const [method, path = ""] = line.split(" ");
   const told = Object.entries(headers).filter(([, value]) => value !== undefined);

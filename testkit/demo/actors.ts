@@ -8,7 +8,7 @@ import { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { RoutingClient } from "./routing-client.ts";
 
-/** Who takes part in the story; everything comes from what the sandbox publishes. */
+/** The accounts and wallets of the demo; everything comes from what the sandbox publishes. */
 export interface Actors {
   api: RoutingClient;
   chain: ChainClient;

@@ -47,7 +47,7 @@ export async function enrollMerchant(session: Session): Promise<DemoMerchant> {
   return enrolled;
 }
 
-/** One wallet has one enrollment in a program: one of an earlier story is ended first. */
+/** One wallet has one enrollment in a program: one of an earlier run is ended first. */
 async function endEarlierEnrollment(session: Session): Promise<void> {
   const { chain, contracts, program, merchant } = session.actors;
   const { registrar: address } = contracts;

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** Tells the story as it happens: each step with what was sent and what came back. */
+/** Reports each step of the demo: what was sent and what was answered. */
 export interface Narrator {
   chapter(title: string): void;
   step(title: string, sent: string, back: string): void;

@@ -6,7 +6,7 @@ import { capabilitiesSchema } from "../../server/schemas/capabilities.ts";
 import { claimSchema } from "../../server/schemas/claim.ts";
 import { decisionSchema } from "../../server/schemas/decision.ts";
 import { deliveryReceiptSchema, notificationDeliverySchema } from "../../server/schemas/notification.ts";
-import { pageSchema } from "../../server/schemas/page.ts";
+import { pageSchema } from "../../server/schemas/pagination.ts";
 import { activationSchema, purchaseSchema, reconciliationSchema } from "../../server/schemas/purchase.ts";
 import { refundExecutionSchema } from "../../server/schemas/refund.ts";
 import { transactionsSchema } from "../../server/schemas/transactions.ts";

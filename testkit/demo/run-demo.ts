@@ -8,7 +8,7 @@ import { Session } from "./session.ts";
 import { payFromStranger } from "./wrong-wallet.ts";
 
 /**
- * Tells the whole story on a running sandbox, over HTTP and with wallets that sign for themselves: a purchase from
+ * Runs the whole demo on a running sandbox, over HTTP and with wallets that sign for themselves: a purchase from
  * enrollment to refund, a second one by the direct route, and a third whose payment comes from the wrong wallet.
  *
  * @example await runDemo(sandbox.description, terminalNarrator(console.log))

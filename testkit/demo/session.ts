@@ -7,7 +7,7 @@ import type { Actors } from "./actors.ts";
 import type { Narrator } from "./narrator.ts";
 import { type RoutingAnswer, RoutingError } from "./routing-client.ts";
 
-/** One program operation of the story. */
+/** One API operation of the demo. */
 export interface Step<T extends z.ZodType> {
   title: string;
   method: "GET" | "POST";

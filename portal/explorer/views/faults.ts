@@ -85,7 +85,7 @@ export function relayerFaults(scene: Scene): TemplateResult {
         </p>
         ${
           chosen === "crash"
-            ? html`<p class="notice warn">A crash ends the sandbox's process, as kill -9 does. Start it again to go on.</p>`
+            ? html`<p class="notice warn">A crash ends the sandbox's process, as kill -9 does. Start it again to continue.</p>`
             : nothing
         }`,
     })}

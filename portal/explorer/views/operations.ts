@@ -45,7 +45,7 @@ export const operations = defineView<ViewPage<RelayOperationView>>({
 export function operationCard(operation: RelayOperationView, scene: Scene): TemplateResult {
   const { id, kind, status, status_reason, error, purchase_id, transactions, from, nonce } = operation;
   const resume = () =>
-    scene.act("The operation goes on.", async () => await ask("POST", `/operations/${id}/resume`));
+    scene.act("The operation continues.", async () => await ask("POST", `/operations/${id}/resume`));
   return html`<article class="panel" aria-label=${`${words(kind)} ${operation.sequence}`}>
     <p class="row">
       <strong>${words(kind)}</strong> ${badge(status)}

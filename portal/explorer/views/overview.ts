@@ -24,7 +24,7 @@ interface Glance {
 /** How many of each the first view shows. */
 const few = 5;
 
-/** What is going on, at one glance. */
+/** The state of the sandbox at one glance. */
 export const overview = defineView<Glance>({
   title: () => "Overview",
   topics: ["purchases", "blocks", "operations", "faults", "refusals"],
@@ -37,7 +37,7 @@ export const overview = defineView<Glance>({
     return { purchases, blocks, refusals };
   },
   draw: ({ purchases, blocks, refusals }, { overview: now, measure }) => html`
-    <h1 tabindex="-1">What is going on</h1>
+    <h1 tabindex="-1">Overview</h1>
     ${attention(now, refusals.data[0])}
     <div class="columns">
       <section class="stack" aria-labelledby="newest">

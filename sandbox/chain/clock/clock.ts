@@ -43,7 +43,7 @@ export interface SandboxClock {
 /**
  * Gives a chain its clock and pins it: in mode `deterministic` the time is that of the latest block and each block is one second
  * later; in mode `live` it is the wall clock plus what travel added. A live chain whose latest block lies ahead of the wall clock
- * (it travelled in an earlier run) goes on from that block.
+ * (it travelled in an earlier run) continues from that block.
  *
  * @example
  * const clock = await createClock(client, "deterministic");

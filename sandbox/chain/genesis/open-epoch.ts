@@ -39,7 +39,7 @@ export async function openEpoch(
   if (parentHash !== genesis.block.hash) {
     throw new GenesisError(
       "mismatch",
-      "The chain went on before its epoch began; start with --fresh to begin anew.",
+      "The chain continued before its epoch began; start with --fresh to begin anew.",
     );
   }
   const { block: _, ...contracts } = genesis;

@@ -28,7 +28,7 @@ export interface ChainOptions extends EpochOptions {
   readonly fresh?: boolean;
   /** The programs of a fresh chain; those of the genesis if not given. */
   readonly programs?: readonly NamedProgram[];
-  /** The chain to go on with instead of a fresh one. */
+  /** The chain to continue with instead of a fresh one. */
   readonly saved?: SavedChain;
   /** Ends the start early. */
   readonly signal?: AbortSignal;
@@ -53,7 +53,7 @@ export interface ChainNode extends AsyncDisposable {
   readonly clock: SandboxClock;
   readonly deployment: DeploymentRecord;
   readonly accounts: Accounts;
-  /** Whether the chain goes on where an earlier run stopped. */
+  /** Whether the chain continues where an earlier run stopped. */
   readonly resumed: boolean;
   /**
    * Ends the chain; when it is kept, it is on disk afterwards.
@@ -63,7 +63,7 @@ export interface ChainNode extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What is told about a chain beside its state; on disk the amounts are decimal strings. */
+/** What a chain's description holds beside its state; on disk the amounts are decimal strings. */
 export const chainRecord = z.object({ deployment, accounts });
 
 /** What {@link chainRecord} describes. */

@@ -158,7 +158,7 @@ export class RequestAnswerer {
     const timer = setTimeout(expire, Math.max(until - performance.now(), 0));
     const ran = this.#running.runExclusive(async () => {
       if (performance.now() >= until) return failure(call.id, timeLimit);
-      // Anvil goes on with a call whose caller is gone: whoever comes next waits for its answer.
+      // Anvil continues with a call whose caller is gone: whoever comes next waits for its answer.
       const answer = await this.#gate.runShared(nameCall(call.method), ask);
       return explainGas(answer);
     });

@@ -13,7 +13,7 @@ import { connectNode } from "./sources.ts";
 /** How often a client of the stream is told that the sandbox is still there, in milliseconds. */
 export const heartbeatMs = 15_000;
 
-/** What shows a person what is going on: routes for the control host, and the stream of changes. */
+/** The explorer: routes for the control host, and the stream of changes. */
 export interface Explorer {
   routes: Router;
   /** Ends the streams, so that nothing waits for them. */

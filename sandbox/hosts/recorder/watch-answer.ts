@@ -10,7 +10,7 @@ export interface Exchange {
  * Waits for an answer, and holds it until what is done about it has ended, so that nothing that the client does next
  * comes in between.
  *
- * @param about - is told null when the connection broke off before there was an answer.
+ * @param about - called with null when the connection broke off before there was an answer.
  */
 export function watchAnswer(
   response: ServerResponse,

@@ -5,7 +5,7 @@ import { Problem } from "../../../server/errors/problem.ts";
 import type { Answer } from "../../../server/http/answer.ts";
 import type { RefusalForm } from "../../../server/http/refusal-form.ts";
 
-/** How long a client may go on sending after its refusal, in milliseconds: closing at once could lose the answer. */
+/** How long a client may continue sending after its refusal, in milliseconds: closing at once could lose the answer. */
 const lingerMs = 500;
 
 /** A problem without a type of its own (RFC 9457, 4.2.1): for hosts that have no catalogue of codes. */

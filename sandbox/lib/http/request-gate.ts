@@ -52,7 +52,7 @@ export class RequestGate implements Gate {
   }
 
   /**
-   * Runs work while nothing else runs. What is under way is waited for first; what comes meanwhile goes on, until only that is left,
+   * Runs work while nothing else runs. What is under way is waited for first; what comes meanwhile continues, until only that is left,
    * which is short: then it waits for a moment.
    *
    * @throws SandboxError snapshot_timeout when something under way does not end in time; the work is not run then.

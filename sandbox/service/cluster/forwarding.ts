@@ -14,7 +14,7 @@ const passedOn = ["Content-Type", "Idempotent-Replayed", "Retry-After", "WWW-Aut
 
 /**
  * Hands a request to the process that leads, and waits for one where none answers: requests with an effect carry an idempotency key, so
- * that the next to lead goes on with what the last one began.
+ * that the next to lead continues with what the last one began.
  */
 export function forwardingTo(
   member: Pick<ClusterMember, "leads">,

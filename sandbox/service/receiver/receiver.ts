@@ -7,7 +7,7 @@ import { type Arrival, webhookHeadersOf } from "./arrival.ts";
 import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fault.ts";
 import { ReceiverTap } from "./receiver-tap.ts";
 
-/** How long {@link SandboxReceiver.next} waits unless it is told, in milliseconds. */
+/** How long {@link SandboxReceiver.next} waits by default, in milliseconds. */
 const nextTimeoutMs = 5_000;
 
 /** How many arrivals are kept. */

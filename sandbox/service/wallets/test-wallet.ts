@@ -207,7 +207,7 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Stops a program, or lets it go on, as its admin.
+   * Stops a program, or lets it continue, as its admin.
    *
    * @example await wallets.deployer.setPaused("prg_demo", true)
    */

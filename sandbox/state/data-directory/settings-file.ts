@@ -7,7 +7,7 @@ import { replaceFile, syncDirectory } from "../../../server/replace-file.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { defaultPrograms, programSchema } from "../../options/programs.ts";
 
-/** What a sandbox was made with; it cannot go on with anything else. */
+/** What a sandbox was made with; it cannot continue with anything else. */
 export const keptSettings = z.object({
   version: z.literal(1),
   seed: z.string(),
@@ -20,7 +20,7 @@ export const keptSettings = z.object({
 /** What {@link keptSettings} describes. */
 export type KeptSettings = z.infer<typeof keptSettings>;
 
-/** There from a directory's first start until that has succeeded: what a start leaves that fails or is killed is nothing to go on with. */
+/** There from a directory's first start until that has succeeded: what a start leaves that fails or is killed is nothing to continue with. */
 const unfinishedFile = "unfinished";
 
 /**
@@ -62,7 +62,7 @@ export async function keepSettings(directory: string, wanted: KeptSettings, fres
   if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))
     throw new SandboxError(
       "data_directory_mismatch",
-      `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}; name none of them to go on with it, or start with --fresh to begin anew.`,
+      `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}; name none of them to continue with it, or start with --fresh to begin anew.`,
     );
   if (kept !== null) return;
   const unfinished = join(directory, unfinishedFile);

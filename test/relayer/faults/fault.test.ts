@@ -28,7 +28,7 @@ test("a lost answer to the broadcast is not taken for a failure", async () => {
   await kit.expectExactlyOnce(await kit.relayer.advance(waiting.operation_id));
 });
 
-test.each(rpcPoints)("a refusal at %s is told in the operation, which then goes on", async (point) => {
+test.each(rpcPoints)("a refusal at %s is reported in the operation, which then continues", async (point) => {
   const kit = await openStage();
   kit.relayer.fault({ point, action: "rpc_error", count: 2 });
   const intent = await kit.offer("refused");
@@ -49,7 +49,7 @@ test.each(rpcPoints)("a refusal at %s is told in the operation, which then goes 
 });
 
 test.each(faultPoints.slice(1))(
-  "held at %s, an operation waits and goes on when it is looked at",
+  "held at %s, an operation waits and continues when it is looked at",
   async (point) => {
     const kit = await openStage();
     kit.relayer.fault({ point, action: "hold" });
@@ -155,7 +155,7 @@ test("a transaction that is sent twice is mined once", async () => {
   await kit.expectExactlyOnce(await kit.relayer.submit(await kit.offer("duplicate")));
 });
 
-test("a signer that cannot pay keeps its nonce and goes on when it can", async () => {
+test("a signer that cannot pay keeps its nonce and continues when it can", async () => {
   const kit = await openStage();
   const { address } = kit.registrar;
   const balance = await kit.client.getBalance({ address });
@@ -182,7 +182,7 @@ test("a signer that cannot pay keeps its nonce and goes on when it can", async (
 });
 
 describe("foreign use of the signer", () => {
-  test("before a nonce is claimed needs a person, who can let it go on", async () => {
+  test("before a nonce is claimed needs a person, who can let it continue", async () => {
     const kit = await openStage();
     const first = await kit.relayer.submit(await kit.offer("ours"));
     kit.relayer.fault({ point: "nonce", action: "foreign_nonce" });
@@ -221,7 +221,7 @@ describe("foreign use of the signer", () => {
     expect(mined).toHaveLength(1);
     expect(mined).not.toContain(taken.hash);
 
-    // The nonce that was lost is behind the chain's, so others go on.
+    // The nonce that was lost is behind the chain's, so others continue.
     expect(await kit.relayer.submit(await kit.offer("next"))).toMatchObject({
       status: "confirmed",
       nonce: 1,
@@ -376,7 +376,7 @@ test("a fault acts on what it matches, as often as it says, and can be put back 
   expect(kit.relayer.faults()[0]).toMatchObject({ point: "broadcast", hits: 1, remaining: 1, match });
 });
 
-test("a fault that is told is a copy: what its reader changes acts on nothing", async () => {
+test("a fault that is reported is a copy: what its reader changes acts on nothing", async () => {
   const kit = await openStage();
   const match = { subject_id: "pur_other" };
   const told = kit.relayer.fault({ point: "broadcast", action: "drop", match });

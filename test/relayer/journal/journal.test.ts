@@ -26,7 +26,7 @@ test("operations are listed by sequence whatever their status became when", asyn
   expect(await journal.list("prg_other", { limit: 10 })).toEqual([]);
 });
 
-test("a page goes on after an operation that has left the list meanwhile", async () => {
+test("a page continues after an operation that has left the list meanwhile", async () => {
   const journal = relayerJournal(openEphemeralStore());
   for (const sequence of [1, 2, 3]) await journal.write({ operation: record(sequence, "broadcast") });
   const [first] = await journal.list(program, { limit: 1, status: "broadcast" });
@@ -118,7 +118,7 @@ test("a journal that has grown long is folded, and a kill at any time afterwards
   let longest = 0;
   for (let sequence = 1; sequence <= 200; sequence += 1) {
     await journal.write({ operation: record(sequence, "signed", { nonce: sequence - 1 }) });
-    // Commits go on while the journal is folded, and no copy of a folder that changes is one moment of it.
+    // Commits continue while the journal is folded, and no copy of a folder that changes is one moment of it.
     await vi.waitUntil(() => !existsSync(join(folder, "store.journal.folding")), {
       interval: 1,
       timeout: 60_000,

@@ -44,7 +44,7 @@ test("who only observes sees a reorg and sends nothing", async () => {
   await expect.poll(() => kit.mined()).toEqual([confirmed.hash]);
 });
 
-test("what a reorg has mined again in another block is told with that block", async () => {
+test("what a reorg has mined again in another block is reported with that block", async () => {
   const kit = await openStage({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   const sent = await kit.relayer.submit(await kit.offer("moved"));
@@ -159,7 +159,7 @@ test("a head is followed in the order of nonces: a fault that holds one operatio
   await kit.expectBooksToBalance();
 });
 
-test("a held operation goes on with the next head, one without a nonce waits for whoever wants it", async () => {
+test("a held operation continues with the next head, one without a nonce waits for whoever wants it", async () => {
   const kit = await openStage();
   kit.relayer.fault({ point: "after_signed", action: "hold" });
   const held = await kit.relayer.submit(await kit.offer("held"));
@@ -202,7 +202,7 @@ test("faults that are put back pause mining again, and clearing them ends the pa
   expect(await kit.client.getAutomine()).toBe(true);
 });
 
-test("what a request has sent again for the sake of a later one is told with its new block and cost", async () => {
+test("what a request has sent again for the sake of a later one is reported with its new block and cost", async () => {
   const kit = await openStage();
   const confirmed = [];
   for (const name of ["a", "b", "c"]) confirmed.push(await kit.relayer.submit(await kit.offer(name)));

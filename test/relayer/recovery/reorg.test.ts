@@ -99,7 +99,7 @@ test.each(["after_broadcast", "after_mined", "after_confirmed"] as const)(
   },
 );
 
-test("a transaction that a reorg makes revert is told as reverted, with its cost", async () => {
+test("a transaction that a reorg makes revert is reported as reverted, with its cost", async () => {
   const kit = await openStage();
   const bounds = { maxPurchase: 50_000_000n, openBudget: 50_000_000n };
   const confirmed = await kit.relayer.submit(await kit.offer("large", 100_000_000n));
@@ -216,7 +216,7 @@ test("what is settled keeps its own words while the node is away", async () => {
     expect(await relayer.advance(operation.operation_id)).toEqual(operation);
 });
 
-test("a node that is away is told in the operation, and before any effect it is an error", async () => {
+test("a node that is away is reported in the operation, and before any effect it is an error", async () => {
   let away: string | null = null;
   const kit = await openStage({ receiptTimeoutMs: 50 });
   const forward: EIP1193RequestFn = kit.client.request;

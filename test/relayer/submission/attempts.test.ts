@@ -67,7 +67,7 @@ describe("a refund whose transaction reverted", () => {
     await kit.expectBooksToBalance();
   });
 
-  test("can revert again, and each attempt is told and paid", async () => {
+  test("can revert again, and each attempt is reported and paid", async () => {
     const kit = await openStage();
     const { intent } = await kit.revertedRefund("twice");
     await kit.fund(enough);

@@ -226,7 +226,7 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     expect(await kit.events.refusedDelivery(null)).toMatchObject({ code: "outbox_empty" });
   });
 
-  test("and a snapshot that is taken meanwhile goes on with the next attempt", async () => {
+  test("and a snapshot that is taken meanwhile continues with the next attempt", async () => {
     const { kit, receiver, arrived } = await openSilent();
     await kit.events.write();
     const delivery = kit.post(kit.path("/notifications"), {}, { "Idempotency-Key": "delivery-1" });
@@ -358,7 +358,7 @@ describe("a snapshot that cannot begin in time is refused and says what it waite
 describe("the gate itself", () => {
   const milliseconds = { timeoutMs: 1_000, closedMs: 200 };
 
-  test("lets what comes go on while something long is waited for, and closes when that has ended", async () => {
+  test("lets what comes continue while something long is waited for, and closes when that has ended", async () => {
     const gate = new RequestGate(milliseconds);
     const long = Promise.withResolvers<void>();
     const order: string[] = [];

@@ -49,7 +49,7 @@ test("a program has the same keys whichever others there are, and the same chain
   expect(await again.fingerprint()).toEqual(await alone.fingerprint());
 });
 
-test("a data directory goes on with its programs, seed and mode, and refuses others", async () => {
+test("a data directory continues with its programs, seed and mode, and refuses others", async () => {
   const dataDirectory = await temporaryFolder();
   const made = await createSandbox({ dataDirectory, seed: "kept", programs });
   const before = await made.fingerprint();

@@ -182,7 +182,7 @@ test("a start whose Anvil does not answer a question fails before its time is ov
   expect(await findProcess(pid)).toBeUndefined();
 });
 
-test("a kept chain whose start fails goes on with the next one", async () => {
+test("a kept chain whose start fails continues with the next one", async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
   const first = await open({ dataDirectory });
   await first.wallets.stranger.faucet(5n);
@@ -198,7 +198,7 @@ test("a kept chain whose start fails goes on with the next one", async () => {
   expect(await again.fingerprint()).toEqual(before);
 });
 
-test("a start whose Anvil goes on in time succeeds", async () => {
+test("a start whose Anvil continues in time succeeds", async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
   const stopped = stopAnvilOf(dataDirectory);
   const starting = open({ dataDirectory });

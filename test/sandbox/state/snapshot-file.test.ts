@@ -14,11 +14,11 @@ import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../../testkit/demo/narrator.ts";
 import { activate, createPurchase } from "../../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../../testkit/demo/session.ts";
-import { goOn } from "../../go-on.ts";
+import { continueSandbox } from "../../continue-sandbox.ts";
 import { programFile } from "../../program-file.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
-const loader = programFile("load-and-go-on");
+const loader = programFile("load-and-continue");
 
 let sandbox: Sandbox;
 
@@ -48,7 +48,7 @@ async function save(): Promise<string> {
   return file;
 }
 
-test("another process with another home and folder goes on from a saved sandbox as the sandbox itself does", {
+test("another process with another home and folder continues from a saved sandbox as the sandbox itself does", {
   timeout: 60_000,
 }, async () => {
   const start = await sandbox.snapshot();
@@ -63,7 +63,7 @@ test("another process with another home and folder goes on from a saved sandbox 
   const elsewhere = JSON.parse(stdout);
   expect(elsewhere).toMatchObject({ seed: "saved", faults: sandbox.relayer.faults(), loaded: saved });
   expect(elsewhere.budget).toEqual(await sandbox.relayer.budget("prg_books"));
-  await goOn(sandbox);
+  await continueSandbox(sandbox);
   expect(elsewhere.end).toEqual(await sandbox.fingerprint());
   await start.restore();
 });

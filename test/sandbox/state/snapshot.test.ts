@@ -237,7 +237,7 @@ test("a snapshot from before a newer restore is refused", async () => {
   expect(await sandbox.clock.now()).toBeGreaterThan(0);
 });
 
-test("a snapshot whose block a reorg took away is refused, and the chain goes on as it was", async () => {
+test("a snapshot whose block a reorg took away is refused, and the chain continues as it was", async () => {
   const { client } = sandbox.chain;
   const first = await sandbox.snapshot();
   await client.mine({ blocks: 3 });
@@ -285,14 +285,14 @@ test("a restore gives the client the credential that it had, so that what follow
   const path = { program: "prg_demo" };
   await read();
   const mark = await sandbox.snapshot();
-  const goOn = async () => {
+  const continueOnce = async () => {
     await read();
     await sandbox.wallets.buyer.faucet(1n);
     return await sandbox.fingerprint();
   };
-  const first = await goOn();
+  const first = await continueOnce();
   await mark.restore();
-  expect(await goOn()).toEqual(first);
+  expect(await continueOnce()).toEqual(first);
 });
 
 test("what the client sends while a restore takes its credential away is answered as if it were sent afterwards", async () => {

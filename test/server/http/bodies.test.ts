@@ -105,7 +105,7 @@ describe("32 KiB", () => {
     expect(answer).toContain("Connection: close");
   });
 
-  test("a client that goes on sending for long gets its answer too", async () => {
+  test("a client that continues sending for long gets its answer too", async () => {
     const chunk = `8000\r\n${"x".repeat(0x8000)}\r\n`;
     const answer = await overSocket([
       head(["Transfer-Encoding: chunked"]),

@@ -421,7 +421,7 @@ describe("the form of a field", () => {
     ]);
   });
 
-  test.each(["", "0x".repeat(30)])("a text %j in place of a list is told once", async (text) => {
+  test.each(["", "0x".repeat(30)])("a text %j in place of a list is reported once", async (text) => {
     const answer = await send("reconcilePurchase", { transaction_hashes: text });
     expect(problem(answer).errors).toEqual([
       { pointer: "/transaction_hashes", code: "invalid_type", detail: expect.stringContaining("array") },

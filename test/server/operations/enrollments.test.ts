@@ -272,7 +272,7 @@ describe("the enrollment of a merchant", () => {
     });
   });
 
-  test("that was revoked after it was confirmed is told as revoked, not as done already", async () => {
+  test("that was revoked after it was confirmed is reported as revoked, not as done already", async () => {
     const at = await revoke();
     expect(await kit.action("merchant", merchant.id, "enroll")).toMatchObject({
       allowed: false,

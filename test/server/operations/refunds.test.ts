@@ -505,7 +505,7 @@ describe("the validity of the funding", () => {
     expect(done.status, done.text).toBe(201);
   });
 
-  test("that ends while the collection is on its way is told with the revert, and nothing is sent again", async () => {
+  test("that ends while the collection is on its way is reported with the revert, and nothing is sent again", async () => {
     const until = await validUntil();
     const approved = await approvedUntil(until);
     const late = await kit.behind(

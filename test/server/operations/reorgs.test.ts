@@ -220,7 +220,7 @@ describe.each(["offer", "collect_refund"] as const)("after a reorg in which the 
 describe.each(["offer", "collect_refund"] as const)(
   "after a reorg in which the first attempt of the %s takes effect",
   (kind) => {
-    test("its transaction is told, not the one of the attempt after it, and nothing is left to repeat", async () => {
+    test("its transaction is reported, not the one of the attempt after it, and nothing is left to repeat", async () => {
       const effect = await prepare[kind]();
       const { client } = kit.sandbox.chain;
       const reverted = await kit.behind(
@@ -311,7 +311,7 @@ describe("a registration that a reorg removes", () => {
     expect(await read({ purchase })).toMatchObject({ status: "active", route: "merchant_direct" });
   });
 
-  test("is told as it was once the same transaction is mined again", async () => {
+  test("is reported as it was once the same transaction is mined again", async () => {
     const purchase = (await kit.createPurchase(merchant)).id;
     const hash = await register(purchase);
     const raw = await bytesOf(hash);
@@ -379,7 +379,7 @@ describe("a reconciled payment that a reorg removes", () => {
     return refused.binding?.checks.find(({ name }) => name === "unused");
   }
 
-  test("is told as taken back, with its number in the event", async () => {
+  test("is reported as taken back, with its number in the event", async () => {
     const { purchase, first } = await paid();
     await kit.reorg(1);
     const taken = await kit.reconcile(purchase);
@@ -437,7 +437,7 @@ test("a claimed purchase whose offer a reorg undid is claimed again once the off
   });
 });
 
-test("a refund whose transaction comes back after a reorg while it is asked for is told as it was, with one event", async () => {
+test("a refund whose transaction comes back after a reorg while it is asked for is reported as it was, with one event", async () => {
   const effect = await prepare.collect_refund();
   const done = await effect.ask("first-key");
   expect(done.status, done.text).toBe(201);

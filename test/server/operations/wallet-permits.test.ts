@@ -329,7 +329,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     await permitted(await signed());
   });
 
-  test("when its nonce was used and the payment deadline has passed, which is told first", async () => {
+  test("when its nonce was used and the payment deadline has passed, which is reported first", async () => {
     const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n });
     const beside = await kit.activePurchase(merchant);
@@ -345,7 +345,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     expect(await refused({ signature })).toMatchObject({ status: 422, code: "signer_mismatch" });
   });
 
-  test("when it was used and the token is paused, which is told", async () => {
+  test("when it was used and the token is paused, which is reported", async () => {
     const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n });
     await buyer.pay(await kit.activePurchase(merchant), { permit: true, amount: 1n });

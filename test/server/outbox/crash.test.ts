@@ -92,7 +92,7 @@ test("a notification has five attempts in all, wherever its process is killed", 
   // The second attempt is recorded, and the process dies before it is sent: it counts all the same.
   await sandbox.dieDuring("before_delivery", async () => await deliver("delivery-1"));
   expect(receiver.received).toHaveLength(1);
-  // The third attempt is answered, and the process dies before it can write that down. Another call went on with it.
+  // The third attempt is answered, and the process dies before it can write that down. Another call continued with it.
   await sandbox.dieDuring("after_delivery", async () => await deliver("delivery-2"));
   expect(receiver.received).toHaveLength(2);
 

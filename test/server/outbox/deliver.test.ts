@@ -261,7 +261,7 @@ describe("a receiver that fails", () => {
       (status) => [status, "the answer is a redirect, which is not followed"] as const,
     ),
     ...[400, 401, 404, 500].map((status) => [status, null] as const),
-  ])("with %i has not taken the event, and a redirect is told as one", async (status, error) => {
+  ])("with %i has not taken the event, and a redirect is reported as one", async (status, error) => {
     const event = await kit.events.write();
     kit.sandbox.receiver.failNext(1, { status });
     const { notification } = await kit.events.deliver(event);

@@ -108,7 +108,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(await store.list("events", { program: key })).toHaveLength(3);
   });
 
-  test("a commit that loses to another one reads what it has lost to as soon as it is told", async () => {
+  test("a commit that loses to another one reads what it has lost to as soon as it is refused", async () => {
     const key = fresh();
     await store.commit([], () => [budget("insert", key, "0")]);
     const tries = Array.from({ length: 10 }, async (_, index) => {
@@ -191,7 +191,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(await keys({ program, delivery: "exhausted" })).toEqual([5]);
   });
 
-  test("orders find their ends and go on from a number, and follow what changes", async () => {
+  test("orders find their ends and continue from a number, and follow what changes", async () => {
     const program = fresh();
     for (const sequence of [3, 1, 2])
       await store.commit([], () => [operation(program, sequence, "accepted", null)]);

@@ -31,7 +31,7 @@ import { holdDisk, listingOf, tearWrites, watchNames } from "./held-disk.ts";
 
 const refusal = { name: "StoreUnavailableError" };
 
-test("a journal is folded while commits go on without a pause, and nothing of them is lost", async () => {
+test("a journal is folded while commits continue without a pause, and nothing of them is lost", async () => {
   const folder = await temporaryFolder();
   const foldAbove = 100_000;
   const store = await openDirectoryStore(folder, foldAbove);
@@ -61,7 +61,7 @@ test("a journal is folded while commits go on without a pause, and nothing of th
   expect((await stat(join(folder, "store.journal"))).size).toBe(0);
 });
 
-test("a snapshot that cannot be written leaves the journal as it is, and commits go on", async () => {
+test("a snapshot that cannot be written leaves the journal as it is, and commits continue", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder, 2_000);
   const obstacle = join(folder, "store.json.next");
@@ -190,7 +190,7 @@ test("the content of a snapshot is on disk before it takes the name of the one t
   await store.close();
 });
 
-test("the names of the files that a sandbox goes on with are on disk once it has started, and that its start has succeeded", async () => {
+test("the names of the files that a sandbox continues with are on disk once it has started, and that its start has succeeded", async () => {
   const dataDirectory = await temporaryFolder();
   using names = await watchNames(dataDirectory);
   await using _sandbox = await createSandbox({ dataDirectory });

@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)(inPostgres, () => {
     expect(schemas.map(({ nspname }) => nspname)).toEqual(expect.arrayContaining(names));
   });
 
-  test("while the database is away writes and reads are refused, and afterwards they go on", async () => {
+  test("while the database is away writes and reads are refused, and afterwards they continue", async () => {
     const store = await open("away");
     await put(store, "0x01", "before");
     await server.stop();

@@ -182,7 +182,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     expect(await send(member.description, credential, request)).toEqual({ ...answer, replayed: true });
   });
 
-  test("without its database it answers 503, and goes on when the database is back", {
+  test("without its database it answers 503, and continues when the database is back", {
     timeout: 30_000,
   }, async () => {
     const request = creation();

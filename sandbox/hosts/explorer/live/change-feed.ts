@@ -10,7 +10,7 @@ export interface NumberedChange extends ExplorerChange {
 const kept = 256;
 /** How many purchases one change names at most. */
 export const namedPurchases = 50;
-/** What happens within so many milliseconds is told as one change. */
+/** What happens within so many milliseconds is reported as one change. */
 export const windowMs = 40;
 
 /**

@@ -30,7 +30,7 @@ export interface Watcher {
 }
 
 /**
- * Returns a store whose commits are told once they are durable.
+ * Returns a store whose commits are reported once they are durable.
  *
  * @example const watched = watchStore(store, { committed: (topic) => feed.note(topic), replaced: () => feed.note("everything") })
  */

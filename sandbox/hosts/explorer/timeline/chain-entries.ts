@@ -64,7 +64,7 @@ const eventNames = Object.keys(purchaseEvents).filter(
 const approval = parseAbiItem(
   "event Approval(address indexed owner, address indexed spender, uint256 value)",
 );
-/** How many approvals of the buyer are told at most, the newest ones. */
+/** How many approvals of the buyer are reported at most, the newest ones. */
 const mostApprovals = 20;
 
 /** What the chain holds of a purchase: the registrar's events about it, and what its buyer approved since it was created. */

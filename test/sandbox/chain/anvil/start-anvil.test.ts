@@ -102,7 +102,7 @@ describe("an Anvil in memory", () => {
 });
 
 describe("an Anvil with a state file", () => {
-  test("goes on after a stop with equal blocks, receipts and traces", async () => {
+  test("continues after a stop with equal blocks, receipts and traces", async () => {
     const stateFile = join(await temporaryFolder(), "state.json");
     const { anvil, client } = await start({ stateFile });
     const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
@@ -172,7 +172,7 @@ describe("an Anvil with a state file", () => {
     expect(await again.client.getBalance({ address: block.miner, blockNumber: 300n })).toBe(0n);
   });
 
-  test("is saved when its parent is killed, and goes on from there", async () => {
+  test("is saved when its parent is killed, and continues from there", async () => {
     const [folder, home] = [await temporaryFolder(), await temporaryFolder()];
     const { parent, pid, hash } = await startInOtherProcess(folder, home);
     await kill(parent, "SIGKILL");

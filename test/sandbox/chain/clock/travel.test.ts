@@ -110,7 +110,7 @@ test("an offer that nobody paid in time is expired for API and chain alike, and 
   expect(await steps.readPurchase(later, purchase)).toMatchObject({ expired: true });
 });
 
-test("a paused program takes no offer until its admin lets it go on, and a wallet can be given test money", async () => {
+test("a paused program takes no offer until its admin lets it continue, and a wallet can be given test money", async () => {
   const { deployer, stranger } = sandbox.wallets;
   const session = await Session.open(await castActors(sandbox.description), silentNarrator);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");

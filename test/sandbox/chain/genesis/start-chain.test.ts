@@ -67,7 +67,7 @@ describe("a fresh chain", () => {
 });
 
 describe("a kept chain", () => {
-  test("goes on in its epoch, with its blocks and its time", async () => {
+  test("continues in its epoch, with its blocks and its time", async () => {
     const folder = join(await temporaryFolder(), "chain");
     const first = await start({ folder });
     await first.clock.travel(EIGHT_DAYS);
@@ -82,7 +82,7 @@ describe("a kept chain", () => {
     expect(await second.clock.now()).toBe(Number(block.timestamp) + 1);
   });
 
-  test("goes on exactly as one that never stopped", async () => {
+  test("continues exactly as one that never stopped", async () => {
     const folder = join(await temporaryFolder(), "chain");
     await (await start({ folder })).stop();
     const [stopped, unstopped] = [await start({ folder }), await start()];

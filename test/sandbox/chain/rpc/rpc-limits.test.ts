@@ -298,7 +298,7 @@ test("a call of the sandbox's own contracts is traced within the gas of a trace"
   expect(result).not.toHaveProperty("error");
 });
 
-describe("a value that would end Anvil is refused, and the chain goes on", () => {
+describe("a value that would end Anvil is refused, and the chain continues", () => {
   const tooMuch = [`0x1${"0".repeat(16)}`, "18446744073709551616", `0X${"f".repeat(64)}`];
   const account = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
   const blobs = { from: account, to: empty, maxFeePerBlobGas: "0x1" };
@@ -427,7 +427,7 @@ describe("a transaction may use the gas of a block", () => {
     await expectAlive();
   });
 
-  test("an endless one is mined when that is used up, and the chain goes on", async () => {
+  test("an endless one is mined when that is used up, and the chain continues", async () => {
     const from = sandbox.wallets.buyer.address;
     const { gasLimit } = await sandbox.chain.client.getBlock();
     const { result } = await call("eth_sendTransactionSync", [

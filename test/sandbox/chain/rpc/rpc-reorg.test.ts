@@ -145,7 +145,7 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     await expectWhole(sandbox);
   });
 
-  test("by the relayer's fault, whose request is answered 503 and goes on when it is repeated", async () => {
+  test("by the relayer's fault, whose request is answered 503 and continues when it is repeated", async () => {
     await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
     const { control } = sandbox.description.urls;
     const set = await fetch(`${control}/faults`, {

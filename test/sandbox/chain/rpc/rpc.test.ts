@@ -241,7 +241,7 @@ describe("what is refused", () => {
     expect(await blockNumber()).toBe(before);
   });
 
-  test("such a call over a WebSocket, which goes on", async () => {
+  test("such a call over a WebSocket, which continues", async () => {
     const socket = openSocket();
     await once(socket, "open");
     const told = async (method: string) => {

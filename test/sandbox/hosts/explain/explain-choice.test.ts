@@ -40,7 +40,7 @@ async function createInOrder(order: readonly ("open" | "late")[]) {
 describe.each([[["open", "late"]], [["late", "open"]]] as const)(
   "of two purchases that were made in the order %s",
   (order) => {
-    test("an approval that is too late for one is told as accepted for the other", async () => {
+    test("an approval that is too late for one is reported as accepted for the other", async () => {
       const { open, late, payDeadline } = await createInOrder(order);
       await stage.sandbox.clock.travelTo(payDeadline + 10);
       const explanation = await explain(await stage.succeed("other_buyer", stage.approve(usdc)));
@@ -56,7 +56,7 @@ describe.each([[["open", "late"]], [["late", "open"]]] as const)(
       });
     });
 
-    test("an approval of another spender is told for the one that it is not too late for", async () => {
+    test("an approval of another spender is reported for the one that it is not too late for", async () => {
       const { open, late, payDeadline } = await createInOrder(order);
       await stage.sandbox.clock.travelTo(payDeadline + 10);
       const spender = stage.address("stranger");
@@ -74,7 +74,7 @@ describe.each([[["open", "late"]], [["late", "open"]]] as const)(
   },
 );
 
-test("an approval is told for the newest purchase that was there when it was mined", async () => {
+test("an approval is reported for the newest purchase that was there when it was mined", async () => {
   const create = async () => await stage.createPurchase({ buyer: stage.address("other_buyer") });
   const [older, newer] = [await create(), await create()];
   const hash = await stage.succeed("other_buyer", stage.approve(usdc));
@@ -91,7 +91,7 @@ test("an approval is told for the newest purchase that was there when it was min
   });
 });
 
-test("a transaction that was mined before what it is to serve was there is told as that", async () => {
+test("a transaction that was mined before what it is to serve was there is reported as that", async () => {
   const hash = await stage.succeed("other_buyer", stage.approve(usdc));
   const mined = await stage.sandbox.clock.now();
   await stage.sandbox.clock.travel(60);
@@ -104,7 +104,7 @@ test("a transaction that was mined before what it is to serve was there is told 
 });
 
 test.each([100n, 200n])(
-  "of two merchants of a wallet, the approval of a cap of %i is told for the one with that cap",
+  "of two merchants of a wallet, the approval of a cap of %i is reported for the one with that cap",
   async (cap) => {
     const merchants = [
       await stage.createMerchant("other_merchant", 100n),
@@ -121,7 +121,7 @@ test.each([100n, 200n])(
   },
 );
 
-describe("an approval of the wrong spender is told as what its sender can approve:", () => {
+describe("an approval of the wrong spender is reported as what its sender can approve:", () => {
   test("the funding source by a buyer is a payment approval", async () => {
     const spender = stage.contracts.funding_source;
     const explanation = await explain(await stage.succeed("buyer", stage.approve(usdc, spender)));
@@ -142,7 +142,7 @@ describe("an approval of the wrong spender is told as what its sender can approv
   });
 });
 
-test("an approval by a merchant that is a buyer too is told as what its spender is for", async () => {
+test("an approval by a merchant that is a buyer too is reported as what its spender is for", async () => {
   const merchant = await stage.createMerchant("other_buyer", usdc);
   const { id } = await stage.createPurchase({ buyer: stage.address("other_buyer") });
   const told = async (spender: Hex) =>
@@ -171,7 +171,7 @@ test("an approval by a merchant that is a buyer too is told as what its spender 
   });
 });
 
-test("a call that is no step is told for the purchase that it names, also when it reverts", async () => {
+test("a call that is no step is reported for the purchase that it names, also when it reverts", async () => {
   const { registrar } = stage.contracts;
   for (const { id, commitment } of [stage.purchase, stage.second]) {
     const refund = collectRefundCall(registrar, commitment.hash, 1n, commitment.hash);
@@ -196,7 +196,7 @@ describe("a batch", () => {
     ["first", "second"],
     ["second", "first"],
   ] as const)(
-    "of the %s and the %s purchase is told as the payment of both, in its own order",
+    "of the %s and the %s purchase is reported as the payment of both, in its own order",
     async (...order) => {
       const [one, other] = order.map((name) => (name === "first" ? stage.purchase : stage.second));
       if (one === undefined || other === undefined) throw new Error("A batch of two.");
@@ -244,14 +244,14 @@ describe("a transaction whose own call says nothing", () => {
   }
 
   test.each(["buyer", "stranger"] as const)(
-    "is told for the purchase that its logs name, before any other of its sender, who is the %s",
+    "is reported for the purchase that its logs name, before any other of its sender, who is the %s",
     async (sender) => {
       for (const purchase of [stage.purchase, stage.second, stage.foreign])
         expect(await emit(purchase, sender)).toMatchObject({ step: "payment", subject: purchase.id });
     },
   );
 
-  test("is told for its sender's newest purchase when its logs name none", async () => {
+  test("is reported for its sender's newest purchase when its logs name none", async () => {
     const create = async () => await stage.createPurchase({ buyer: stage.address("other_buyer") });
     await create();
     const newest = await create();
@@ -259,7 +259,7 @@ describe("a transaction whose own call says nothing", () => {
     expect(await explain(hash)).toMatchObject({ step: "payment", subject: newest.id });
   });
 
-  test("is told for the first call that it makes", async () => {
+  test("is reported for the first call that it makes", async () => {
     const wallet = await stage.deploy("ContractWallet");
     const calls = [stage.approve(usdc), stage.pay(stage.second)].map(({ to, data }) => ({
       target: to,

@@ -26,7 +26,7 @@ async function explain(hash: Hex) {
   return explanationSchema.parse(await response.json());
 }
 
-test("an honest payment would be accepted, and is told as what it is", async () => {
+test("an honest payment would be accepted, and is reported as what it is", async () => {
   const explanation = await explain(await stage.succeed("buyer", stage.pay(stage.purchase)));
   const { id } = stage.purchase;
   expect(explanation).toMatchObject({
@@ -42,7 +42,7 @@ test("an honest payment would be accepted, and is told as what it is", async () 
   expect(explanation.trace?.calls.at(-1)?.call).toMatch(/^(transferFrom|balanceOf)\(/);
 });
 
-test("a payment under a permit is told as the payment that it is, with the permit's approval", async () => {
+test("a payment under a permit is reported as the payment that it is, with the permit's approval", async () => {
   const explanation = await explain(await stage.succeed("buyer", stage.payWithPermit(stage.purchase)));
   const { id } = stage.purchase;
   const told = { accepted: true, step: "payment", subject: id, cause: `It is accepted as payment of ${id}.` };
@@ -55,7 +55,7 @@ test("a payment under a permit is told as the payment that it is, with the permi
   ]);
 });
 
-test("a permit that the token refuses is told with the token's own reason", async () => {
+test("a permit that the token refuses is reported with the token's own reason", async () => {
   await stage.succeed("buyer", stage.approve(0n));
   const permit = stage.permit(stage.purchase, 1n);
   const explanation = await explain(
@@ -128,7 +128,7 @@ test("calldata that differs is laid beside the expected one, the differing bytes
   expect(Math.min(...(differing[0]?.differing ?? []))).toBeGreaterThanOrEqual(12);
 });
 
-test("bytes that say the same in another way are told from a wrong argument", async () => {
+test("bytes that say the same in another way are distinguished from a wrong argument", async () => {
   const { to, data } = stage.approve(25n * usdc);
   const explanation = await explain(await stage.succeed("buyer", { to, data: `${data}00` }));
   expect(explanation.cause).toBe(

@@ -59,7 +59,7 @@ export class RelayOperations {
     }
   }
 
-  /** A simulation that reverts, once a person lets an operation go on that waited. */
+  /** A simulation that reverts, once a person lets an operation continue that waited. */
   async #failed(): Promise<void> {
     for (const change of [this.#pause, this.#silence]) {
       await this.#offer({ point: "nonce", action: "foreign_nonce" });

@@ -1,4 +1,4 @@
-/** A process of its own: tells the whole story on a fresh sandbox with the given seed and prints the fingerprint. */
+/** A process of its own: runs the demo on a fresh sandbox with the given seed and prints the fingerprint. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { silentNarrator } from "../../testkit/demo/narrator.ts";
 import { runDemo } from "../../testkit/demo/run-demo.ts";

@@ -5,8 +5,8 @@ import { silentNarrator } from "../testkit/demo/narrator.ts";
 import * as steps from "../testkit/demo/purchase-steps.ts";
 import { Session } from "../testkit/demo/session.ts";
 
-/** Goes on with a sandbox in a way that shows what it was left with: faults, failures of deliveries, keys, time, ids. */
-export async function goOn(sandbox: Sandbox): Promise<void> {
+/** Continues with a sandbox in a way that shows what it was left with: faults, failures of deliveries, keys, time, ids. */
+export async function continueSandbox(sandbox: Sandbox): Promise<void> {
   await sandbox.clock.travel({ days: 1 });
   const session = await Session.open(await castActors(sandbox.description), silentNarrator);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "next", "30000000");

@@ -1,6 +1,6 @@
-/** A process of its own: loads a saved sandbox, goes on with it, and prints what it was and what it came to. */
+/** A process of its own: loads a saved sandbox, continues with it, and prints what it was and what it came to. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { goOn } from "../go-on.ts";
+import { continueSandbox } from "../continue-sandbox.ts";
 
 const [from = ""] = process.argv.slice(2);
 await using sandbox = await createSandbox({ from });
@@ -8,5 +8,5 @@ const { seed } = sandbox.description;
 const faults = sandbox.relayer.faults();
 const budget = await sandbox.relayer.budget("prg_books");
 const loaded = await sandbox.fingerprint();
-await goOn(sandbox);
+await continueSandbox(sandbox);
 console.log(JSON.stringify({ seed, faults, budget, loaded, end: await sandbox.fingerprint() }));
