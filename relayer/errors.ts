@@ -62,7 +62,7 @@ export class RpcRefusedError extends RelayerError<"rpc_refused"> {
   }
 }
 
-/** The node serves another chain, or another life of the same chain, than the operation was accepted for. */
+/** The node serves another chain, or another epoch of the same chain, than the operation was accepted for. */
 export class ChainMismatchError extends RelayerError<"chain_mismatch"> {
   readonly expectedEpoch: Hex;
   readonly actualEpoch: Hex;

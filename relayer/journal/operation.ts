@@ -3,7 +3,7 @@ import { deriveId } from "../../protocol/id.ts";
 import type { Json } from "../../protocol/json.ts";
 import type { OperationKind } from "./operation-kind.ts";
 
-/** How far an operation is, in the order of its life. */
+/** The statuses of an operation, in order. */
 export const operationStatuses = [
   "accepted",
   "signed",
@@ -136,7 +136,7 @@ export interface RelayOperation {
 
 /** One attempt of an operation as the journal keeps it: JSON, with what recovery needs and the API does not show. */
 export interface RelayOperationRecord extends Omit<RelayOperation, "hashes"> {
-  /** The life of the chain that it was accepted for. */
+  /** The chain epoch that it was accepted for. */
   epoch: Hex;
   business_key: Hex;
   transactions: SignedTransaction[];
@@ -147,7 +147,7 @@ export interface RelayOperationRecord extends Omit<RelayOperation, "hashes"> {
 }
 
 /**
- * The id of an operation: equal for every request that means the same effect on the same life of the chain.
+ * The id of an operation: equal for every request that means the same effect in the same chain epoch.
  *
  * @example operationId(epoch, { program: "prg_demo", kind: "offer", businessKey: commitmentHash }) // "op_…"
  */
@@ -159,7 +159,7 @@ export function operationId(
 }
 
 /** The signed transaction that stands for an operation. */
-export function standing(operation: RelayOperationRecord): SignedTransaction {
+export function currentTransaction(operation: RelayOperationRecord): SignedTransaction {
   const transaction = operation.transactions.find(({ hash }) => hash === operation.hash);
   if (!transaction) throw new Error(`${operation.operation_id} has no signed transaction.`);
   return transaction;
@@ -240,7 +240,7 @@ export function attemptKey({ operation_id, attempt, superseded }: AttemptName): 
 export function isOver(superseded: RelayOperationRecord): boolean {
   const { status } = superseded;
   if (status === "reverted" || status === "needs_attention") return true;
-  return status === "confirmed" && standing(superseded).purpose === "cancel";
+  return status === "confirmed" && currentTransaction(superseded).purpose === "cancel";
 }
 
 /**

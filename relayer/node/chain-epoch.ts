@@ -3,7 +3,7 @@ import type { RelayerContext } from "../context.ts";
 import { ChainMismatchError, RelayerError, RpcUnavailableError } from "../errors.ts";
 import type { RelayOperationRecord } from "../journal/operation.ts";
 
-/** Which chain the node serves now, and which life of it. */
+/** Reads which chain the node serves now, and in which epoch. */
 export async function readIdentity(context: RelayerContext): Promise<{ chainId: number; epoch: Hex }> {
   try {
     return await context.chain.identity();
@@ -13,7 +13,7 @@ export async function readIdentity(context: RelayerContext): Promise<{ chainId: 
 }
 
 /**
- * Makes sure that the node is in the life of the chain that the operation was accepted for: on another one its bytes
+ * Makes sure that the node is in the chain epoch that the operation was accepted for: on another one its bytes
  * may not be sent, and missing receipts mean nothing.
  *
  * @throws ChainMismatchError

@@ -6,7 +6,7 @@ import { readIdentity } from "../node/chain-epoch.ts";
 import { readHeadBlock } from "../node/node.ts";
 import { readShown } from "../submission/attempts.ts";
 import { driveAlone, type WaitMode } from "../submission/drive.ts";
-import { displaced, stands } from "./displaced.ts";
+import { findReorged, isOnChain } from "./find-reorged.ts";
 
 /** Looks at everything that a new head may have changed, and sends again what the node lacks. */
 export function follow(context: RelayerContext): Promise<void> {
@@ -18,7 +18,7 @@ export function follow(context: RelayerContext): Promise<void> {
       if (current === undefined) continue;
       // The request may have begun the next attempt meanwhile.
       for (const one of [...(await context.journal.superseded(current)), current])
-        if (!(isSettled(one) && (await stands(context, one)))) await driveAlone(context, one, "never");
+        if (!(isSettled(one) && (await isOnChain(context, one)))) await driveAlone(context, one, "never");
     }
     return "seen";
   });
@@ -47,7 +47,7 @@ export async function readNow(
 /** Whether the block is still there; a node that does not answer says no. */
 async function standsNow(context: RelayerContext, operation: RelayOperation): Promise<boolean> {
   try {
-    return await stands(context, operation);
+    return await isOnChain(context, operation);
   } catch (error) {
     if (error instanceof RelayerError) return false;
     throw error;
@@ -55,7 +55,7 @@ async function standsNow(context: RelayerContext, operation: RelayOperation): Pr
 }
 
 /**
- * One look at a time, in the order of nonces. A node that does not answer, or is in another life of the chain, leaves everything as
+ * One look at a time, in the order of nonces. A node that does not answer, or serves a different chain epoch, leaves everything as
  * the journal has it.
  */
 function lookAtHead(
@@ -87,7 +87,7 @@ async function affected(context: RelayerContext, epoch: Hex, fork: number): Prom
     (operation) =>
       operation.epoch === epoch && operation.nonce !== null && operation.status !== "needs_attention",
   );
-  const all = [...waiting, ...(await displaced(context, epoch, fork))];
+  const all = [...waiting, ...(await findReorged(context, epoch, fork))];
   const found = new Map(all.map((attempt) => [attemptKey(attempt), attempt]));
   return [...found.values()].sort((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
 }

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { z } from "zod";
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError } from "../errors.ts";
-import { type RelayOperationRecord, standing } from "../journal/operation.ts";
+import { currentTransaction, type RelayOperationRecord } from "../journal/operation.ts";
 import { ask, type Node, readNonce, sendRaw } from "../node/node.ts";
 
 const poolSchema = z.object({
@@ -32,7 +32,7 @@ export function freeStranded(
     if (waiting[0]?.nonce !== next) return false;
     await ask(node, "anvil_removePoolTransactions", [from], z.unknown());
     // One that was mined in this moment is refused, which is as good.
-    for (const { raw } of waiting.map(standing))
+    for (const { raw } of waiting.map(currentTransaction))
       await sendRaw(node, raw).catch((error: unknown) => {
         if (!(error instanceof RpcRefusedError)) throw error;
       });

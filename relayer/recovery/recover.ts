@@ -3,7 +3,7 @@ import { attemptKey, type RelayOperationRecord } from "../journal/operation.ts";
 import { readIdentity } from "../node/chain-epoch.ts";
 import { readHeadBlock } from "../node/node.ts";
 import { driveAlone } from "../submission/drive.ts";
-import { displaced } from "./displaced.ts";
+import { findReorged } from "./find-reorged.ts";
 
 /**
  * Takes up what an earlier process left: first every claimed nonce in order, from receipts to rebroadcast, then what was
@@ -14,7 +14,7 @@ export async function recover(context: RelayerContext): Promise<void> {
   const unsettled = (await context.journal.unsettled()).filter((operation) => operation.epoch === epoch);
   // Settled operations can be among these: their blocks may have left the chain while nobody looked.
   const head = await readHeadBlock(context.node);
-  const elsewhere = await displaced(context, epoch, await context.trail.fork(context.node, head));
+  const elsewhere = await findReorged(context, epoch, await context.trail.fork(context.node, head));
 
   const found = new Map([...unsettled, ...elsewhere].map((attempt) => [attemptKey(attempt), attempt]));
   const inOrder = [...found.values()].sort(byNonce);

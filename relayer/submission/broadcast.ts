@@ -1,16 +1,19 @@
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
-import type { FaultPoint } from "../faults/fault.ts";
 import { reach } from "../faults/fault-point.ts";
 import { nodeOf } from "../faults/faulty-node.ts";
-import { type RelayOperationRecord, type SignedTransaction, standing } from "../journal/operation.ts";
+import {
+  currentTransaction,
+  type RelayOperationRecord,
+  type SignedTransaction,
+} from "../journal/operation.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { Turn } from "../keyed-mutex.ts";
 import { knowsTransaction, sendRaw } from "../node/node.ts";
-import { bump } from "./bump.ts";
+import { bumpAt } from "./bump.ts";
 import { note } from "./note-failure.ts";
 
-/** Sends the operation's signed bytes to a node that was just seen to be in its life of the chain; W3: the outcome. */
+/** Sends the operation's signed bytes to a node that was just seen to be in its chain epoch; W3: the outcome. */
 export async function broadcast(
   context: RelayerContext,
   operation: RelayOperationRecord,
@@ -29,7 +32,7 @@ async function send(
   // Read before it is sent: afterwards the time depends on whether the block is already made.
   const broadcastAt = await timestamp(context);
   const endTurn = await turn;
-  const sending = sendTransaction(context, operation, standing(operation));
+  const sending = sendTransaction(context, operation, currentTransaction(operation));
   // The next nonce may follow; it need not wait for the node's answer to this one.
   endTurn();
   const failure = await sending;
@@ -74,14 +77,4 @@ export async function sendTransaction(
     const known = await knowsTransaction(node, transaction.hash).catch(() => false);
     return known ? null : error;
   }
-}
-
-async function bumpAt(
-  context: RelayerContext,
-  point: FaultPoint,
-  operation: RelayOperationRecord,
-): Promise<RelayOperationRecord> {
-  // A higher fee would bring back the call of an attempt that is superseded.
-  if (operation.superseded) return operation;
-  return context.faults.take(point, "replace", operation) ? bump(context, operation) : operation;
 }

@@ -1,19 +1,32 @@
 import type { RelayerContext } from "../context.ts";
+import type { FaultPoint } from "../faults/fault.ts";
 import { reach } from "../faults/fault-point.ts";
 import { available, reservationOf, writeWithBudget } from "../journal/budget.ts";
-import { type RelayOperationRecord, standing, type TransactionPurpose } from "../journal/operation.ts";
+import {
+  currentTransaction,
+  type RelayOperationRecord,
+  type TransactionPurpose,
+} from "../journal/operation.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { accountOf, signTransaction } from "./sign.ts";
+
+/** Raises the fee at a point where the fault `replace` is set; nothing else raises it. */
+export async function bumpAt(
+  context: RelayerContext,
+  point: FaultPoint,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
+  // A higher fee would bring back the call of an attempt that is superseded.
+  if (operation.superseded) return operation;
+  return context.faults.take(point, "replace", operation) ? bump(context, operation) : operation;
+}
 
 /**
  * W2 again: the same call with the same nonce and higher fees, so that at most one of the two is mined.
  *
  * The operation stays as it is when the budget does not cover the higher fees.
  */
-export async function bump(
-  context: RelayerContext,
-  operation: RelayOperationRecord,
-): Promise<RelayOperationRecord> {
+async function bump(context: RelayerContext, operation: RelayOperationRecord): Promise<RelayOperationRecord> {
   const bumped = await replace(context, operation, "bump", operation);
   const more = BigInt(bumped.reserved_wei) - BigInt(operation.reserved_wei);
   return writeWithBudget(context, operation, operation.program, (budget) =>
@@ -29,7 +42,7 @@ export async function cancel(
   context: RelayerContext,
   superseded: RelayOperationRecord,
 ): Promise<RelayOperationRecord> {
-  if (standing(superseded).purpose === "cancel") return superseded;
+  if (currentTransaction(superseded).purpose === "cancel") return superseded;
   const nothing = { to: superseded.from, calldata: "0x", gas_limit: transferGas } as const;
   const cancelled = await replace(context, superseded, "cancel", nothing);
   const signed = await writeWithBudget(context, superseded, superseded.program, () => ({

@@ -1,16 +1,22 @@
 import type { RelayerContext } from "../context.ts";
 import { OperationUnknownError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
 import { HeldError, reach } from "../faults/fault-point.ts";
-import { type AttemptName, attemptKey, type RelayOperationRecord, standing } from "../journal/operation.ts";
+import {
+  type AttemptName,
+  attemptKey,
+  currentTransaction,
+  type RelayOperationRecord,
+} from "../journal/operation.ts";
 import { atOneTime, timestamp } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { knowsTransaction, readNonce } from "../node/node.ts";
 import { freeStranded } from "../recovery/free-stranded.ts";
+import { undoSettlement } from "../recovery/undo-settlement.ts";
 import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
 import { cancel } from "./bump.ts";
 import { awaitReceipt, findReceipt, type Sighting, sight } from "./find-receipt.ts";
 import { note } from "./note-failure.ts";
-import { confirm, settle, takeBack } from "./settle.ts";
+import { confirm, settle } from "./settle.ts";
 import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
 
@@ -38,9 +44,9 @@ export function driveAlone(
  *
  * A node that refuses or does not answer leaves the operation where it is, with the reason in it.
  *
- * @param checked - the chain id, when the caller has just seen that the node is in the operation's life of the chain; before
+ * @param checked - the chain id, when the caller has just seen that the node is in the operation's chain epoch; before
  * anything is sent it is looked at again.
- * @throws ChainMismatchError when the node is in another life of the chain.
+ * @throws ChainMismatchError when the node serves a different chain epoch.
  */
 export async function drive(
   context: RelayerContext,
@@ -98,7 +104,7 @@ async function look(
   if (receipt)
     return { operation: await confirm(context, await settle(context, operation, receipt)), waiting: false };
 
-  const unmined = operation.block_hash === null ? operation : await takeBack(context, operation);
+  const unmined = operation.block_hash === null ? operation : await undoSettlement(context, operation);
   const sighting = await sight(context, unmined);
   if (sighting !== "waiting")
     return { operation: await conclude(context, unmined, sighting), waiting: false };
@@ -116,7 +122,7 @@ async function continueClaimed(
 
   const unmined = looked.superseded ? await cancel(context, looked) : looked;
   const unblocked = await sendPredecessors(context, unmined);
-  if (!(await knowsTransaction(context.node, standing(unmined).hash))) {
+  if (!(await knowsTransaction(context.node, currentTransaction(unmined).hash))) {
     await requireEpoch(context, unmined);
     return finish(context, await broadcast(context, unmined), waitMode);
   }
@@ -176,7 +182,7 @@ async function sendPredecessors(context: RelayerContext, operation: RelayOperati
       sent = true;
       continue;
     }
-    const transaction = standing(other);
+    const transaction = currentTransaction(other);
     if (await knowsTransaction(context.node, transaction.hash)) continue;
     sent = (await sendTransaction(context, other, transaction)) === null || sent;
   }

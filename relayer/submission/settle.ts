@@ -3,8 +3,12 @@ import { toTimestamp } from "../../protocol/time.ts";
 import type { RelayerContext } from "../context.ts";
 import { reach } from "../faults/fault-point.ts";
 import { nodeOf } from "../faults/faulty-node.ts";
-import { reservationOf, writeWithBudget } from "../journal/budget.ts";
-import { type RelayOperationError, type RelayOperationRecord, standing } from "../journal/operation.ts";
+import { writeWithBudget } from "../journal/budget.ts";
+import {
+  currentTransaction,
+  type RelayOperationError,
+  type RelayOperationRecord,
+} from "../journal/operation.ts";
 import { decodeRevert } from "../node/decode-revert.ts";
 import { type Receipt, readBlockTime, readHead, readReceipt, traceRevert } from "../node/node.ts";
 
@@ -65,36 +69,13 @@ export async function confirm(
   await reach(context, "before_confirmed", operation);
   const confirmed: RelayOperationRecord = {
     ...operation,
-    status: standing(operation).outcome === "reverted" ? "reverted" : "confirmed",
+    status: currentTransaction(operation).outcome === "reverted" ? "reverted" : "confirmed",
     confirmations,
     confirmed_at: confirmedAt,
   };
   await context.journal.write({ operation: confirmed });
   await reach(context, "after_confirmed", confirmed);
   return confirmed;
-}
-
-/** The settlement reversed: the block that had the transaction has left the chain. */
-export function takeBack(
-  context: RelayerContext,
-  operation: RelayOperationRecord,
-): Promise<RelayOperationRecord> {
-  return writeWithBudget(context, operation, operation.program, () => ({
-    ...operation,
-    status: "broadcast",
-    status_reason: "reorged",
-    error: null,
-    transactions: operation.transactions.map((transaction) => ({ ...transaction, outcome: "broadcast" })),
-    gas_used: null,
-    cost_wei: null,
-    reserved_wei: reservationOf(BigInt(operation.gas_limit), BigInt(operation.max_fee_per_gas)).toString(),
-    block_number: null,
-    block_hash: null,
-    confirmations: 0,
-    reorg_count: operation.reorg_count + 1,
-    mined_at: null,
-    confirmed_at: null,
-  }));
 }
 
 // The receipt that was just read is the first confirmation. Further ones count only if it still stands in its block.

@@ -1,5 +1,11 @@
 import type { ClosingStack } from "../lib/closing-stack.ts";
-import { anyPage, localPagesWrite, ownPages, type PagePolicy, walletPages } from "../lib/http/callers.ts";
+import {
+  anyPage,
+  localPagesWrite,
+  ownPages,
+  type PagePolicy,
+  walletPages,
+} from "../lib/http/host-and-origin.ts";
 import { type Listener, listen } from "../lib/http/listen.ts";
 import type { SandboxSettings } from "../options/options.ts";
 

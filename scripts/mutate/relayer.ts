@@ -183,18 +183,6 @@ export const relayer: readonly MutantGroup[] = [
         tests: [follow],
       },
       {
-        rule: "What a reorg took back reserves its gas again.",
-        find: "reserved_wei: reservationOf(BigInt(operation.gas_limit), BigInt(operation.max_fee_per_gas)).toString()",
-        replace: 'reserved_wei: "0"',
-        tests: [reorg],
-      },
-      {
-        rule: "What a reorg took back has cost nothing.",
-        find: "    cost_wei: null,\n",
-        replace: "",
-        tests: [reorg],
-      },
-      {
         rule: "An operation is confirmed at the last confirmation and not before.",
         find: "if (confirmations < context.confirmations)",
         replace: "if (confirmations < context.confirmations - 1)",
@@ -219,7 +207,7 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A transaction that reverted is reported as reverted.",
-        find: 'standing(operation).outcome === "reverted" ? "reverted" : "confirmed"',
+        find: 'currentTransaction(operation).outcome === "reverted" ? "reverted" : "confirmed"',
         replace: '"confirmed"',
       },
       {
@@ -228,6 +216,22 @@ export const relayer: readonly MutantGroup[] = [
         replace: "succeeded",
         tests: [fault],
         only: "a raised fee",
+      },
+    ],
+  },
+  {
+    file: "relayer/recovery/undo-settlement.ts",
+    tests: [reorg],
+    mutants: [
+      {
+        rule: "What a reorg took back reserves its gas again.",
+        find: "reserved_wei: reservationOf(BigInt(operation.gas_limit), BigInt(operation.max_fee_per_gas)).toString()",
+        replace: 'reserved_wei: "0"',
+      },
+      {
+        rule: "What a reorg took back has cost nothing.",
+        find: "    cost_wei: null,\n",
+        replace: "",
       },
     ],
   },
@@ -370,8 +374,8 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A transaction that the node has forgotten is sent again.",
-        find: "if (!(await knowsTransaction(context.node, standing(unmined).hash)))",
-        replace: "if (standing(unmined).hash.length === 0)",
+        find: "if (!(await knowsTransaction(context.node, currentTransaction(unmined).hash)))",
+        replace: "if (currentTransaction(unmined).hash.length === 0)",
         tests: [fault],
         only: "dropped transaction|forgets",
       },
@@ -428,7 +432,7 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A reorg of what was confirmed is seen with the next head.",
-        find: "...(await displaced(context, epoch, fork))",
+        find: "...(await findReorged(context, epoch, fork))",
         replace: "",
       },
       {

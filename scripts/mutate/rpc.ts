@@ -201,7 +201,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/lib/http/callers.ts",
+    file: "sandbox/lib/http/host-and-origin.ts",
     tests: [listeners],
     mutants: [
       {

@@ -1,9 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SandboxError } from "../sandbox-error.ts";
-import type { PagePolicy } from "./callers.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
 import { Edge, type Host } from "./edge.ts";
+import type { PagePolicy } from "./host-and-origin.ts";
 
 /** A port that listens before it knows what to answer. */
 export interface Listener {

@@ -11,7 +11,7 @@ import { createChainClient } from "../../chain/client/chain-client.ts";
 import { nodeSocket } from "../../chain/client/node-socket.ts";
 import { limitReorgs } from "../../chain/client/reorg-depth.ts";
 import { ClosingStack } from "../../lib/closing-stack.ts";
-import { localPagesWrite } from "../../lib/http/callers.ts";
+import { localPagesWrite } from "../../lib/http/host-and-origin.ts";
 import { listen } from "../../lib/http/listen.ts";
 import { RequestGate } from "../../lib/http/request-gate.ts";
 import { StartDeadline } from "../../options/start-deadline.ts";

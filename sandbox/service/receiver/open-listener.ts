@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { verifySharedSecret } from "../../../protocol/webhook.ts";
-import { ownPages } from "../../lib/http/callers.ts";
+import { ownPages } from "../../lib/http/host-and-origin.ts";
 import { type Listener, listen } from "../../lib/http/listen.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "./arrival.ts";
 import type { DeliveryFaults } from "./delivery-fault.ts";

@@ -172,7 +172,7 @@ test("a held operation continues with the next head, one without a nonce waits f
   expect(await kit.relayer.read(unclaimed.operation_id)).toEqual(unclaimed);
 });
 
-test("a node that is away, or on another life of the chain, leaves the journal as it is", async () => {
+test("a node that is away, or in another chain epoch, leaves the journal as it is", async () => {
   const kit = await openStage();
   const confirmed = await kit.relayer.submit(await kit.offer("left"));
   await kit.reorg(1);

@@ -116,7 +116,7 @@ test("a transaction that a reorg makes revert is reported as reverted, with its 
   await kit.expectBooksToBalance();
 });
 
-test("on another life of the chain nothing is sent and nothing is concluded", async () => {
+test("in another chain epoch nothing is sent and nothing is concluded", async () => {
   const kit = await openStage({ receiptTimeoutMs: 0 });
   const { deployment } = kit.chain;
   await kit.client.setAutomine(false);

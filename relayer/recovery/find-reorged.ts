@@ -11,7 +11,7 @@ const stride = 8;
  *
  * Transactions of one signer are mined in the order of their nonces, so that the way down ends at the first one at or below `fork`.
  */
-export async function displaced(
+export async function findReorged(
   context: RelayerContext,
   epoch: Hex,
   fork: number,
@@ -23,7 +23,7 @@ export async function displaced(
     while (below > 0) {
       const page = await journal.claimedBelow(signer, below, epoch, stride);
       const above = page.filter(({ block_number }) => block_number === null || block_number > fork);
-      for (const operation of above) if (!(await stands(context, operation))) found.push(operation);
+      for (const operation of above) if (!(await isOnChain(context, operation))) found.push(operation);
       below = above.length < page.length ? 0 : (page.at(-1)?.nonce ?? 0);
     }
   }
@@ -31,7 +31,7 @@ export async function displaced(
 }
 
 /** Whether an operation's block is still on the chain. */
-export async function stands(
+export async function isOnChain(
   context: RelayerContext,
   { block_number, block_hash }: Pick<RelayOperationRecord, "block_number" | "block_hash">,
 ): Promise<boolean> {
