@@ -3,6 +3,7 @@ import type { MutantGroup } from "./mutant.ts";
 const errors = "test/server/errors/errors.test.ts";
 const decisions = "test/server/operations/decisions.test.ts";
 const collected = "test/server/operations/refunds.test.ts";
+const moved = "test/server/operations/moved-claims.test.ts";
 const attacks = "test/check-contract/attacks.test.ts";
 
 export const refunds: readonly MutantGroup[] = [
@@ -173,8 +174,20 @@ export const refunds: readonly MutantGroup[] = [
     tests: [errors],
     mutants: [
       {
+        rule: "A refund is collected only while the chain has the claim that was decided.",
+        find: "if (claimHash === null || claimHash === claim.claim_hash) return;",
+        replace: "if (claimHash !== null || claim.claim_hash !== null) return;",
+        tests: [moved],
+      },
+      {
+        rule: "The claim of a refund that was begun is looked at as long as nothing is signed.",
+        find: "if (!underWay || !(await isSigned(collection, services)))",
+        replace: "if (!underWay)",
+        tests: [moved],
+      },
+      {
         rule: "A refund that the funding does not cover is refused before it is relayed.",
-        find: "await assertFunded(collection, { purchase, decision, asOf }, services);",
+        find: "await assertFunded(collection, { purchase, decision, asOf: onChain.asOf }, services);",
         replace: ";",
         tests: [collected, errors],
       },
@@ -192,8 +205,8 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A refund that is under way is resumed, whatever became of its funding.",
-        find: " && !(await isUnderWay(collection, services))",
-        replace: "",
+        find: "if (!underWay) await",
+        replace: "await",
         tests: [collected],
       },
       {
@@ -380,10 +393,16 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "What a reorg moved while it was bound is bound again.",
-        find: "if (now.block_hash === block_hash) throw error;",
-        replace: "if (now.operation_id === operation_id) throw error;",
+        find: "if (now.block_hash === block_hash)",
+        replace: "if (now.operation_id === operation_id)",
         tests: [attacks],
         only: "a reorg between an offer's confirmation and its check",
+      },
+      {
+        rule: "A key whose transaction was mined, and is not the bound one, stays with it.",
+        find: "error instanceof Problem ? error.afterEffect() : error",
+        replace: "error",
+        tests: [moved],
       },
     ],
   },

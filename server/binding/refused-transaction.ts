@@ -4,33 +4,40 @@ import type { Json } from "../../protocol/json.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
 
+/** What was refused, and why. */
+interface Refused {
+  transactionHash: Hex;
+  step: string;
+  report: BindingReport;
+  /** Where the transaction is explained. */
+  explain: string;
+  members?: { [name: string]: Json };
+  headers?: { [name: string]: string };
+  hadEffect?: boolean;
+}
+
 /** A problem about a transaction that a step did not accept, with the report that led to it. */
 export class RefusedTransaction extends Problem {
   readonly transactionHash: Hex;
   readonly step: string;
   readonly report: BindingReport;
+  readonly #refused: Refused;
 
-  constructor(
-    code: ErrorCode,
-    detail: string,
-    refused: {
-      transactionHash: Hex;
-      step: string;
-      report: BindingReport;
-      /** Where the transaction is explained. */
-      explain: string;
-      members?: { [name: string]: Json };
-      headers?: { [name: string]: string };
-    },
-  ) {
-    const { transactionHash, step, report, explain, members, headers = {} } = refused;
+  constructor(code: ErrorCode, detail: string, refused: Refused) {
+    const { transactionHash, step, report, explain, members, headers = {}, hadEffect = false } = refused;
     const binding = { accepted: report.accepted, checks: report.checks.map((check) => ({ ...check })) };
     super(code, detail, {
       members: { transaction_hash: transactionHash, explain, binding, ...members },
       headers,
+      hadEffect,
     });
     this.transactionHash = transactionHash;
     this.step = step;
     this.report = report;
+    this.#refused = refused;
+  }
+
+  override afterEffect(): RefusedTransaction {
+    return new RefusedTransaction(this.code, this.message, { ...this.#refused, hadEffect: true });
   }
 }

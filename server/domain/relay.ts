@@ -51,6 +51,12 @@ export async function isUnderWay(effect: Effect, services: Services): Promise<bo
   return operation !== undefined && operation.status !== "failed" && operation.status !== "reverted";
 }
 
+/** Whether an effect that is under way has its transaction, which will be mined whatever is refused now. */
+export async function isSigned(effect: Effect, services: Services): Promise<boolean> {
+  const nonce = (await findOperation(effect, services))?.nonce ?? null;
+  return nonce !== null;
+}
+
 /**
  * Relays an intent and, once its transaction is confirmed, has it bound to what it must be.
  *
@@ -72,7 +78,7 @@ export async function relayBound(
     } catch (error) {
       const { operation_id, block_hash } = relayed.operation;
       const now = await services.relayer.advance(operation_id).catch(throwRefusal);
-      if (now.block_hash === block_hash) throw error;
+      if (now.block_hash === block_hash) throw error instanceof Problem ? error.afterEffect() : error;
     }
   }
 }

@@ -3,7 +3,7 @@ import { toJson } from "../../protocol/json.ts";
 import type { RelayIntent, RelayOperation } from "../../relayer/relayer.ts";
 import { expectRefund } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
-import type { BlockPoint } from "../chain/chain-reader.ts";
+import type { BlockPoint, ChainPurchase } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { currentRefund } from "../domain/current-state.ts";
@@ -11,7 +11,7 @@ import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { refusalOfFunding, saysFunding } from "../domain/funding.ts";
 import { nextId } from "../domain/next-id.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
-import { isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
+import { isSigned, isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
 import { answerUnchanged, pendingAnswer } from "../http/outcome.ts";
@@ -61,9 +61,9 @@ export const executeRefund = defineOperation({
     if (claim === null || decision === null || decision.id !== body.decision_id)
       throw new Problem("not_found", `There is no decision ${body.decision_id} of ${id}.`);
     const collection = collectionOf(purchase, decision, program, services);
-    const { refunded, asOf } = await readOnChain(purchase, services);
-    if (refunded === 0n && !(await isUnderWay(collection, services)))
-      await assertFunded(collection, { purchase, decision, asOf }, services);
+    const onChain = await readOnChain(purchase, services);
+    if (onChain.refunded === 0n)
+      await assertCollectable(collection, { purchase, claim, decision, onChain }, services);
     const refundId = refund?.id ?? (await nextId("ref", services));
     await beginEffect(id);
     const intent = { ...collection, subject: { type: "refund", id: refundId } } as const;
@@ -92,6 +92,33 @@ function collectionOf(
     call: collectRefundCall(address, purchase.commitment_hash, BigInt(statement.award), decision_hash),
     signer: program.registrar,
   };
+}
+
+/**
+ * Refuses what the contract would refuse for want of funding and, as long as nothing is signed, what it would collect for another claim
+ * than the decided one: it looks at no claim but the chain's.
+ */
+async function assertCollectable(
+  collection: Collection,
+  due: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord; onChain: ChainPurchase },
+  services: Services,
+): Promise<void> {
+  const { purchase, claim, decision, onChain } = due;
+  const underWay = await isUnderWay(collection, services);
+  if (!underWay || !(await isSigned(collection, services))) assertDecided(onChain, claim, decision);
+  if (!underWay) await assertFunded(collection, { purchase, decision, asOf: onChain.asOf }, services);
+}
+
+/** Asks whether the claim that the chain has is the one that was decided; one that it lacks is the relayed call's to tell. */
+function assertDecided({ claimHash }: ChainPurchase, claim: ClaimRecord, decision: DecisionRecord): void {
+  if (claimHash === null || claimHash === claim.claim_hash) return;
+  const detail =
+    `The decision ${decision.id} is on the claim ${claim.claim_hash}, and the chain has the claim ${claimHash} of this purchase. ` +
+    "The contract takes no second claim, so settle the award outside of this service.";
+  const check = { name: "purchase", ok: false, expected: claim.claim_hash, actual: claimHash };
+  throw new Problem("binding_mismatch", detail, {
+    members: { binding: { accepted: false, checks: [check] } },
+  });
 }
 
 /** Refuses what the contract would refuse in the next block for want of funding, before the relayer reserves anything. */
