@@ -83,7 +83,7 @@ export interface Relayer {
   /** Sets a fault. @throws FaultInvalidError */
   fault(request: FaultRequest): Fault;
   faults(): Fault[];
-  /** Takes all faults away; the node mines again as it did before a fault paused it, and has mined what waited when this returns. */
+  /** Clears all faults; the node mines again as it did before a fault paused it, and has mined what waited when this returns. */
   clearFaults(): Promise<void>;
   /** All state that is not in the journal. */
   snapshotFaults(): FaultState;

@@ -61,7 +61,7 @@ export interface Log {
 /** What is decided when the sandbox starts. */
 export interface Settings {
   seed: string;
-  /** How many blocks must stand on a transaction, its own included. */
+  /** Required confirmations; 1 is the block that includes the transaction. */
   confirmations: number;
   accounts: readonly Account[];
   urls: { api: string; docs: string; rpc: string; control: string };

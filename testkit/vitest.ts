@@ -2,10 +2,10 @@ import { test as base } from "vitest";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import { openPool, type Pool } from "./pool/pool.ts";
 
-/** What a sandbox of tests can be told. */
+/** Options of `sandboxTest`. */
 export interface SandboxTestOptions extends SandboxOptions {
   /**
-   * `worker` (default): one sandbox a worker, back at its first moment before each test, which takes milliseconds. `test`: a new one
+   * `worker` (default): one sandbox per worker, reset before each test, which takes milliseconds. `test`: a new one
    * for each test, which is what `test.concurrent` needs.
    */
   scope?: "worker" | "test";
@@ -23,13 +23,13 @@ export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions
   return (
     base
       // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from this pattern, here nothing
-      .extend("sandboxLoans", { scope: "worker" }, async ({}, { onCleanup }): Promise<Pool> => {
+      .extend("sandboxPool", { scope: "worker" }, async ({}, { onCleanup }): Promise<Pool> => {
         const pool = openPool(options, scope);
         onCleanup(async () => await pool.close());
         return pool;
       })
-      .extend("sandbox", async ({ sandboxLoans }, { onCleanup }) => {
-        const { sandbox, end } = await sandboxLoans.lease();
+      .extend("sandbox", async ({ sandboxPool }, { onCleanup }) => {
+        const { sandbox, end } = await sandboxPool.lease();
         onCleanup(end);
         return sandbox;
       })

@@ -2,10 +2,12 @@ import { Command } from "commander";
 import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 
-/** `routing-sandbox demo`: the whole lifecycle, told step by step. */
+/** `routing-sandbox demo`: runs the whole lifecycle step by step. */
 export function demoCommand(): Command {
   return new Command("demo")
-    .description("tell the whole lifecycle, on the running sandbox or on a fresh one that is gone afterwards")
+    .description(
+      "run the whole lifecycle step by step, on the running sandbox or on a fresh one that is gone afterwards",
+    )
     .addOption(dataDirectoryOption("where a running sandbox is looked for"))
     .addOption(jsonOption("print one JSON object a line"))
     .action(async ({ dataDir, json }: SandboxFlags) => {

@@ -72,7 +72,7 @@ function listCommand(): Command {
 
 function clearCommand(): Command {
   return new Command("clear")
-    .description("take all faults away; mining that one has paused continues")
+    .description("clear all faults and resume mining")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (flags: SandboxFlags) => {

@@ -50,7 +50,11 @@ export function startCommand(): Command {
       addProgram,
     );
   return addPortOptions(command)
-    .option("--confirmations <number>", "blocks that must stand on a transaction (default: 1)", wholeNumber())
+    .option(
+      "--confirmations <number>",
+      "required confirmations (default: 1, the block that includes it)",
+      wholeNumber(),
+    )
     .option("--gas-budget <wei>", "what each program's relayer may spend on gas (default: 1 ether)", wei)
     .option(
       "--receiver-url <url>",
@@ -92,8 +96,8 @@ async function start(flags: StartFlags): Promise<void> {
 /** A person's sandbox is live, unless it continues as it was made. */
 async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
   const { readKeptSettings } = await import("../../sandbox/state/data-directory/settings-file.ts");
-  const goesOn = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
-  return goesOn ? undefined : "live";
+  const continues = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
+  return continues ? undefined : "live";
 }
 
 /** Resolves when a signal, or the end of the chain, has stopped the sandbox. */

@@ -8,7 +8,7 @@ import { broken, type Finding, healthy } from "./finding.ts";
 
 const manifest = z.object({ engines: z.object({ node: z.string().startsWith(">=") }) });
 const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
-/** In bytes: a long-lived chain with its states, and room to fold the store. */
+/** In bytes: a long-lived chain with its states, and room to compact the store. */
 const roomNeeded = 500 * 2 ** 20;
 const secondsOfGrace = 5;
 

@@ -144,7 +144,7 @@ export class FaultPlan {
     return structuredClone(this.#faults);
   }
 
-  /** Takes all faults away. @returns how the node must mine again, if a fault paused it. */
+  /** Clears all faults. @returns how the node must mine again, if a fault paused it. */
   clear(): MiningMode | null {
     const mining = this.#mining;
     this.#faults = [];

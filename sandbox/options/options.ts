@@ -17,7 +17,7 @@ export interface SandboxOptions {
   mode?: ClockMode;
   /** TCP ports on 127.0.0.1; 0, the default, lets the kernel choose. */
   ports?: { api?: number; docs?: number; rpc?: number; control?: number };
-  /** Blocks that must stand on a transaction, its own included; 1 by default. */
+  /** Required confirmations; 1, the default, is the block that includes the transaction. */
   confirmations?: number;
   /** The programs that are served, the first one for operations that name none; `prg_demo` and `prg_other` by default. */
   programs?: readonly ProgramOption[];

@@ -9,10 +9,10 @@ import type { RequestGate } from "../lib/http/request-gate.ts";
 import { captureParts, type Part, type PartStates, restoreParts } from "../lib/part.ts";
 import { SandboxError } from "../lib/sandbox-error.ts";
 
-/** A moment that the whole sandbox can go back to: chain, store, journal, clock, counters and faults as one. */
+/** A state of the whole sandbox that can be restored: chain, store, journal, clock, counters and faults as one. */
 export interface Snapshot {
   /**
-   * Goes back to this moment; can be done again and again.
+   * Restores this state, any number of times.
    *
    * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken, or a reorg took its block
    * away; snapshot_timeout when something under way does not end in time. Nothing is changed then.

@@ -6,7 +6,7 @@ export interface Narrator {
   step(title: string, sent: string, back: string): void;
 }
 
-/** Tells it to a terminal, in colour where it is one. */
+/** Writes to a terminal, in color where it is one. */
 export function terminalNarrator(write: (line: string) => void): Narrator {
   let number = 0;
   return {
@@ -22,10 +22,10 @@ export function terminalNarrator(write: (line: string) => void): Narrator {
   };
 }
 
-/** Tells nothing. */
+/** Reports nothing. */
 export const silentNarrator: Narrator = { chapter() {}, step() {} };
 
-/** Tells it to a program: one JSON object a line. */
+/** Writes for a program: one JSON object a line. */
 export function jsonNarrator(write: (line: string) => void): Narrator {
   return {
     chapter(title) {

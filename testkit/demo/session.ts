@@ -17,11 +17,11 @@ export interface Step<T extends z.ZodType> {
   /** Names the intent; with the credential's id it makes the idempotency key. */
   intent?: string;
   answer: T;
-  /** What of the answer is told. */
+  /** What is reported of the answer. */
   tell: (answer: z.output<T>) => string;
 }
 
-/** A credential in use: calls operations, lets wallets send, and tells each step. */
+/** A credential in use: calls operations, lets wallets send, and reports each step. */
 export class Session {
   readonly actors: Actors;
   readonly narrator: Narrator;
@@ -33,7 +33,7 @@ export class Session {
     this.#credential = credential;
   }
 
-  /** Issues access with every scope; a credential of before is revoked. */
+  /** Issues access with every scope; an earlier credential is revoked. */
   static async open(actors: Actors, narrator: Narrator): Promise<Session> {
     const path = "/v1/routing/access";
     const credential = await actors.api.call(accessSchema, "POST", path, {
@@ -64,7 +64,7 @@ export class Session {
   }
 
   /**
-   * Does one operation and tells it.
+   * Runs one operation and reports it.
    *
    * @throws RoutingError when the API refuses.
    */
@@ -76,7 +76,7 @@ export class Session {
     return body;
   }
 
-  /** Does one operation that is expected to be refused, and tells the refusal. */
+  /** Runs one operation that is expected to be refused, and reports the refusal. */
   async refused(step: Omit<Step<z.ZodUnknown>, "answer" | "tell">): Promise<RoutingError> {
     const answer = await this.attempt(step);
     if (answer.status < 400) throw new Error(`${step.title}: expected a refusal, got ${answer.status}.`);

@@ -29,7 +29,7 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
       clock,
       relayer: guardCalls(sandbox.relayer, guard),
       store: guardCalls(sandbox.store, guard),
-      receiver: lentReceiver(sandbox.receiver, guard),
+      receiver: leasedReceiver(sandbox.receiver, guard),
       wallets,
       openWallet: (privateKey) => walletOf(sandbox.openWallet(privateKey), privateKeyToAccount(privateKey)),
       // Each step notes for itself; a transaction that nobody mines would be waited for without end.
@@ -43,7 +43,7 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
 }
 
 /** Whoever waits for a delivery that does not come must not hold the lease up, nor be given one of a later test. */
-function lentReceiver(receiver: SandboxReceiver, guard: LeaseGuard): SandboxReceiver {
+function leasedReceiver(receiver: SandboxReceiver, guard: LeaseGuard): SandboxReceiver {
   const next: SandboxReceiver["next"] = async (matches = () => true, timeoutMs) =>
     await receiver.next((arrival) => !guard.isOver && matches(arrival), timeoutMs);
   return guardCalls(receiver, guard, { own: { next } });

@@ -49,7 +49,7 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
         );
       isLeased = true;
       try {
-        kept = kept === null ? await open(options) : await asNew(kept, options);
+        kept = kept === null ? await open(options) : await resetOrReopen(kept, options);
       } catch (error) {
         kept = null;
         isLeased = false;
@@ -75,8 +75,8 @@ async function open(options: SandboxOptions): Promise<Kept> {
   return { sandbox, start: await sandbox.snapshot() };
 }
 
-/** A test may have closed it, ended its chain, or taken away the block that it began with. */
-async function asNew({ sandbox, start }: Kept, options: SandboxOptions): Promise<Kept> {
+/** Resets a sandbox, or opens another one: a test may have closed it, ended its chain, or reorganized the block that it began with away. */
+async function resetOrReopen({ sandbox, start }: Kept, options: SandboxOptions): Promise<Kept> {
   try {
     await start.restore();
     return { sandbox, start };

@@ -6,12 +6,12 @@ import { receiveNotification } from "../../../server/operations/receive-notifica
 import type { Store } from "../../../server/store/store.ts";
 import { catchUp } from "../../chain/catch-up.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import { collectBody } from "../../lib/http/collect-body.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import type { Part } from "../../lib/part.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import { givenAccount } from "../../service/keys/keys.ts";
-import { collectBody } from "../../service/receiver/receiver-tap.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { takeFingerprint } from "../../state/fingerprint.ts";
 import { describeEnd } from "./describe-end.ts";

@@ -20,7 +20,7 @@ import {
   statesOf,
 } from "./states.ts";
 
-/** What a given merchant can be told. */
+/** Options of a given merchant. */
 export interface MerchantOptions {
   state: MerchantState;
   /** The program's id; the first program by default. */
@@ -33,7 +33,7 @@ export interface MerchantOptions {
   reference?: string;
 }
 
-/** What a given purchase can be told; amounts are decimal strings in base units. */
+/** Options of a given purchase; amounts are decimal strings in base units. */
 export interface PurchaseOptions<S extends PurchaseState = PurchaseState> {
   state: S;
   /** How it comes on chain: `registrar_offer` (default) or `merchant_direct`. */

@@ -1,10 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
+import { collectBody } from "../../lib/http/collect-body.ts";
 import { type Arrival, headersOf } from "./arrival.ts";
 import type { DeliveryFaults, ReceiverFault } from "./delivery-fault.ts";
-
-/** How much of a body is kept; receivers take 32 KiB. */
-const bodyBytes = 64 * 1024;
 
 /**
  * Stands in front of a receiver: sees what arrives there, byte for byte, and makes it fail on demand.
@@ -60,21 +58,6 @@ export class ReceiverTap {
     if (fault === null) handler(request, response);
     else act(fault, request, response, () => handler(request, response));
   }
-}
-
-/** Keeps the bytes of a body as they come from the connection, whoever reads them later. */
-export function collectBody(request: IncomingMessage): () => Buffer {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const push = request.push.bind(request);
-  request.push = (chunk: unknown, encoding?: BufferEncoding) => {
-    if (chunk instanceof Uint8Array && length < bodyBytes) {
-      chunks.push(Buffer.from(chunk));
-      length += chunk.length;
-    }
-    return push(chunk, encoding);
-  };
-  return () => Buffer.concat(chunks).subarray(0, bodyBytes);
 }
 
 function act(

@@ -121,7 +121,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     this.faults.add(count, fault);
   }
 
-  /** Takes all faults away. */
+  /** Clears all faults of deliveries. */
   clearFailures(): void {
     this.faults.replace([]);
   }

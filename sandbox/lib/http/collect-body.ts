@@ -1,0 +1,19 @@
+import type { IncomingMessage } from "node:http";
+
+/** How much of a body is kept; receivers take 32 KiB. */
+const bodyBytes = 64 * 1024;
+
+/** Keeps the bytes of a body as they come from the connection, whoever reads them later. */
+export function collectBody(request: IncomingMessage): () => Buffer {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const push = request.push.bind(request);
+  request.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (chunk instanceof Uint8Array && length < bodyBytes) {
+      chunks.push(Buffer.from(chunk));
+      length += chunk.length;
+    }
+    return push(chunk, encoding);
+  };
+  return () => Buffer.concat(chunks).subarray(0, bodyBytes);
+}
