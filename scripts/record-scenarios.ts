@@ -2,7 +2,6 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { usdc } from "../protocol/amount.ts";
-import { signDecision } from "../protocol/decision.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
 import { capabilitiesSchema } from "../server/schemas/capabilities.ts";
@@ -76,7 +75,7 @@ const recordings: readonly Recording[] = [
       await steps.pay(session, purchase, 5n * usdc);
       await steps.reconcile(session, purchase, "reconcile");
       const claim = await steps.claim(session, purchase, 15n * usdc);
-      await deny(session, purchase, claim);
+      await deny(sandbox, session, purchase, claim);
       await steps.readPurchase(session, purchase);
       await control(sandbox, "POST", "/clock", {
         to: unpaid.deadlines.pay_deadline + 1,
@@ -104,32 +103,23 @@ async function control(sandbox: Sandbox, method: string, path: string, body?: ob
 }
 
 async function deny(
+  { reviewer }: Sandbox,
   session: Session,
   purchase: steps.DemoPurchase,
   claim: Awaited<ReturnType<typeof steps.claim>>,
 ): Promise<void> {
-  const { reviewer, api, program } = session.actors;
-  const { now } = await api.call(capabilitiesSchema, "GET", "/v1/routing/capabilities");
-  const statement = {
-    award: "0",
-    chain_id: purchase.commitment.typed_data.domain.chainId,
-    claim_hash: claim.claim_hash,
-    claim_id: claim.id,
-    commitment_hash: purchase.commitment.hash,
-    decided_at: now,
-    outcome: "denied",
-    program,
-    purchase: purchase.id,
-    reviewer_key_id: reviewer.keyId,
-  } as const;
-  const { award, claim_id, outcome, decided_at, reviewer_key_id } = statement;
-  const approval = signDecision(reviewer.privateKey, statement);
+  const { now: decidedAt } = await session.actors.api.call(
+    capabilitiesSchema,
+    "GET",
+    "/v1/routing/capabilities",
+  );
+  const body = await reviewer.sign(purchase, claim, { award: "0", decidedAt });
   await session.call({
     title: "Denied",
     method: "POST",
     path: `/purchases/${purchase.id}/decisions`,
     intent: "decision",
-    body: { claim_id, outcome, award, decided_at, reviewer_key_id, approval },
+    body: { ...body },
     answer: decisionSchema,
     tell: ({ id }) => id,
   });

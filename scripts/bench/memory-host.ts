@@ -3,11 +3,6 @@ import { readFile } from "node:fs/promises";
 import express from "express";
 import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
-import * as steps from "../../testkit/demo/purchase-steps.ts";
-import { Session } from "../../testkit/demo/session.ts";
 
 const [what = "0"] = process.argv.slice(2);
 
@@ -24,10 +19,8 @@ async function weigh(anvil: number): Promise<void> {
 }
 
 /** Puts copies of a real purchase, of its event and of its stored answer into the store, each with an id of its own. */
-async function fill({ store, description }: Sandbox, count: number): Promise<void> {
-  const session = await Session.open(await castActors(description), silentNarrator);
-  const merchant = await enrollMerchant(session);
-  const { id, event_id } = await steps.createPurchase(session, merchant, "purchase", "25000000");
+async function fill({ store, given }: Sandbox, count: number): Promise<void> {
+  const { id, event_id } = (await given.purchase({ state: "created" })).purchase;
   const purchase = await store.get("purchases", id);
   const event = await store.get("events", event_id);
   const answers = await store.list("idempotency", {});

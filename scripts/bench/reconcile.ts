@@ -3,24 +3,18 @@ import { createPublicClient, getAbiItem, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { nodeSocket } from "../../sandbox/chain/client/node-socket.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
-import * as steps from "../../testkit/demo/purchase-steps.ts";
-import { Session } from "../../testkit/demo/session.ts";
+import { unwrap } from "../../sandbox/service/client/problem-error.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 
 const counts = [1, 10, 50] as const;
 const price = 50_000_000n;
 const sandbox = await createSandbox({ seed: "bench" });
-const actors = { ...(await castActors(sandbox.description)), ...sandbox.wallets };
-const session = await Session.open(actors, silentNarrator);
-const merchant = await enrollMerchant(session);
-const purchase = await steps.createPurchase(session, merchant, "purchase", price.toString());
-await steps.activate(session, purchase, "activate");
-await steps.approve(session, actors.buyer, purchase, price);
+const { client: api, wallets } = sandbox;
+const { purchase } = await sandbox.given.purchase({ state: "active", amount: price.toString() });
+const { program, id } = purchase;
+await wallets.buyer.approve(purchase);
 const hashes: Hex[] = [];
-while (hashes.length < 50) hashes.push(await steps.pay(session, purchase, price / 50n));
+while (hashes.length < 50) hashes.push((await wallets.buyer.pay(purchase, price / 50n)).transaction_hash);
 const paid = await sandbox.snapshot();
 const socket = nodeSocket(sandbox.description.urls.rpc);
 const client = createPublicClient({ transport: socket.transport, cacheTime: 0 });
@@ -49,8 +43,13 @@ async function readBare(count: number): Promise<void> {
 
 async function reconcile(count: number): Promise<number> {
   await paid.restore();
-  const took = await elapsed(
-    async () => await steps.reconcile(session, purchase, "reconcile", hashes.slice(0, count)),
+  const took = await elapsed(async () =>
+    unwrap(
+      await api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+        params: { path: { program, id }, header: { "Idempotency-Key": "reconcile" } },
+        body: { transaction_hashes: hashes.slice(0, count) },
+      }),
+    ),
   );
   return took / count;
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, expectTypeOf, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { decodeCall } from "../../../../protocol/call.ts";
+import { toTimestamp } from "../../../../protocol/time.ts";
 import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { components } from "../../../../sandbox/service/client/api-client.ts";
@@ -291,11 +292,14 @@ test("the reviewer signs what it is told, and records only what the API takes", 
   });
   await rotateKeys("reviewer");
   const decidedAt = claim.created_at;
+  await sandbox.clock.travel(60);
   const decision = await reviewer.decide(purchase, claim, { award: "9000000", decidedAt });
   expect(decision).toMatchObject({ outcome: "approved", award: "9000000", decided_at: decidedAt });
   const next = await given.purchase({ state: "claimed" });
+  await sandbox.clock.travel(60);
   const denied = await reviewer.decide(next.purchase, next.claim, { award: "0" });
-  expect(denied).toMatchObject({ outcome: "denied", award: "0" });
+  const now = toTimestamp(await sandbox.clock.now());
+  expect(denied).toMatchObject({ outcome: "denied", award: "0", decided_at: now });
 });
 
 test("the types know what each state has", async () => {
