@@ -27,8 +27,15 @@ export const givenStates: readonly MutantGroup[] = [
       },
       {
         rule: "A refund that is given due has its collection held.",
-        find: 'if (state === "refund_due") await actors.holdCollection(reconciled.program, decision.decision_hash);',
+        find: "if (isHeld) await actors.holdCollection(reconciled.program, decision.decision_hash);",
         replace: "",
+      },
+      {
+        rule: "A refund that is collected is not given as due.",
+        find: 'if (isHeld && refund.status === "collected")',
+        replace: "if (refund === null)",
+        tests: ["test/server/store/two-processes.test.ts"],
+        only: "whichever process",
       },
       {
         rule: "A purchase that is given approved has no refund.",
@@ -73,8 +80,8 @@ export const givenStates: readonly MutantGroup[] = [
       },
       {
         rule: "A given refund is funded by a merchant that was passed without funding.",
-        find: "if (BigInt(merchant.funding.allowance) < BigInt(award))",
-        replace: "if (BigInt(merchant.funding.allowance) < 0n)",
+        find: "if (lacksFunding(merchant, plan)) succeed(",
+        replace: "if (lacksFunding(merchant, plan) && merchant.id === plan.state) succeed(",
       },
       {
         rule: "A given purchase is of its merchant's program.",
@@ -89,6 +96,18 @@ export const givenStates: readonly MutantGroup[] = [
         replace: "if (plan.state === null)\n    throw",
         tests: [options],
         only: "contradicts",
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/given/merchants.ts",
+    tests: [options],
+    only: "wallet must act",
+    mutants: [
+      {
+        rule: "A merchant whose wallet cannot act is refused before its purchase is made.",
+        find: 'if (plan.route === "merchant_direct" || lacksFunding(merchant, plan)) walletOf',
+        replace: "if (plan.merchant === null) walletOf",
       },
     ],
   },

@@ -72,13 +72,22 @@ export async function merchantOf(plan: PurchasePlan, actors: GivenActors): Promi
     );
   if (merchant.status === "pending")
     throw invalid("merchant", merchant.id, "is pending", "Pass one that is enrolled.");
+  // Before anything is made.
+  if (plan.route === "merchant_direct" || lacksFunding(merchant, plan)) walletOf(merchant, actors.wallets);
   return merchant;
 }
 
-/** Has a merchant's wallet fund an award that it does not cover yet. */
-export async function fundAward(merchant: Merchant, award: string, { wallets }: GivenActors): Promise<void> {
-  if (BigInt(merchant.funding.allowance) < BigInt(award))
-    succeed(await walletOf(merchant, wallets).fund(merchant));
+/** Has a merchant's wallet fund the award, where the state needs that and it does not do so yet. */
+export async function fundAward(
+  merchant: Merchant,
+  plan: PurchasePlan,
+  { wallets }: GivenActors,
+): Promise<void> {
+  if (lacksFunding(merchant, plan)) succeed(await walletOf(merchant, wallets).fund(merchant));
+}
+
+function lacksFunding({ funding }: Merchant, { state, award }: PurchasePlan): boolean {
+  return (state === "refund_due" || state === "refunded") && BigInt(funding.allowance) < BigInt(award);
 }
 
 /** Finds the wallet of a merchant. */

@@ -132,13 +132,14 @@ export class ProgramApi {
     { id }: Id,
     body: Schemas["ExecuteRefund"],
     { waits }: { waits: boolean },
-  ): Promise<void> {
+  ): Promise<Schemas["Refund"]> {
     const params = await this.#write(id);
-    await this.#done(
+    const { refund } = await this.#done(
       async (client) =>
         await client.POST("/v1/routing/programs/{program}/purchases/{id}/refunds", { params, body }),
       waits,
     );
+    return refund;
   }
 
   async #write(id: string) {

@@ -1,4 +1,5 @@
 import { maxUint256 } from "viem";
+import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { components } from "../client/api-client.ts";
 import type { GivenActors } from "./actors.ts";
 import { fundAward, merchantOf, walletOf } from "./merchants.ts";
@@ -100,7 +101,13 @@ async function settle(reconciled: Purchase, { plan, merchant, actors, api }: Way
   if (state === "claimed") return;
   const decision = await actors.reviewer.decide(reconciled, claim, { award });
   if (state === "approved" || state === "denied") return;
-  await fundAward(merchant, award, actors);
-  if (state === "refund_due") await actors.holdCollection(reconciled.program, decision.decision_hash);
-  await api.executeRefund(reconciled, { decision_id: decision.id }, { waits: state === "refunded" });
+  await fundAward(merchant, plan, actors);
+  const isHeld = state === "refund_due";
+  if (isHeld) await actors.holdCollection(reconciled.program, decision.decision_hash);
+  const refund = await api.executeRefund(reconciled, { decision_id: decision.id }, { waits: !isHeld });
+  if (isHeld && refund.status === "collected")
+    throw new SandboxError(
+      "given_refused",
+      `The refund ${refund.id} is collected already: another process leads, where the fault that holds it has no effect. End that process, then try again.`,
+    );
 }

@@ -64,8 +64,12 @@ export async function haveLead(
   schema: string,
   { urls }: Pick<SandboxDescription, "urls">,
 ): Promise<void> {
-  while ((await leaderOf(server, schema)) !== urls.api)
+  while ((await leaderOf(server, schema)) !== urls.api) {
+    // Until the next leader has written its name: it would lose the lead again if its connection were ended before.
+    await server.ask(`DELETE FROM ${schema}.about WHERE name = 'leader'`);
     await server.ask(
       "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted",
     );
+    while ((await leaderOf(server, schema)) === undefined);
+  }
 }

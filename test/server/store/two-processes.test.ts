@@ -182,6 +182,25 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     expect(await send(member.description, credential, request)).toEqual({ ...answer, replayed: true });
   });
 
+  test("states are given whichever process leads, but for a refund that is due, whose fault acts in the first one", async () => {
+    const give = async (state: string) => {
+      const answer = await fetch(`${owner.description.urls.control}/given`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ purchase: { state, program: "prg_other" } }),
+      });
+      return { status: answer.status, body: JSON.parse(await answer.text()) };
+    };
+    await haveLead(server, "shared", member.description);
+    expect((await give("refunded")).body.refund).toMatchObject({ status: "collected" });
+    expect(await give("refund_due")).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringContaining("another process leads") },
+    });
+    await haveLead(server, "shared", owner.description);
+    expect((await give("refund_due")).body.refund).toMatchObject({ status: "due" });
+  });
+
   test("without its database it answers 503, and continues when the database is back", {
     timeout: 30_000,
   }, async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { unwrap } from "../../../../sandbox/service/client/problem-error.ts";
 import type { Given } from "../../../../sandbox/service/given/given.ts";
 
 const otherStates = "claimed, approved, denied, refund_due or refunded";
@@ -171,6 +172,35 @@ test("a merchant that is pending is refused", async () => {
   await expect(sandbox.given.purchase({ state: "paid", merchant })).rejects.toThrow(
     `merchant "${merchant.id}" is pending. Pass one that is enrolled.`,
   );
+});
+
+test("a merchant whose wallet the sandbox does not have is refused where the wallet must act", async () => {
+  const { given, client, chain, openWallet } = sandbox;
+  const wallet = openWallet(`0x${"17".repeat(32)}`);
+  await chain.client.setBalance({ address: wallet.address, value: 10n ** 18n });
+  const program = "prg_demo";
+  const created = unwrap(
+    await client.POST("/v1/routing/programs/{program}/merchants", {
+      params: { path: { program }, header: { "Idempotency-Key": "foreign-merchant" } },
+      body: { wallet: wallet.address, name: "Elsewhere", funding_cap: "100000000" },
+    }),
+  );
+  const { body } = await wallet.enroll(created);
+  const merchant = unwrap(
+    await client.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
+      params: { path: { program, id: created.id }, header: { "Idempotency-Key": "foreign-enrollment" } },
+      body,
+    }),
+  );
+  const detail = `merchant "${merchant.id}" has the wallet ${wallet.address}, whose key the sandbox does not have. Pass a merchant of one of its wallets.`;
+  const purchases = async () => (await sandbox.store.list("purchases", {})).length;
+  const before = await purchases();
+  await expect(given.purchase({ state: "active", route: "merchant_direct", merchant })).rejects.toThrow(
+    detail,
+  );
+  await expect(given.purchase({ state: "refunded", merchant })).rejects.toThrow(detail);
+  expect(await purchases()).toBe(before);
+  expect((await given.purchase({ state: "approved", merchant })).merchant.id).toBe(merchant.id);
 });
 
 test("options of a merchant that its wallet's enrollment contradicts are refused", async () => {
