@@ -13,7 +13,7 @@ import { leaderWaitMs } from "../sandbox/service/cluster/forwarding.ts";
 import { limits } from "../server/limits.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/backoff.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
-import { smallestFold } from "../server/store/directory.ts";
+import { smallestCompaction } from "../server/store/directory.ts";
 import { lookEveryMs } from "../server/store/postgres/cluster-member.ts";
 
 const defaults = resolveOptions({});
@@ -39,7 +39,7 @@ export const pageLimits = {
   explorer_scanned: `${count(mostScanned)} records`,
   headers_timeout: seconds(connectionLimits.headersMs),
   heartbeat: seconds(heartbeatMs),
-  journal_size: mebibytes(smallestFold),
+  journal_size: mebibytes(smallestCompaction),
   leader_look: `${lookEveryMs} ms`,
   leader_wait: `${leaderWaitMs / 1_000} s`,
   refusals_kept: count(keptRefusals),

@@ -225,7 +225,7 @@ export const store: readonly MutantGroup[] = [
         only: "the names of the files",
       },
       {
-        rule: "The name of the journal after a fold is on disk.",
+        rule: "The name of the journal after a compaction is on disk.",
         find: "this.#bytes = 0;\n    await syncDirectory(dirname(this.#file));",
         replace: "this.#bytes = 0;",
         tests: [disk],
@@ -369,14 +369,14 @@ export const store: readonly MutantGroup[] = [
         replace: "if (snapshot === null && upTo > 1_000)",
       },
       {
-        rule: "A journal is folded when it has outgrown its snapshot.",
+        rule: "A journal is compacted when it has outgrown its snapshot.",
         find: "this.#journal.bytes > Math.max(",
         replace: "this.#journal.bytes < -Math.max(",
         tests: ["test/relayer/journal/journal.test.ts"],
       },
       {
-        rule: "A fold that failed is not tried again at once.",
-        find: "this.#foldAgainAbove = this.#journal.bytes + this.#foldAbove;",
+        rule: "A compaction that failed is not tried again at once.",
+        find: "this.#compactAgainAbove = this.#journal.bytes + this.#compactAbove;",
         replace: "",
         tests: [disk],
         only: "has no room for",

@@ -7,8 +7,8 @@ import type { JournalEntry } from "./pending-entries.ts";
 import { emptyContents, readSnapshot, type StoreContents, writeSnapshot } from "./snapshot-file.ts";
 import { type StoreImage, StoreUnavailableError } from "./store.ts";
 
-/** How long the journal may become at least before it is folded into the snapshot, in bytes. */
-export const smallestFold = 16 * 2 ** 20;
+/** How long the journal may become at least before it is compacted into the snapshot, in bytes. */
+export const smallestCompaction = 16 * 2 ** 20;
 
 /**
  * Opens the JSON store of a data directory: `store.json`, the snapshot that lowdb keeps, and `store.journal`, one committed batch a
@@ -17,7 +17,7 @@ export const smallestFold = 16 * 2 ** 20;
  * A torn last line of the journal is dropped; any other damage, and any other format, stops with a sentence that names file and
  * line, and nothing is changed.
  *
- * @param foldAbove - how many bytes of journal are folded into the snapshot in the background; never fewer than twice the
+ * @param compactAbove - how many bytes of journal are compacted into the snapshot in the background; never fewer than twice the
  * snapshot's, so that a write costs what it changes however much there is.
  *
  * @throws StoreDamagedError; StoreUnavailableError when the disk refuses.
@@ -25,10 +25,10 @@ export const smallestFold = 16 * 2 ** 20;
  */
 export async function openDirectoryStore(
   directory: string,
-  foldAbove = smallestFold,
+  compactAbove = smallestCompaction,
 ): Promise<JournaledStore> {
   try {
-    return await openIn(directory, foldAbove);
+    return await openIn(directory, compactAbove);
   } catch (cause) {
     if (!(cause instanceof Error && "syscall" in cause)) throw cause;
     throw new StoreUnavailableError(
@@ -38,12 +38,12 @@ export async function openDirectoryStore(
   }
 }
 
-async function openIn(directory: string, foldAbove: number): Promise<JournaledStore> {
+async function openIn(directory: string, compactAbove: number): Promise<JournaledStore> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const files = filesOf(directory);
   const { isNew, tables, upTo, end } = await load(directory);
   const journal = await JournalFile.open(files.journal, end);
-  const durability = new DirectoryDurability(files.snapshot, journal, foldAbove);
+  const durability = new DirectoryDurability(files.snapshot, journal, compactAbove);
   if (isNew) await durability.replace(emptyContents);
   else await durability.measure();
   return new JournaledStore({ durability, tables, upTo });
@@ -78,15 +78,15 @@ function filesOf(directory: string) {
 class DirectoryDurability implements Durability {
   readonly #snapshot: string;
   readonly #journal: JournalFile;
-  readonly #foldAbove: number;
+  readonly #compactAbove: number;
   #snapshotBytes = 0;
-  /** How long the journal has to become before a fold that failed is tried again. */
-  #foldAgainAbove = 0;
+  /** How long the journal has to become before a compaction that failed is tried again. */
+  #compactAgainAbove = 0;
 
-  constructor(snapshot: string, journal: JournalFile, foldAbove: number) {
+  constructor(snapshot: string, journal: JournalFile, compactAbove: number) {
     this.#snapshot = snapshot;
     this.#journal = journal;
-    this.#foldAbove = foldAbove;
+    this.#compactAbove = compactAbove;
   }
 
   async measure(): Promise<void> {
@@ -97,25 +97,27 @@ class DirectoryDurability implements Durability {
     return this.#journal.broken;
   }
 
-  outgrown(): boolean {
-    return this.#journal.bytes > Math.max(this.#foldAbove, 2 * this.#snapshotBytes, this.#foldAgainAbove);
+  needsCompaction(): boolean {
+    return (
+      this.#journal.bytes > Math.max(this.#compactAbove, 2 * this.#snapshotBytes, this.#compactAgainAbove)
+    );
   }
 
   async append(entries: readonly JournalEntry[]): Promise<void> {
     await this.#journal.append(entries);
   }
 
-  async prepareFold(): Promise<void> {
+  async prepareCompaction(): Promise<void> {
     await this.#journal.putAside();
   }
 
-  async fold(contents: StoreContents): Promise<void> {
+  async compact(contents: StoreContents): Promise<void> {
     try {
       this.#snapshotBytes = await writeSnapshot(this.#snapshot, contents);
       await this.#journal.removeAside();
-      this.#foldAgainAbove = 0;
+      this.#compactAgainAbove = 0;
     } catch (error) {
-      this.#foldAgainAbove = this.#journal.bytes + this.#foldAbove;
+      this.#compactAgainAbove = this.#journal.bytes + this.#compactAbove;
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import type { JournalEntry } from "./pending-entries.ts";
 /**
  * The committed batches since the snapshot, one a line, each synced to disk.
  *
- * While a snapshot is written, what it will hold is in `….folding` and what comes meanwhile in the file itself.
+ * While a snapshot is written, what it will hold is in `….compacting` and what comes meanwhile in the file itself.
  */
 export class JournalFile {
   readonly #file: string;
@@ -146,5 +146,5 @@ export async function* readJournal(
 }
 
 function asideOf(file: string): string {
-  return `${file}.folding`;
+  return `${file}.compacting`;
 }

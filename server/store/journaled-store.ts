@@ -19,12 +19,12 @@ export interface Durability {
   append(entries: readonly JournalEntry[]): Promise<void>;
   /** Whether nothing can be appended any more until everything was replaced. */
   broken(): boolean;
-  /** Whether the journal has grown so long that it is better folded into a snapshot. */
-  outgrown(): boolean;
-  /** Called between two appends, before the contents of a fold are taken. */
-  prepareFold(): Promise<void>;
+  /** Whether the journal has grown so long that it is better compacted into a snapshot. */
+  needsCompaction(): boolean;
+  /** Called between two appends, before the contents of a compaction are taken. */
+  prepareCompaction(): Promise<void>;
   /** Writes a snapshot that holds the journal up to a moment; entries are appended meanwhile. */
-  fold(contents: StoreContents): Promise<void>;
+  compact(contents: StoreContents): Promise<void>;
   /** Replaces snapshot and journal; nothing is appended meanwhile. */
   replace(contents: StoreContents): Promise<void>;
   close(contents: StoreContents): Promise<void>;
@@ -55,7 +55,7 @@ export class JournaledStore implements Store, JournalStore {
   #number: number;
   #queue: Pending[] = [];
   #flushing: Promise<void> | null = null;
-  #folding: Promise<void> | null = null;
+  #compacting: Promise<void> | null = null;
   /** How often entries were refused. */
   #refusals = 0;
   /** The highest numbers that {@link JournaledStore.next} gave. */
@@ -175,7 +175,7 @@ export class JournaledStore implements Store, JournalStore {
 
   async #settle(): Promise<void> {
     await this.#flushing;
-    await this.#folding;
+    await this.#compacting;
   }
 
   /** The numbers that were given and that no entry on its way to the disk has with it. */
@@ -198,7 +198,7 @@ export class JournaledStore implements Store, JournalStore {
         continue;
       }
       this.#keep(group);
-      await this.#foldWhenOutgrown();
+      await this.#compactWhenNeeded();
     }
     this.#flushing = null;
   }
@@ -226,23 +226,23 @@ export class JournaledStore implements Store, JournalStore {
   /** After a failed sync everything that is known to be durable is written anew before anything else is. */
   async #mend(): Promise<void> {
     if (!this.#durability.broken()) return;
-    await this.#folding;
+    await this.#compacting;
     await this.#durability.replace(this.#durable());
   }
 
-  /** Commits continue while the snapshot is written; a fold that fails leaves the journal as whole as it was. */
-  async #foldWhenOutgrown(): Promise<void> {
-    if (this.#folding !== null || !this.#durability.outgrown()) return;
-    const began = await this.#durability.prepareFold().then(
+  /** Commits continue while the snapshot is written; a compaction that fails leaves the journal as whole as it was. */
+  async #compactWhenNeeded(): Promise<void> {
+    if (this.#compacting !== null || !this.#durability.needsCompaction()) return;
+    const began = await this.#durability.prepareCompaction().then(
       () => true,
       () => false,
     );
     if (!began) return;
-    this.#folding = this.#durability
-      .fold(this.#durable())
+    this.#compacting = this.#durability
+      .compact(this.#durable())
       .catch(() => undefined)
       .finally(() => {
-        this.#folding = null;
+        this.#compacting = null;
       });
   }
 
@@ -258,9 +258,9 @@ export function openEphemeralStore(): JournaledStore {
     durability: {
       append: nothing,
       broken: () => false,
-      outgrown: () => false,
-      prepareFold: nothing,
-      fold: nothing,
+      needsCompaction: () => false,
+      prepareCompaction: nothing,
+      compact: nothing,
       replace: nothing,
       close: nothing,
     },

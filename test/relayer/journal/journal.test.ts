@@ -110,24 +110,24 @@ test("an attempt that was superseded is found by its nonce and by its operation,
   await reopened.close();
 });
 
-test("a journal that has grown long is folded, and a kill at any time afterwards loses nothing", async () => {
+test("a journal that has grown long is compacted, and a kill at any time afterwards loses nothing", async () => {
   const folder = await temporaryFolder();
-  const foldAbove = 20_000;
-  const store = await openDirectoryStore(folder, foldAbove);
+  const compactAbove = 20_000;
+  const store = await openDirectoryStore(folder, compactAbove);
   const journal = relayerJournal(store);
   let longest = 0;
   for (let sequence = 1; sequence <= 200; sequence += 1) {
     await journal.write({ operation: record(sequence, "signed", { nonce: sequence - 1 }) });
-    // Commits continue while the journal is folded, and no copy of a folder that changes is one moment of it.
-    await vi.waitUntil(() => !existsSync(join(folder, "store.journal.folding")), {
+    // Commits continue while the journal is compacted, and no copy of a folder that changes is one moment of it.
+    await vi.waitUntil(() => !existsSync(join(folder, "store.journal.compacting")), {
       interval: 1,
       timeout: 60_000,
     });
     longest = Math.max(longest, (await stat(join(folder, "store.journal"))).size);
   }
   const { size } = await stat(join(folder, "store.json"));
-  expect(size).toBeGreaterThan(foldAbove);
-  expect(longest).toBeLessThan(2 * size + foldAbove);
+  expect(size).toBeGreaterThan(compactAbove);
+  expect(longest).toBeLessThan(2 * size + compactAbove);
 
   // What is on disk now is what a killed process leaves.
   const copy = await temporaryFolder();

@@ -115,14 +115,14 @@ describe("in a directory", () => {
   test("what was put aside of the journal is whole: an end that was cut off is refused there", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
-    const [journal, aside] = [join(folder, "store.journal"), join(folder, "store.journal.folding")];
+    const [journal, aside] = [join(folder, "store.journal"), join(folder, "store.journal.compacting")];
     const written = await readFile(journal);
     await writeFile(journal, "");
     await writeFile(aside, written);
     expect(Object.keys((await readDirectory(folder)).collections.used_transactions ?? {})).toHaveLength(4);
     await writeFile(aside, written.subarray(0, -5));
     await expect(readDirectory(folder)).rejects.toThrow(
-      "store.journal.folding, line 2: it does not end as it was written",
+      "store.journal.compacting, line 2: it does not end as it was written",
     );
   });
 

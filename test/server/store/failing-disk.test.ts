@@ -31,12 +31,12 @@ import { holdDisk, listingOf, tearWrites, watchNames } from "./held-disk.ts";
 
 const refusal = { name: "StoreUnavailableError" };
 
-test("a journal is folded while commits continue without a pause, and nothing of them is lost", async () => {
+test("a journal is compacted while commits continue without a pause, and nothing of them is lost", async () => {
   const folder = await temporaryFolder();
-  const foldAbove = 100_000;
-  const store = await openDirectoryStore(folder, foldAbove);
+  const compactAbove = 100_000;
+  const store = await openDirectoryStore(folder, compactAbove);
   const snapshots = new Set<number>();
-  let duringFold = 0;
+  let duringCompaction = 0;
   let longest = 0;
   let committed = 0;
   // Whenever one ends the next one is in the queue already, so that no moment is quiet.
@@ -44,17 +44,17 @@ test("a journal is folded while commits continue without a pause, and nothing of
     while (snapshots.size < 4) {
       committed += 1;
       await put(store, `${lane}/${committed}`, "x".repeat(500));
-      if (existsSync(join(folder, "store.journal.folding"))) duringFold += 1;
+      if (existsSync(join(folder, "store.journal.compacting"))) duringCompaction += 1;
       snapshots.add((await stat(join(folder, "store.json"))).ino);
       longest = Math.max(longest, await lengthOf(join(folder, "store.journal")));
     }
   });
   await Promise.all(lanes);
-  expect(duringFold).toBeGreaterThan(32);
+  expect(duringCompaction).toBeGreaterThan(32);
   const image = await store.export();
   expect(Object.keys(image.collections.used_transactions ?? {})).toHaveLength(committed);
   const { size } = await stat(join(folder, "store.json"));
-  expect(longest).toBeLessThan(4 * size + 2 * foldAbove);
+  expect(longest).toBeLessThan(4 * size + 2 * compactAbove);
   expect(await readDirectory(folder)).toEqual(image);
   await store.close();
   expect(await readDirectory(folder)).toEqual(image);
@@ -67,10 +67,10 @@ test("a snapshot that cannot be written leaves the journal as it is, and commits
   const obstacle = join(folder, "store.json.next");
   await mkdir(obstacle);
   for (let index = 0; index < 50; index += 1) await put(store, String(index), "x".repeat(100));
-  expect(existsSync(join(folder, "store.journal.folding"))).toBe(true);
+  expect(existsSync(join(folder, "store.journal.compacting"))).toBe(true);
   expect(await readDirectory(folder)).toEqual(await store.export());
   await rmdir(obstacle);
-  for (let index = 50; existsSync(join(folder, "store.journal.folding")); index += 1)
+  for (let index = 50; existsSync(join(folder, "store.journal.compacting")); index += 1)
     await put(store, String(index), "x".repeat(100));
   expect(await readDirectory(folder)).toEqual(await store.export());
   await store.close();
@@ -81,7 +81,7 @@ test.runIf(existsSync("/dev/full"))(
   async () => {
     const folder = await temporaryFolder();
     const store = await openDirectoryStore(folder, 2_000);
-    const [next, aside] = [join(folder, "store.json.next"), join(folder, "store.journal.folding")];
+    const [next, aside] = [join(folder, "store.json.next"), join(folder, "store.journal.compacting")];
     let index = 0;
     const putOne = async () => {
       index += 1;
@@ -131,22 +131,22 @@ test("the names of the files that a write is in are on disk before it is acknowl
   const folder = await temporaryFolder();
   await (await openDirectoryStore(folder)).close();
   // As a process leaves it that is killed while it puts the journal aside.
-  await rename(join(folder, "store.journal"), join(folder, "store.journal.folding"));
+  await rename(join(folder, "store.journal"), join(folder, "store.journal.compacting"));
   using names = await watchNames(folder);
   const store = await openDirectoryStore(folder, 2_000);
   expect(names.synced.at(-1)).toEqual(await listingOf(folder));
   await store.close();
-  await rm(join(folder, "store.journal.folding"));
+  await rm(join(folder, "store.journal.compacting"));
 
-  const folding = await openDirectoryStore(folder, 2_000);
+  const compacting = await openDirectoryStore(folder, 2_000);
   // The snapshot cannot be written, so that nothing but the journal itself has its name synced.
   await mkdir(join(folder, "store.json.next"));
-  for (let index = 0; !existsSync(join(folder, "store.journal.folding")); index += 1)
-    await put(folding, String(index), "x".repeat(100));
-  await put(folding, "acknowledged", "");
+  for (let index = 0; !existsSync(join(folder, "store.journal.compacting")); index += 1)
+    await put(compacting, String(index), "x".repeat(100));
+  await put(compacting, "acknowledged", "");
   expect(names.synced.at(-1)).toMatchObject(await filesOf(folder));
   await rmdir(join(folder, "store.json.next"));
-  await folding.close();
+  await compacting.close();
 
   const repaired = await openDirectoryStore(folder);
   using disk = await holdDisk();
@@ -292,7 +292,7 @@ test("what the disk refuses right after the journal was put aside is never read"
   const store = await openDirectoryStore(folder, 2_000);
   // The snapshot cannot be written, so that the journal stays aside.
   await mkdir(join(folder, "store.json.next"));
-  for (let index = 0; !existsSync(join(folder, "store.journal.folding")); index += 1)
+  for (let index = 0; !existsSync(join(folder, "store.journal.compacting")); index += 1)
     await put(store, String(index), "x".repeat(100));
   await put(store, "kept", "");
   const before = await store.export();
