@@ -14,8 +14,10 @@ const indexPath = "/index.json";
 
 /** What a client reads to find its way: the index, the description and the public keys. */
 export function discoveryResources(services: Services, operations: readonly Operation[]): Resource[] {
+  const index = once(() => describeIndex(services, operations));
   return [
-    { path: indexPath, read: once(() => describeIndex(services, operations)) },
+    { path: indexPath, read: index },
+    { path: "/", read: index, page: `${services.settings.urls.docs}/` },
     // Most sandboxes of a test run are never asked for it.
     { path: openapiPath, read: once(() => describeApi(operations, services.settings.urls)) },
     { path: jwksPath, read: () => describeKeys(services) },

@@ -1,17 +1,10 @@
 import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
 import { codesOfOperation, edgeCodes } from "../errors/codes-of-operation.ts";
 import type { Operation } from "../http/operation.ts";
-import { escapeHtml } from "../pages/page.ts";
 import { errorsTable } from "./tables.ts";
 
-/** The page that a problem's `type` names, for programs and for browsers. */
-export interface ErrorPage {
-  markdown: string;
-  html: string;
-}
-
-/** Explains a code: what happened, what to do, which operations answer with it. */
-export function errorPage(code: ErrorCode, operations: readonly Operation[]): ErrorPage {
+/** Explains a code as Markdown: what happened, what to do, which operations answer with it. */
+export function errorPage(code: ErrorCode, operations: readonly Operation[]): string {
   const { status, title, what, remedy, retryable } = errorCatalogue[code];
   const again = describeRetry(retryable);
   const met = operations
@@ -21,25 +14,13 @@ export function errorPage(code: ErrorCode, operations: readonly Operation[]): Er
     ? "Any request, on every host, before an operation sees it."
     : "Any request whose path or method is not one of the API's.";
   const lines = met.map(({ request, id }) => `- \`${request}\` (${id})`);
-  const items = met.map(({ request, id }) => `<li><code>${request}</code> (${id})</li>`);
-  return {
-    markdown: [
-      `# ${title}\n`,
-      `\`${code}\`, status ${status}. ${again}\n`,
-      `## What happened\n\n${what}\n`,
-      `## What to do\n\n${remedy}\n`,
-      `## Where it is met\n\n${met.length === 0 ? anywhere : lines.join("\n")}\n`,
-    ].join("\n"),
-    html: [
-      `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>`,
-      `<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">`,
-      `<link rel="icon" href="/assets/style/icon.svg"><link rel="stylesheet" href="/assets/style/base.css"></head>`,
-      `<body><main class="narrow">`,
-      `<h1>${escapeHtml(title)}</h1><p><code>${code}</code>, status ${status}. ${again}</p>`,
-      `<h2>What happened</h2><p>${escapeHtml(what)}</p><h2>What to do</h2><p>${escapeHtml(remedy)}</p>`,
-      `<h2>Where it is met</h2>${met.length === 0 ? `<p>${anywhere}</p>` : `<ul>${items.join("")}</ul>`}</main></body></html>\n`,
-    ].join("\n"),
-  };
+  return [
+    `# ${title}\n`,
+    `\`${code}\`, status ${status}. ${again}\n`,
+    `## What happened\n\n${what}\n`,
+    `## What to do\n\n${remedy}\n`,
+    `## Where it is met\n\n${met.length === 0 ? anywhere : lines.join("\n")}\n`,
+  ].join("\n");
 }
 
 function describeRetry(retryable: boolean | null): string {

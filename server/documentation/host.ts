@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import express, { type Express, type Request, type Response } from "express";
 import { errorCodes } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
-import { problemAnswer } from "../http/answer.ts";
+import { type Answer, problemAnswer } from "../http/answer.ts";
 import { describeError } from "../http/describe-error.ts";
 import type { Operation } from "../http/operation.ts";
 import { requestNames } from "../http/request-id.ts";
@@ -10,15 +11,19 @@ import { toProblem } from "../http/to-problem.ts";
 import { once } from "../once.ts";
 import { describeDocumentation, mediaType } from "../openapi/describe-documentation.ts";
 import { referencePath } from "../pages/api-pages.ts";
+import { withEtag } from "../pages/assets.ts";
+import { escapeHtml } from "../pages/page.ts";
 import { pageRoutes } from "../pages/page-routes.ts";
-import { pageHeaders } from "../pages/security-headers.ts";
+import { assetHeaders, pageHeaders } from "../pages/security-headers.ts";
 import type { Services } from "../services.ts";
+import { type DocumentSite, documentSite, isPicture, searchPath } from "./documents/document-site.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./fictional-purchase.ts";
 import { limitValues } from "./limit-values.ts";
 import { previewCapabilities } from "./preview-capabilities.ts";
 import { renderTemplate } from "./render-template.ts";
 import { type DocumentationPath, documentationResources } from "./resources.ts";
+import { findShippedFile } from "./shipped-file.ts";
 import { errorsTable, eventsTable, limitsTable, operationsTable } from "./tables.ts";
 import { testVectors } from "./test-vectors.ts";
 
@@ -27,14 +32,15 @@ interface Page {
   contentType: string;
   /** Rendered when it is first read. */
   body: () => string;
-  /** The same for whoever prefers HTML, where people are sent to. */
+  /** The same for whoever prefers HTML. */
   html?: () => string;
 }
 
 const markdown = "text/markdown; charset=utf-8";
 
 /**
- * Builds the documentation host: the six read-only resources of the specification and a page for every error code.
+ * Builds the documentation host: the six read-only resources of the specification, every document as Markdown and, for browsers, as a
+ * page, and a page for every error code.
  *
  * @example (await createDocumentationHost(services, operations)).listen(4021, "127.0.0.1")
  */
@@ -54,11 +60,14 @@ export function createDocumentationHost(services: Services, operations: readonly
   app.get("/reference/", (_request, response) => {
     response.redirect(308, `${services.settings.urls.api}${referencePath}`);
   });
-  app.use(pageRoutes({ pages: {}, folders: ["style"] }, services));
-  for (const { path, contentType, body, html } of renderPages(services, operations)) {
+  app.get(["/portal", "/portal/"], (_request, response) => {
+    response.redirect(308, "/");
+  });
+  app.use(pageRoutes({ pages: {}, folders: ["style", "documentation"] }, services));
+  const { site, pages } = renderPages(services, operations);
+  for (const { path, contentType, body, html } of pages) {
     app.get(path, (request, response) => {
-      const shown =
-        html && request.accepts([mediaType(contentType), "text/html"]) === "text/html" ? html : body;
+      const shown = html && prefersHtml(request, contentType) ? html : body;
       const headers = {
         ...(shown === html ? pageHeaders() : { "Content-Type": contentType, "Cache-Control": "no-cache" }),
         ...(html && { Vary: "Accept" }),
@@ -71,11 +80,20 @@ export function createDocumentationHost(services: Services, operations: readonly
       });
     });
   }
+  app.get("/docs/*path", (request, response, next) => {
+    const picture = readPicture(request.path);
+    if (picture === null) return next();
+    sendAnswer(request, response, withEtag(picture, request.get("If-None-Match")), services);
+  });
   app.use((request) => {
     throw new Problem("route_not_found", `There is nothing at ${request.path}.`);
   });
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     const problem = toProblem(error);
+    if (problem.code === "route_not_found" && prefersHtml(request, "application/problem+json")) {
+      const body = site.frame("Not found", notFound(request.path));
+      return sendAnswer(request, response, { status: 404, body, headers: pageHeaders() }, services);
+    }
     const requestId = String(response.get("X-Request-Id"));
     if (problem.status >= 500)
       services.log.error({ request_id: requestId, causes: describeError(error) }, problem.code);
@@ -90,12 +108,25 @@ export function createDocumentationHost(services: Services, operations: readonly
   return app;
 }
 
-function renderPages(services: Services, operations: readonly Operation[]): Page[] {
+function prefersHtml(request: Request, contentType: string): boolean {
+  return request.accepts([mediaType(contentType), "text/html"]) === "text/html";
+}
+
+function notFound(path: string): string {
+  const shown = escapeHtml(path.slice(0, 200));
+  return `<article><h1>Not found</h1><p>There is nothing at <code>${shown}</code>. Choose a page from the list, or search.</p></article>`;
+}
+
+function renderPages(
+  services: Services,
+  operations: readonly Operation[],
+): { site: DocumentSite; pages: Page[] } {
   const { urls } = services.settings;
   const values = once(() => ({
     api_url: urls.api,
     docs_url: urls.docs,
     rpc_url: urls.rpc,
+    control_url: urls.control,
     program: services.deployment.programs[0]?.id ?? "",
     operations_table: operationsTable(operations),
     errors_table: errorsTable(urls.docs),
@@ -113,17 +144,48 @@ function renderPages(services: Services, operations: readonly Operation[]): Page
     "/portal/openapi.json": () => json(describeDocumentation(urls.docs)),
     "/portal/llms.txt": () => renderTemplate("llms.txt", values()),
   };
-  return [
+  const site = documentSite(once(bodies["/portal/docs.md"]), urls.api);
+  const home = once(() => renderTemplate("home.md", values()));
+  const full = () => `${bodies["/portal/llms.txt"]()}\n${site.full()}`;
+  const errors = once(() => errorIndex(urls.docs));
+  const documents = site.groups.flatMap((group) => group.documents);
+  const htmlOf = (path: string) => {
+    const document = documents.find((one) => one.path === path);
+    return document === undefined ? {} : { html: once(() => site.page(document)) };
+  };
+  const text = "text/plain; charset=utf-8";
+  const pages: Page[] = [
     ...documentationResources.map(({ path, contentType }) => ({
       path,
       contentType,
       body: once(bodies[path]),
+      ...htmlOf(path),
     })),
-    { path: "/errors", contentType: markdown, body: once(() => errorIndex(urls.docs)) },
+    { path: "/", contentType: markdown, body: home, html: once(() => site.markdownPage(home(), "/")) },
+    ...documents
+      .filter(({ path }) => !(path in bodies))
+      .map(({ path, read }) => ({ path, contentType: markdown, body: read, ...htmlOf(path) })),
+    { path: searchPath, contentType: "application/json; charset=utf-8", body: site.searchIndex },
+    { path: "/llms.txt", contentType: text, body: bodies["/portal/llms.txt"] },
+    { path: "/llms-full.txt", contentType: text, body: full },
+    {
+      path: "/errors",
+      contentType: markdown,
+      body: errors,
+      html: once(() => site.markdownPage(errors(), "/errors")),
+    },
     ...errorCodes.map((code) => {
       const page = once(() => errorPage(code, operations));
-      const html = () => page().html;
-      return { path: `/errors/${code}`, contentType: markdown, body: () => page().markdown, html };
+      const html = once(() => site.markdownPage(page(), `/errors/${code}`));
+      return { path: `/errors/${code}`, contentType: markdown, body: page, html };
     }),
   ];
+  return { site, pages };
+}
+
+function readPicture(path: string): Answer | null {
+  const file = isPicture(path) ? findShippedFile(path) : null;
+  if (file === null) return null;
+  const type = path.endsWith(".svg") ? "image/svg+xml; charset=utf-8" : "image/png";
+  return { status: 200, body: readFileSync(file), headers: { ...assetHeaders, "Content-Type": type } };
 }

@@ -26,6 +26,8 @@ import { validate } from "./validate.ts";
 export interface Resource {
   path: string;
   read: () => unknown;
+  /** Where a browser is sent instead. */
+  page?: string;
 }
 
 /**
@@ -82,7 +84,13 @@ function serveOperation(app: Express, operation: Operation, answering: Answering
 }
 
 function serveResource(app: Express, resource: Resource, services: Services): void {
+  const { page } = resource;
   app.get(resource.path, async (request, response) => {
+    if (page !== undefined) response.vary("Accept");
+    if (page !== undefined && request.accepts(["application/json", "text/html"]) === "text/html") {
+      response.redirect(302, page);
+      return;
+    }
     const headers = { "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-cache" };
     const read = async () => await resource.read();
     const body = JSON.stringify(await services.gate.runShared(nameRequest(request), read));

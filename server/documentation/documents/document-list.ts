@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { findShippedFile } from "../shipped-file.ts";
+
+/** One document that the documentation host serves, as Markdown and as a page. */
+export interface Document {
+  /** Where it is served; its relative links lead to the others. */
+  path: string;
+  title: string;
+  /** Markdown. */
+  read: () => string;
+}
+
+/** Documents that are for one kind of reader. */
+export interface DocumentGroup {
+  title: string;
+  documents: readonly Document[];
+}
+
+/** What stands in each group, by path, in the order of the navigation. */
+const groups: readonly (readonly [
+  title: string,
+  documents: readonly (readonly [path: string, title: string])[],
+])[] = [
+  [
+    "Integrate",
+    [
+      ["/docs/testbed.md", "Tests"],
+      ["/docs/notifications.md", "Notifications"],
+    ],
+  ],
+  ["Check a contract", [["/docs/binding.md", "Binding checks"]]],
+  [
+    "Run it",
+    [
+      ["/README.md", "Overview"],
+      ["/docs/cli.md", "Command line"],
+      ["/docs/control.md", "Control API"],
+      ["/docs/store.md", "Data and PostgreSQL"],
+      ["/docs/pages.md", "Pages"],
+      ["/docs/security.md", "Security"],
+      ["/docs/performance.md", "Performance"],
+    ],
+  ],
+  [
+    "Reference",
+    [
+      ["/docs/api.md", "API behavior"],
+      ["/docs/rpc.md", "Chain RPC"],
+      ["/CHANGELOG.md", "Changes"],
+    ],
+  ],
+  [
+    "Inside",
+    [
+      ["/ARCHITECTURE.md", "Architecture"],
+      ["/docs/contracts.md", "Contracts"],
+      ["/docs/relayer.md", "Relayer"],
+      ["/docs/dependencies.md", "Dependencies"],
+    ],
+  ],
+];
+
+/** The guide, which stands first: it is filled in for this sandbox. */
+const guidePath = "/portal/docs.md";
+
+/**
+ * Lists the documents by kind of reader, the guide first.
+ *
+ * @param guide - the guide's Markdown.
+ * @example documentGroups(() => renderTemplate("docs.md", values))
+ */
+export function documentGroups(guide: () => string): DocumentGroup[] {
+  const listed = groups.map(([title, documents]) => ({
+    title,
+    documents: documents.flatMap(([path, name]): Document[] => {
+      const file = findShippedFile(path);
+      return file === null ? [] : [{ path, title: name, read: () => readFileSync(file, "utf8") }];
+    }),
+  }));
+  const [integrate, ...others] = listed;
+  const first = { path: guidePath, title: "Guide", read: guide };
+  return [{ title: integrate?.title ?? "", documents: [first, ...(integrate?.documents ?? [])] }, ...others];
+}

@@ -1,0 +1,142 @@
+import { once } from "../../once.ts";
+import { escapeHtml } from "../../pages/page.ts";
+import { findShippedFile } from "../shipped-file.ts";
+import { type Document, type DocumentGroup, documentGroups } from "./document-list.ts";
+import { type RenderedDocument, renderMarkdown } from "./render-markdown.ts";
+
+/** Where the search of the pages reads from. */
+export const searchPath = "/docs/search.json";
+
+/** All documents as pages that lead to each other. */
+export interface DocumentSite {
+  groups: readonly DocumentGroup[];
+  /** A document as a page. */
+  page: (document: Document) => string;
+  /** Markdown that is none of the documents as a page, such as an error code's explanation. */
+  markdownPage: (markdown: string, path: string) => string;
+  /** A page around HTML. */
+  frame: (title: string, content: string) => string;
+  /** Every section of every document, for search. */
+  searchIndex: () => string;
+  /** All documents in one text. */
+  full: () => string;
+}
+
+/**
+ * Makes pages of the documents: navigation by kind of reader, the sections of each, and what a search needs.
+ *
+ * @param guide - the guide's Markdown, filled in for this sandbox.
+ * @param apiUrl - the API host, whose reference the navigation leads to.
+ * @example documentSite(() => renderTemplate("docs.md", values), urls.api).page(document)
+ */
+export function documentSite(guide: () => string, apiUrl: string): DocumentSite {
+  const groups = documentGroups(guide);
+  const documents = groups.flatMap(({ documents }) => documents);
+  const served = new Set([...documents.map(({ path }) => path), "/", "/errors"]);
+  const rendered = new Map(
+    documents.map((document) => [
+      document,
+      once(() => renderMarkdown(document.read(), (href) => resolveLink(href, document.path, served))),
+    ]),
+  );
+  const renderedOf = (document: Document): RenderedDocument =>
+    rendered.get(document)?.() ?? renderMarkdown(document.read(), (href) => href);
+  const frame = (title: string, content: string, current = "") =>
+    layout(title, navigation(groups, apiUrl, current), content);
+  const pageOf = ({ html, sections }: RenderedDocument, current: string) => {
+    const list = sections
+      .filter(({ depth }) => depth === 2)
+      .map(({ anchor, heading }) => `<li><a href="#${anchor}">${escapeHtml(heading)}</a></li>`);
+    const contents =
+      list.length < 3
+        ? ""
+        : `<nav class="contents" aria-label="On this page"><ul>${list.join("")}</ul></nav>`;
+    const article = `<article>${html.replace("</h1>", `</h1>${contents}`)}</article>`;
+    return frame(sections[0]?.heading ?? "", article, current);
+  };
+  return {
+    groups,
+    frame,
+    page: (document) => pageOf(renderedOf(document), document.path),
+    markdownPage: (markdown, path) =>
+      pageOf(
+        renderMarkdown(markdown, (href) => resolveLink(href, path, served)),
+        path,
+      ),
+    searchIndex: once(() =>
+      JSON.stringify(
+        documents.flatMap((document) =>
+          renderedOf(document).sections.map(({ anchor, heading, text }) => ({
+            document: document.title,
+            url: `${document.path}#${anchor}`,
+            heading,
+            text,
+          })),
+        ),
+      ),
+    ),
+    full: () => documents.map(({ path, read }) => `<!-- ${path} -->\n\n${read().trim()}\n`).join("\n"),
+  };
+}
+
+/** Where a link of a document leads, or null when this host does not serve that. */
+function resolveLink(href: string, from: string, served: ReadonlySet<string>): string | null {
+  if (/^(?:https?:|mailto:|#)/.test(href)) return href;
+  const { pathname, hash } = new URL(href, new URL(from, "http://documentation.invalid"));
+  if (served.has(pathname)) return pathname + hash;
+  return isPicture(pathname) && findShippedFile(pathname) !== null ? pathname : null;
+}
+
+/** Whether a path is that of a picture of the documents. */
+export function isPicture(path: string): boolean {
+  return /^\/docs\/[a-z0-9/-]+\.(?:png|svg)$/.test(path);
+}
+
+function navigation(groups: readonly DocumentGroup[], apiUrl: string, current: string): string {
+  const link = (path: string, title: string) =>
+    `<li><a href="${escapeHtml(path)}"${path === current ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
+  const extra: { [group: string]: string } = {
+    Reference: link(`${apiUrl}/reference/`, "API operations") + link("/errors", "Error codes"),
+  };
+  return groups
+    .map(({ title, documents }) => {
+      const links = documents.map(({ path, title: name }) => link(path, name)).join("");
+      return `<h2>${escapeHtml(title)}</h2><ul>${extra[title] ?? ""}${links}</ul>`;
+    })
+    .join("\n");
+}
+
+function layout(title: string, links: string, content: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${escapeHtml(title)} · Routing sandbox</title>
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="/assets/style/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/style/base.css">
+<link rel="stylesheet" href="/assets/documentation/documentation.css">
+<script type="module" src="/assets/documentation/main.js"></script>
+</head>
+<body class="documentation">
+<a class="skip" href="#content">Skip to the content</a>
+<header>
+<p class="brand"><a href="/">Routing sandbox</a></p>
+<search><form id="search"><input type="search" name="q" placeholder="Search" aria-label="Search the documentation" aria-controls="found" autocomplete="off"></form></search>
+</header>
+<div class="columns">
+<details class="menu" open><summary>All pages</summary><nav aria-label="Documentation">
+${links}
+</nav></details>
+<main id="content" tabindex="-1">
+<section id="found" aria-label="Search results" aria-live="polite" hidden></section>
+<div id="read" class="read">
+${content}
+</div>
+</main>
+</div>
+</body>
+</html>
+`;
+}

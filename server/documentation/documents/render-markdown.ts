@@ -1,0 +1,100 @@
+import { Marked, Parser, type RendererObject, TextRenderer, type Token, type Tokens } from "marked";
+import { escapeHtml } from "../../pages/page.ts";
+
+/** A heading of a document and what stands below it, up to the next one. */
+export interface Section {
+  /** The fragment of its address. */
+  anchor: string;
+  heading: string;
+  depth: number;
+  /** Plain text, for search. */
+  text: string;
+}
+
+/** A document as HTML. */
+export interface RenderedDocument {
+  html: string;
+  sections: readonly Section[];
+}
+
+/**
+ * Renders Markdown as HTML that holds no markup of its own: comments are dropped, and tags are shown as text.
+ *
+ * @param resolve - the address of what a link or a picture names, or null when it is not served: then its text stands alone.
+ * @example renderMarkdown(markdown, (href) => href)
+ */
+export function renderMarkdown(markdown: string, resolve: (href: string) => string | null): RenderedDocument {
+  const marked = new Marked({ renderer: rendererOf(resolve) });
+  const tokens = marked.lexer(markdown);
+  const sections: Section[] = [];
+  const taken = new Map<string, number>();
+  for (const token of tokens) {
+    const section = sections.at(-1);
+    if (isHeading(token)) {
+      const heading = new Parser().parseInline(token.tokens, new TextRenderer());
+      const name = slug(heading);
+      const times = taken.get(name) ?? 0;
+      taken.set(name, times + 1);
+      const anchor = times === 0 ? name : `${name}-${times}`;
+      anchors.set(token, anchor);
+      sections.push({ anchor, heading, depth: token.depth, text: "" });
+    } else if (section !== undefined && token.type !== "html") {
+      section.text = `${section.text} ${token.raw.replaceAll(/[`*|#\s]+/g, " ")}`.trim();
+    }
+  }
+  return { html: marked.parser(tokens), sections };
+}
+
+/** The anchors of headings, from when they were read until they are rendered. */
+const anchors = new WeakMap<object, string>();
+
+function isHeading(token: Token): token is Tokens.Heading {
+  return token.type === "heading";
+}
+
+function rendererOf(resolve: (href: string) => string | null): RendererObject {
+  return {
+    heading(token) {
+      const inner = this.parser.parseInline(token.tokens);
+      const anchor = anchors.get(token) ?? "";
+      const link = `<a class="anchor" href="#${anchor}" aria-label="Link to this section">#</a>`;
+      return `<h${token.depth} id="${anchor}">${inner}${token.depth === 1 ? "" : ` ${link}`}</h${token.depth}>\n`;
+    },
+    code({ text, lang = "" }) {
+      const [, file] = lang.split(" ");
+      const caption = file === undefined ? "" : `<figcaption>${escapeHtml(file)}</figcaption>`;
+      // What is wider than the page is reached with a keyboard, too.
+      return `<figure class="code">${caption}<pre tabindex="0"><code>${escapeHtml(text)}</code></pre></figure>\n`;
+    },
+    table({ header, rows }) {
+      const row = (cells: Tokens.TableCell[], tag: string) =>
+        `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>`;
+      const body = rows.map((cells) => row(cells, "td")).join("\n");
+      const kind = header.length > 2 ? "table wide" : "table";
+      return `<div class="${kind}" tabindex="0"><table><thead>${row(header, "th")}</thead><tbody>${body}</tbody></table></div>\n`;
+    },
+    link({ href, tokens }) {
+      const inner = this.parser.parseInline(tokens);
+      const target = resolve(href);
+      return target === null ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
+    },
+    image({ href, text }) {
+      const target = resolve(href);
+      return target === null
+        ? ""
+        : `<img src="${escapeHtml(target)}" alt="${escapeHtml(text)}" loading="lazy">`;
+    },
+    html({ text }) {
+      return text.trimStart().startsWith("<!--") ? "" : escapeHtml(text);
+    },
+  };
+}
+
+/** A heading as GitHub writes it in an address. */
+function slug(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(/\s/g, "-");
+}

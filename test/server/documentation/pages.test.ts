@@ -1,0 +1,132 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { packageRoot } from "../../../sandbox/lib/package-root.ts";
+import { TestKit } from "../../kit/test-kit.ts";
+
+let kit: TestKit;
+let docs: string;
+
+beforeAll(async () => {
+  kit = await TestKit.open({ seed: "documents" });
+  docs = kit.sandbox.description.urls.docs;
+});
+
+afterAll(async () => await kit[Symbol.asyncDispose]());
+
+async function read(path: string, accept: string) {
+  const answer = await fetch(new URL(path, docs), { headers: { accept }, redirect: "manual" });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+/** The addresses that a page links to and loads, with the page's own for its sections. */
+function addressesOf(html: string): string[] {
+  return [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, url]) =>
+    String(url).replaceAll("&amp;", "&"),
+  );
+}
+
+test("every document is listed on every page, and is a page to a browser and Markdown to a program", async () => {
+  const files = (await readdir(join(packageRoot(), "docs"))).filter((name) => name.endsWith(".md"));
+  expect(files.length).toBeGreaterThan(10);
+  const paths = [...files.map((name) => `/docs/${name}`), "/README.md", "/ARCHITECTURE.md", "/CHANGELOG.md"];
+  const home = await read("/", browser);
+  for (const path of [...paths, "/portal/docs.md"]) {
+    expect(home.text, path).toContain(`href="${path}"`);
+    const page = await read(path, browser);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.headers.get("vary")).toBe("Accept");
+    expect(page.text).toContain(`href="${path}" aria-current="page"`);
+    const markdown = await read(path, "*/*");
+    expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    const [, title = ""] = /^# (.*)$/m.exec(markdown.text) ?? [];
+    expect(page.text).toContain(`<title>${title}`);
+  }
+});
+
+test("every link of every page leads to a page, and every fragment to a section of it", async () => {
+  const pages = new Map<string, string>();
+  const waiting = ["/"];
+  const sections: { from: string; path: string; fragment: string }[] = [];
+  const others = new Set<string>();
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (pages.has(path)) continue;
+    const { status, headers, text } = await read(path, browser);
+    expect(status, path).toBe(200);
+    pages.set(path, text);
+    if (!headers.get("content-type")?.startsWith("text/html")) continue;
+    for (const address of addressesOf(text)) {
+      const url = new URL(address, new URL(path, docs));
+      if (url.origin !== docs) others.add(url.href);
+      else {
+        waiting.push(url.pathname);
+        if (url.hash !== "") sections.push({ from: path, path: url.pathname, fragment: url.hash.slice(1) });
+      }
+    }
+  }
+  expect(pages.size).toBeGreaterThan(60);
+  expect(sections.length).toBeGreaterThan(200);
+  for (const { from, path, fragment } of sections)
+    expect(pages.get(path), `${from} links to ${path}#${fragment}`).toContain(`id="${fragment}"`);
+  const local = Object.values(kit.sandbox.description.urls);
+  const reachable = [...others].filter((url) => local.includes(new URL(url).origin));
+  expect(reachable.length).toBeGreaterThan(3);
+  // The chain's address answers POST only, and the base of the API is no resource.
+  const bare = [kit.sandbox.description.urls.rpc, `${kit.base}/v1/routing`];
+  for (const url of reachable.filter((one) => !bare.includes(one.replace(/\/$/, ""))))
+    expect((await fetch(url)).status, url).toBe(200);
+});
+
+describe("the documentation host", () => {
+  test("shows a browser that asks for nothing that is there where to look", async () => {
+    const { status, text } = await read("/docs/<img src=x>.md", browser);
+    expect(status).toBe(404);
+    expect(text).toContain("<h1>Not found</h1>");
+    expect(text).toContain("/docs/%3Cimg%20src=x%3E.md</code>");
+    expect(text).toContain('href="/portal/docs.md"');
+  });
+
+  test("says at its root where everything is, as a page and as Markdown", async () => {
+    const { api, control, rpc } = kit.sandbox.description.urls;
+    for (const accept of [browser, "*/*"])
+      for (const url of [api, control, rpc, docs]) expect((await read("/", accept)).text).toContain(url);
+    const portal = await read("/portal", browser);
+    expect([portal.status, portal.headers.get("location")]).toEqual([308, "/"]);
+  });
+
+  test("has all documents in one text for agents, with the guide's values", async () => {
+    const { text } = await read("/llms-full.txt", "*/*");
+    expect(text).toContain((await read("/llms.txt", "*/*")).text.trim());
+    for (const path of ["/portal/docs.md", "/docs/api.md", "/docs/relayer.md"])
+      expect(text).toContain((await read(path, "*/*")).text.trim());
+    expect(text).not.toMatch(/\{\{/);
+  });
+
+  test("lists every section for its search, each at an address that the page has", async () => {
+    const { text } = await read("/docs/search.json", "*/*");
+    const sections: { url: string; heading: string; text: string }[] = JSON.parse(text);
+    expect(sections.length).toBeGreaterThan(100);
+    for (const { url, heading } of sections) {
+      expect(heading).not.toBe("");
+      const [path = "", fragment] = url.split("#");
+      expect((await read(path, browser)).text).toContain(`id="${fragment}"`);
+    }
+    expect(sections.find(({ text: words }) => words.includes("payWithPermit"))).toBeDefined();
+  });
+
+  test("renders markup in a document as text", async () => {
+    const { text } = await read("/portal/docs.md", browser);
+    expect(text).toContain("node wallet.mjs &lt;wallet&gt;");
+    expect(text).not.toMatch(/<wallet>|<!-- /);
+  });
+});
+
+test("the root of the API is the index to a program, and leads a browser to the documentation", async () => {
+  const program = await fetch(`${kit.base}/`);
+  expect(await program.json()).toEqual(await (await fetch(`${kit.base}/index.json`)).json());
+  expect(program.headers.get("vary")).toBe("Accept");
+  const person = await fetch(`${kit.base}/`, { headers: { accept: browser }, redirect: "manual" });
+  expect([person.status, person.headers.get("location")]).toEqual([302, `${docs}/`]);
+});
