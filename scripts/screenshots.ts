@@ -29,34 +29,23 @@ async function untilLive(page: Page): Promise<void> {
 }
 
 async function planShots(sandbox: Sandbox): Promise<Shot[]> {
-  const { client, wallets, description } = sandbox;
+  const { client, given, description } = sandbox;
   const program = description.accounts[0]?.program ?? "";
-  const header = (name: string) => ({ "Idempotency-Key": `screenshot-${name}` });
-  const { data: merchant } = await client.POST("/v1/routing/programs/{program}/merchants", {
-    params: { path: { program }, header: header("merchant") },
-    body: { wallet: wallets.other_merchant.address, name: "Night Market", funding_cap: "500000000" },
+  const { merchant } = await given.merchant({
+    state: "pending",
+    wallet: "other_merchant",
+    name: "Night Market",
+    cap: "500000000",
   });
   const { data: relayed } = await client.GET("/v1/routing/programs/{program}/transactions", {
     params: { path: { program } },
   });
   const sold = relayed?.data.find(({ kind }) => kind === "offer")?.subject.id ?? "";
-  const { data: before } = await client.GET("/v1/routing/programs/{program}/purchases/{id}", {
-    params: { path: { program, id: sold } },
-  });
-  const { data: purchase } = await client.POST("/v1/routing/programs/{program}/purchases", {
-    params: { path: { program }, header: header("purchase") },
-    body: {
-      merchant_id: before?.merchant_id ?? "",
-      buyer: wallets.buyer.address,
-      amount: "48500000",
-      terms: { sku: "course-7" },
-    },
-  });
-  if (merchant === undefined || purchase === undefined)
-    throw new Error("The sandbox refused the merchant or the purchase.");
-  await client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
-    params: { path: { program, id: purchase.id }, header: header("activate") },
-    body: { commitment_hash: purchase.commitment.hash },
+  const { purchase } = await given.purchase({
+    state: "active",
+    beneficiary: "buyer",
+    amount: "48500000",
+    terms: { sku: "course-7" },
   });
   const withTestKeys = async (page: Page) => {
     await page.getByRole("button", { name: "Test keys" }).click();

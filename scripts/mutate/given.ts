@@ -237,7 +237,7 @@ export const givenStates: readonly MutantGroup[] = [
         rule: "A given state revokes no credential of a test.",
         find: "return seedAccount(seed, `given/${program}`, program);",
         replace: 'return seedAccount(seed, program.replace(/^prg_/, "acct_"), program);',
-        only: "outlive",
+        only: "stay valid",
       },
     ],
   },

@@ -99,8 +99,8 @@ export class Given {
     return this.#actors.reviewer;
   }
 
-  /** Returns the same with other means. */
-  by(means: GivenMeans): Given {
+  /** Returns given states that are made with other means, as those of a lease. */
+  using(means: GivenMeans): Given {
     return new Given(this.#sources, means);
   }
 

@@ -14,8 +14,8 @@ interface Answer<T> {
   response: Response;
 }
 
-/** How often a request is sent again while its transaction is not confirmed, beyond the required confirmations. */
-const patience = 10;
+/** How many requests may wait for a transaction, beyond one for each required confirmation. */
+const moreRequests = 10;
 
 /** The API operations that make states, of one program. */
 export class ProgramApi {
@@ -39,7 +39,7 @@ export class ProgramApi {
     const { url, access, guard, confirmations, mine } = api;
     this.#program = program;
     this.#access = access;
-    this.#most = confirmations + patience;
+    this.#most = confirmations + moreRequests;
     this.#mine = mine;
     this.#client = once(() => {
       const client = createApiClient(url);

@@ -11,8 +11,8 @@ type Schemas = components["schemas"];
 type Merchant = Schemas["Merchant"];
 type Purchase = Schemas["Purchase"];
 
-/** One purchase on its way to its state. */
-interface Way {
+/** What each step of making a purchase needs. */
+interface Making {
   plan: PurchasePlan;
   merchant: Merchant;
   actors: GivenActors;
@@ -28,30 +28,30 @@ export async function givePurchase(
   actors: GivenActors,
 ): Promise<{ merchant: Merchant; purchase: Purchase }> {
   const merchant = await merchantOf(plan, actors);
-  const way = { plan, merchant, actors, api: actors.api(merchant.program) };
-  return { merchant, purchase: await reach(way) };
+  const making = { plan, merchant, actors, api: actors.api(merchant.program) };
+  return { merchant, purchase: await makeInState(making) };
 }
 
-async function reach(way: Way): Promise<Purchase> {
-  const { plan, api, actors } = way;
+async function makeInState(making: Making): Promise<Purchase> {
+  const { plan, api, actors } = making;
   const { state } = plan;
-  const created = await create(way);
+  const created = await create(making);
   if (state === "created") return created;
-  const active = await activate(created, way);
+  const active = await activate(created, making);
   if (state === "active") return active;
   if (state === "expired") {
     await actors.clock.travelTo(active.deadlines.pay_deadline + 1);
     return await api.readPurchase(active);
   }
-  const transaction_hash = await pay(active, way);
+  const transaction_hash = await pay(active, making);
   if (state === "partially_paid" || state === "paid") return await api.readPurchase(active);
   const reconciled = await api.reconcile(active, { transaction_hashes: [transaction_hash] });
   if (state === "reconciled") return reconciled;
-  await settle(reconciled, way);
+  await settle(reconciled, making);
   return await api.readPurchase(reconciled);
 }
 
-async function create({ plan, merchant, actors, api }: Way): Promise<Purchase> {
+async function create({ plan, merchant, actors, api }: Making): Promise<Purchase> {
   const { state, amount, terms = { sku: "course-42", title: "A course" }, reference, deadlines } = plan;
   const soon = state === "expired" ? (await actors.clock.now()) + shortTerm : null;
   return await api.createPurchase({
@@ -75,13 +75,13 @@ function definedDeadlines(deadlines: PurchasePlan["deadlines"] = {}) {
   };
 }
 
-async function activate(created: Purchase, { plan, merchant, actors, api }: Way): Promise<Purchase> {
+async function activate(created: Purchase, { plan, merchant, actors, api }: Making): Promise<Purchase> {
   if (plan.route === "registrar_offer") return await api.activate(created);
   const { transaction_hash } = succeed(await walletOf(merchant, actors.wallets).register(created));
   return await api.confirmRegistration(created, { transaction_hash });
 }
 
-async function pay(active: Purchase, { plan, actors }: Way) {
+async function pay(active: Purchase, { plan, actors }: Making) {
   const buyer = actors.wallets[plan.buyer];
   const amount = BigInt(plan.paid);
   if (plan.permit === true)
@@ -93,7 +93,7 @@ async function pay(active: Purchase, { plan, actors }: Way) {
 }
 
 /** Takes a reconciled purchase through claim, decision and refund, as far as its state says. */
-async function settle(reconciled: Purchase, { plan, merchant, actors, api }: Way): Promise<void> {
+async function settle(reconciled: Purchase, { plan, merchant, actors, api }: Making): Promise<void> {
   const { state, claimed, reason = "The course was cancelled.", award } = plan;
   const beneficiary = actors.wallets[plan.beneficiary];
   const { body } = succeed(await beneficiary.claim(reconciled, { amount: BigInt(claimed), reason }));

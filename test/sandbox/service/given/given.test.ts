@@ -107,7 +107,7 @@ test("a payment under a permit is one transaction of the buyer's", async () => {
   expect(await sent()).toBe(3);
 });
 
-test("credentials of a test outlive given states, its client's and one that it issued itself", async () => {
+test("credentials of a test stay valid when a state is given, its client's and one that it issued itself", async () => {
   await using sandbox = await createSandbox();
   const { given, client, description } = sandbox;
   const own = await issue(sandbox);
@@ -122,7 +122,7 @@ test("credentials of a test outlive given states, its client's and one that it i
   expect(await read()).toBe(200);
 });
 
-test("given states go on when their credential has expired", async () => {
+test("a state can be given after the credential for it has expired", async () => {
   await using sandbox = await createSandbox();
   const first = await sandbox.given.purchase({ state: "active" });
   await sandbox.clock.travel({ days: 8 });
@@ -221,7 +221,7 @@ test("given states wait for as many confirmations as the sandbox requires", asyn
   }
 });
 
-test("given states go on in a data directory that an earlier process had", async () => {
+test("states can be given in a data directory that an earlier process used", async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
   const give = async () => {
     await using sandbox = await createSandbox({ dataDirectory });
