@@ -3,6 +3,7 @@ import { binding } from "./binding.ts";
 import { bodies } from "./bodies.ts";
 import { chainReader } from "./chain-reader.ts";
 import { clock } from "./clock.ts";
+import { documentation } from "./documentation.ts";
 import { explain } from "./explain.ts";
 import { faults } from "./faults.ts";
 import { givenStates } from "./given.ts";
@@ -35,6 +36,7 @@ const subjects: { readonly [subject: string]: readonly MutantGroup[] } = {
   idempotency,
   lists,
   outbox,
+  documentation,
   relayer,
   faults,
   store,

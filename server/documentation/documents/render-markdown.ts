@@ -67,8 +67,13 @@ function rendererOf(resolve: (href: string) => string | null): RendererObject {
       return `<figure class="code">${caption}<pre tabindex="0"><code>${escapeHtml(text)}</code></pre></figure>\n`;
     },
     table({ header, rows }) {
+      // A header without a text heads nothing.
+      const cell = ({ tokens }: Tokens.TableCell, tag: string) => {
+        const name = tokens.length === 0 ? "td" : tag;
+        return `<${name}>${this.parser.parseInline(tokens)}</${name}>`;
+      };
       const row = (cells: Tokens.TableCell[], tag: string) =>
-        `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>`;
+        `<tr>${cells.map((one) => cell(one, tag)).join("")}</tr>`;
       const body = rows.map((cells) => row(cells, "td")).join("\n");
       const kind = header.length > 2 ? "table wide" : "table";
       return `<div class="${kind}" tabindex="0"><table><thead>${row(header, "th")}</thead><tbody>${body}</tbody></table></div>\n`;

@@ -116,6 +116,10 @@ describe("the documentation host", () => {
     expect(sections.find(({ text: words }) => words.includes("payWithPermit"))).toBeDefined();
   });
 
+  test("keeps the section that a link between documents names", async () => {
+    expect((await read("/docs/testbed.md", browser)).text).toContain('href="/docs/control.md#doing"');
+  });
+
   test("renders markup in a document as text", async () => {
     const { text } = await read("/portal/docs.md", browser);
     expect(text).toContain("node wallet.mjs &lt;wallet&gt;");
