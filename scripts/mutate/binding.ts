@@ -217,6 +217,12 @@ export const binding: readonly MutantGroup[] = [
         only: "transaction_reverted",
       },
       {
+        rule: "The refusal of a wallet's transaction that reverted has the contract's error.",
+        find: "members: { revert: toJson(revert) }",
+        replace: "members: {}",
+        tests: ["test/server/operations/reverted-wallets.test.ts"],
+      },
+      {
         rule: "A transaction before its window is a binding mismatch and not late.",
         find: " && isLate(report)",
         replace: "",

@@ -192,9 +192,42 @@ export const merchants: readonly MutantGroup[] = [
         replace: "return other !== merchantRef",
       },
       {
+        rule: "A registration that reverted for want of an enrollment is sent again once there is one.",
+        find: "if (merchantRef !== null)\n    return {",
+        replace: "if (merchantRef === null && wallet.length === 0)\n    return {",
+        tests: ["test/server/operations/reverted-wallets.test.ts"],
+      },
+      {
         rule: "The offer of a purchase whose merchant has revoked its enrollment may be asked for again.",
         find: 'new Problem("merchant_not_enrolled", detail, { members, retryable: true })',
         replace: 'new Problem("merchant_not_enrolled", detail, { members, retryable: false })',
+      },
+    ],
+  },
+  {
+    file: "server/domain/offer-bounds.ts",
+    tests: [enrollments],
+    mutants: [
+      {
+        rule: "An offer whose merchant has revoked its enrollment is refused for that, whatever the bounds are.",
+        find: "  await assertCovered(purchase, services);\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "server/operations/confirm-registration.ts",
+    tests: [enrollments],
+    mutants: [
+      {
+        rule: "A registration that cannot be sent is refused for the enrollment that is missing, not for its hash.",
+        find: "if (!onChain.exists) await assertCovered(purchase, services);",
+        replace: "",
+      },
+      {
+        rule: "A registration that is on chain is asked for its hash, also after a revocation.",
+        find: "if (!onChain.exists) await assertCovered",
+        replace: "await assertCovered",
       },
     ],
   },

@@ -3,6 +3,7 @@ import type { MutantGroup } from "./mutant.ts";
 const errors = "test/server/errors/errors.test.ts";
 const decisions = "test/server/operations/decisions.test.ts";
 const collected = "test/server/operations/refunds.test.ts";
+const reverted = "test/server/operations/reverted-wallets.test.ts";
 const moved = "test/server/operations/moved-claims.test.ts";
 const attacks = "test/check-contract/attacks.test.ts";
 
@@ -343,28 +344,71 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/describe-relayed-revert.ts",
+    file: "server/domain/explain-revert.ts",
     tests: ["test/server/operations/relayed-refusals.test.ts"],
     mutants: [
-      {
-        rule: "A relayed call that the contract refuses may be asked for again where something makes it succeed.",
-        find: "retryable: remedy !== null",
-        replace: "retryable: remedy === null",
-      },
       {
         rule: "A refund that was collected past the service is not to be asked for again.",
         find: "under the decision hash ${decisionHash}`,\n    remedy: null,",
         replace: 'under the decision hash ${decisionHash}`,\n    remedy: "Wait",',
       },
       {
-        rule: "A relayed call that was not sent is distinguished from a transaction that reverted.",
-        find: 'operation.status === "reverted" ?',
-        replace: 'operation.status === "failed" ?',
-      },
-      {
         rule: "What the token refuses is said in words.",
         find: "tokenCauses[text]",
         replace: "tokenCauses[`${text} `]",
+      },
+      {
+        rule: "A payment without any approval is told as that.",
+        find: "return approved === 0n\n",
+        replace: "return approved < 0n\n",
+        tests: ["test/server/operations/wallet-actions.test.ts"],
+      },
+      {
+        rule: "A payment of more than is outstanding is told apart from a missing payment of a refund.",
+        find: 'step === "refund" ? missingPayment(actual, most) : tooMuch(actual, most)',
+        replace: "missingPayment(actual, most)",
+        tests: [reverted],
+      },
+      {
+        rule: "A payment of a purchase that is paid is told that nothing is left to pay.",
+        find: 'return most === "0"',
+        replace: 'return most === ""',
+        tests: [reverted],
+      },
+      {
+        rule: "An offer that was withdrawn is told apart from a purchase that has expired.",
+        find: 'String(actual) === "2"',
+        replace: 'String(actual) === "3"',
+        tests: [reverted],
+      },
+      {
+        rule: "A transaction without enough gas is told as that.",
+        find: 'return message.startsWith("out of gas")',
+        replace: 'return message.startsWith("gas")',
+        tests: [reverted],
+      },
+      {
+        rule: "A registration without an enrollment is told with what became of the enrollment.",
+        find: 'if (name === "NotEnrolled" && purchase !== null)',
+        replace: 'if (name === "NotEnrolled" && purchase === null)',
+        tests: [reverted],
+      },
+    ],
+  },
+  {
+    file: "server/domain/cause.ts",
+    tests: [reverted],
+    mutants: [
+      {
+        rule: "Where nothing makes a call succeed, what to do in its place is said.",
+        find: "(instead ?? never)",
+        replace: "never",
+      },
+      {
+        rule: "An action that would revert is told with what makes it succeed.",
+        find: "return remedy === null ? sayWrong({ wrong })",
+        replace: "return remedy !== null ? sayWrong({ wrong })",
+        tests: ["test/server/operations/wallet-actions.test.ts"],
       },
     ],
   },
@@ -372,6 +416,18 @@ export const refunds: readonly MutantGroup[] = [
     file: "server/domain/relay.ts",
     tests: [errors],
     mutants: [
+      {
+        rule: "A relayed call that the contract refuses may be asked for again where something makes it succeed.",
+        find: "const retryable = cause.remedy !== null;",
+        replace: "const retryable = cause.remedy === null;",
+        tests: ["test/server/operations/relayed-refusals.test.ts"],
+      },
+      {
+        rule: "A relayed call that was not sent is told apart from a transaction that reverted.",
+        find: 'status === "reverted"\n',
+        replace: 'status === "failed"\n',
+        tests: ["test/server/operations/relayed-refusals.test.ts"],
+      },
       {
         rule: "A relayed operation that needs a person has an unknown outcome.",
         find: 'if (status === "needs_attention") throw unknownOutcome(operation);',

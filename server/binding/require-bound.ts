@@ -6,6 +6,9 @@ import {
   countConfirmations,
 } from "../../protocol/binding/check-binding.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import { toJson } from "../../protocol/json.ts";
+import { sayRemedy } from "../domain/cause.ts";
+import { type ExplainedStep, explainRevert } from "../domain/explain-revert.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import type { Services } from "../services.ts";
 import type { Expectation } from "./expectations.ts";
@@ -15,7 +18,7 @@ import { RefusedTransaction } from "./refused-transaction.ts";
 export interface Use {
   /** The transaction's hash, under which the use is recorded. */
   key: Hex;
-  step: string;
+  step: ExplainedStep;
   subject: string;
 }
 
@@ -49,7 +52,7 @@ export async function assertBound(
   services: Services,
 ): Promise<void> {
   const report = await judge(observed, expected, use, services);
-  if (!report.accepted) throw refusal(observed, report, use.step, services);
+  if (!report.accepted) throw await refusal(observed, report, use, services);
 }
 
 /**
@@ -75,12 +78,12 @@ async function usedBy(use: Use, services: Services): Promise<string | null> {
   return `${used.step} of ${used.subject}`;
 }
 
-function refusal(
+async function refusal(
   observed: ObservedTransaction,
   report: BindingReport,
-  step: string,
+  { step, subject }: Use,
   services: Services,
-): RefusedTransaction {
+): Promise<RefusedTransaction> {
   const { hash } = observed;
   const failed = report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
   const explain = `${services.settings.urls.control}/explain/${hash}`;
@@ -98,13 +101,21 @@ function refusal(
       headers: { "Retry-After": "1" },
     });
   const code = soleCause(report, failed, step);
+  if (code === "transaction_reverted") {
+    const { message, revert } = await services.chain.revertOf(hash);
+    const purchase = (await services.store.get("purchases", subject))?.value ?? null;
+    const met = revert ?? { name: null, args: {} };
+    const cause = await explainRevert(met, { step, purchase, message }, services);
+    const then = sayRemedy(cause, "send a new transaction", "No new transaction succeeds.");
+    const detail = `The transaction of the ${step} reverted: ${cause.wrong}. ${then}`;
+    return new RefusedTransaction(code, detail, { ...refused, members: { revert: toJson(revert) } });
+  }
   return new RefusedTransaction(code, `${sentences[code]}; failed: ${failed.join(", ")}.`, refused);
 }
 
 /** What a refusal by failed checks says, by its code. */
 const sentences = {
   binding_mismatch: "The transaction is not the one this step is bound to",
-  transaction_reverted: "The transaction was mined and reverted, so that a new one is needed",
   transaction_already_used: "The transaction serves another step already",
   deadline_passed: "The transaction was mined after the deadline of this step",
   claim_window_closed: "The claim was mined after the claim deadline",
@@ -115,7 +126,7 @@ function soleCause(
   report: BindingReport,
   failed: readonly CheckName[],
   step: string,
-): keyof typeof sentences {
+): keyof typeof sentences | "transaction_reverted" {
   const only = (...names: CheckName[]) => failed.every((name) => names.includes(name));
   // What comes too late reverts for that reason: the contract holds the deadlines as well.
   const reverted = ["status", "log", "purchase", "confirmations"] as const;

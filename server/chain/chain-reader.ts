@@ -74,12 +74,22 @@ export interface ChainRevert {
   args: { [name: string]: Json };
 }
 
+/** How a mined transaction reverted. */
+export interface MinedRevert {
+  /** What the node says. */
+  message: string;
+  /** The contract's error with its bytes; null where it gave none. */
+  revert: { name: string; args: { [name: string]: Json }; data: Hex } | null;
+}
+
 /** The chain, as the API reads it. Nothing here sends a transaction. */
 export interface ChainReader {
   /** The chain's id and epoch as they are now. */
   identity(): Promise<{ chainId: number; epoch: Hex }>;
   /** Everything about one transaction hash, recomputed where a node's word is not needed. */
   observe(hash: Hex): Promise<ObservedTransaction>;
+  /** How a mined transaction reverted, found by running it again where it was mined; without the error when the node cannot. */
+  revertOf(hash: Hex): Promise<MinedRevert>;
   /** What stands at a wallet's address after a block. */
   walletCode(wallet: Address, block: { number: number | bigint; hash: Hex }): Promise<WalletCode>;
   /** A purchase at the newest block, or at the one that other reads were made at. */

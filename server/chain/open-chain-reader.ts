@@ -1,5 +1,7 @@
 import { BaseError, type EIP1193RequestFn, type Hex } from "viem";
+import { RpcRefusedError, RpcUnavailableError } from "../../relayer/errors.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
+import { connect, traceRevert } from "../../relayer/node/node.ts";
 import type { Deployment } from "../deployment.ts";
 import { atOneHead } from "./at-one-head.ts";
 import {
@@ -9,6 +11,7 @@ import {
   type ChainReader,
   type ChainRevert,
   ChainUnavailableError,
+  type MinedRevert,
 } from "./chain-reader.ts";
 import { connectDeployed, type DeployedNode, readIdentity, unlessZero } from "./deployed-node.ts";
 import { transactionObserver } from "./observe-transaction.ts";
@@ -32,6 +35,7 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
   return guarded({
     identity: async () => await readIdentity(node),
     observe: transactionObserver(node),
+    revertOf: async (hash) => await readRevert(hash, node),
     walletCode: async (wallet, block) => await readWalletCode(wallet, block, client),
     purchase: async (query, point) => await readPurchase(query, point, node),
     async route(id) {
@@ -81,6 +85,18 @@ async function simulate(
   return reverted === undefined ? null : toRevert(reverted.data);
 }
 
+/** A node that no longer has the state before the transaction refuses to run it again. */
+async function readRevert(hash: Hex, { request }: DeployedNode): Promise<MinedRevert> {
+  try {
+    const { data, message } = await traceRevert(connect(request), hash);
+    return { message, revert: decodeRevert(data) };
+  } catch (cause) {
+    if (cause instanceof RpcRefusedError) return { message: "the node does not say why", revert: null };
+    if (cause instanceof RpcUnavailableError) throw new ChainUnavailableError(cause.message, { cause });
+    throw cause;
+  }
+}
+
 /** Reads how a call reverted out of its revert data. */
 function toRevert(data: Hex): ChainRevert {
   const revert = decodeRevert(data);
@@ -102,6 +118,7 @@ function guarded(chain: ChainReader): ChainReader {
   return {
     identity: guard(chain.identity),
     observe: guard(chain.observe),
+    revertOf: guard(chain.revertOf),
     walletCode: guard(chain.walletCode),
     purchase: guard(chain.purchase),
     route: guard(chain.route),

@@ -20,10 +20,11 @@ import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from ".
 import type { PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { enrollmentMessageOf } from "../views/merchant.ts";
+import { sayCause } from "./cause.ts";
 import { assertReconciled, claimOf, pickClaim } from "./claims.ts";
 import { domainOf } from "./commitment-of.ts";
 import { currentPurchase } from "./current-state.ts";
-import { describeRevert, saysInvalidPermit } from "./describe-revert.ts";
+import { type ExplainedStep, explainRevert, saysInvalidPermit } from "./explain-revert.ts";
 import { findMerchant, findPurchase, readOnChain } from "./find.ts";
 import { assertPending, readFunding } from "./merchant-steps.ts";
 import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
@@ -143,7 +144,7 @@ async function checkPayment(
   };
   const { call, payments } = amount === paid ? said : given;
   const expected = expectPayments(call, payments, purchase, services);
-  const use = { key: transaction_hash, step: "payment", subject: transaction_hash };
+  const use = { key: transaction_hash, step: "payment", subject: transaction_hash } as const;
   await assertBound(observed, expected, use, services);
   for (const { stored: other } of payments)
     if (other !== null)
@@ -170,7 +171,8 @@ async function checkPermit(
   if (revert?.name !== "DeadlinePassed" && isOutdated(permit, revert))
     throw await outdatedPermit(purchase, permit, services);
   if (revert !== null) {
-    const detail = `The payment would revert: ${describeRevert(revert, onChain.approved)}`;
+    const about = { step: "payment", purchase, approved: onChain.approved } as const;
+    const detail = `The payment would revert: ${sayCause(await explainRevert(revert, about, services))}`;
     if (revert.name === "DeadlinePassed") throw new Problem("deadline_passed", detail);
     throw await stepConflict(purchase, detail, services);
   }
@@ -292,7 +294,7 @@ async function assertClaimStands(
 
 async function requireTransaction(
   hash: Hex,
-  step: string,
+  step: ExplainedStep,
   expected: Expectation,
   { services, id }: Pick<Given<unknown>, "services" | "id">,
 ): Promise<void> {

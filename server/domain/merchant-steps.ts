@@ -5,6 +5,7 @@ import type { ChainFunding } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
+import { type Cause, sayRemedy, sayWrong } from "./cause.ts";
 import { findMerchant, findMerchantId } from "./find.ts";
 
 /** Reads a merchant's funding from the chain, which alone knows whether the enrollment is revoked or has left it in a reorg. */
@@ -66,19 +67,52 @@ export async function assertEnrolled(
     );
 }
 
-/** The refusal of an offer for whose merchant the chain has no enrollment; one under another merchant covers it as well. */
+/** Why the chain has no enrollment for a purchase, and what gives it one; that of another merchant covers it as well. */
+export async function explainUnenrolled(
+  { program, merchant_id, merchant: wallet }: PurchaseRecord,
+  services: Pick<Services, "chain" | "store">,
+): Promise<Cause> {
+  const { value } = await findMerchant(services.store, program, merchant_id);
+  const [{ revokedAt }, merchantRef] = await Promise.all([
+    readFunding(value, services),
+    services.chain.enrolledAs({ program: hashId(program), wallet }),
+  ]);
+  if (merchantRef !== null)
+    return {
+      wrong: `the chain had no enrollment of the wallet of ${merchant_id}`,
+      remedy: null,
+      instead: "It has one now, so send it again.",
+    };
+  return revokedAt === null
+    ? { wrong: `the chain had no enrollment of the wallet of ${merchant_id}`, remedy: "Let it enroll" }
+    : {
+        wrong: `the wallet of ${merchant_id} revoked its enrollment at ${toTimestamp(revokedAt)} and has no other`,
+        remedy: "Let it enroll under a new merchant (operation 4)",
+      };
+}
+
+/**
+ * Asks whether the wallet of a purchase's merchant is enrolled, so that the purchase can come on chain.
+ *
+ * @throws Problem merchant_not_enrolled
+ */
+export async function assertCovered(
+  purchase: PurchaseRecord,
+  services: Pick<Services, "chain" | "store">,
+): Promise<void> {
+  const enrolled = { program: hashId(purchase.program), wallet: purchase.merchant };
+  if ((await services.chain.enrolledAs(enrolled)) === null)
+    throw await refusalOfUnenrolled(purchase, services);
+}
+
+/** The refusal of a step for whose purchase the chain has no enrollment. */
 export async function refusalOfUnenrolled(
-  { program, merchant_id }: PurchaseRecord,
+  purchase: PurchaseRecord,
   services: Pick<Services, "chain" | "store">,
   members: { [name: string]: Json } = {},
 ): Promise<Problem> {
-  const { value } = await findMerchant(services.store, program, merchant_id);
-  const { revokedAt } = await readFunding(value, services);
-  const detail =
-    revokedAt === null
-      ? `The chain had no enrollment of the wallet of ${merchant_id}. Let it enroll, then send the identical request again.`
-      : `The wallet of ${merchant_id} revoked its enrollment at ${toTimestamp(revokedAt)} and has no other. ` +
-        "Let it enroll under a new merchant (operation 4), then send the identical request again.";
+  const cause = await explainUnenrolled(purchase, services);
+  const detail = `${sayWrong(cause)} ${sayRemedy(cause, "send the identical request again", "")}`;
   return new Problem("merchant_not_enrolled", detail, { members, retryable: true });
 }
 

@@ -5,7 +5,7 @@ import type { ChainProgram, ChainRevert } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
-import { refusalOfUnenrolled } from "./merchant-steps.ts";
+import { assertCovered } from "./merchant-steps.ts";
 
 /** Refuses what the contract would refuse in the next block, before the relayer reserves anything. */
 export async function assertOfferable(purchase: PurchaseRecord, services: Services): Promise<void> {
@@ -16,6 +16,7 @@ export async function assertOfferable(purchase: PurchaseRecord, services: Servic
       "deadline_passed",
       `The offer was due by ${toTimestamp(purchase.offer_deadline)}; the time of the next block is ${toTimestamp(timestamp)}.`,
     );
+  await assertCovered(purchase, services);
   const amount = BigInt(purchase.amount);
   const available = state.openBudget - state.openOffers;
   const causes = [
@@ -29,8 +30,6 @@ export async function assertOfferable(purchase: PurchaseRecord, services: Servic
     const members = { bounds: viewBounds(purchase, state) };
     throw new Problem("registrar_bound_exceeded", detail, { members });
   }
-  const enrolled = { program: hashId(purchase.program), wallet: purchase.merchant };
-  if ((await chain.enrolledAs(enrolled)) === null) throw await refusalOfUnenrolled(purchase, services);
 }
 
 function viewBounds({ amount }: PurchaseRecord, state: ChainProgram) {

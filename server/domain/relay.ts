@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import { type Json, toJson } from "../../protocol/json.ts";
 import {
   GasBudgetExceededError,
+  type OperationKind,
   operationId,
   RelayerError,
   type RelayIntent,
@@ -10,7 +11,9 @@ import {
 import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
-import { describeRelayedRevert } from "./describe-relayed-revert.ts";
+import type { PurchaseRecord } from "../store/records.ts";
+import { sayRemedy } from "./cause.ts";
+import { explainRevert } from "./explain-revert.ts";
 
 /** How far a relayed operation came: confirmed with its transaction, or still on its way. */
 export type Relayed =
@@ -19,6 +22,8 @@ export type Relayed =
 
 /** What a step knows of the intent that it has relayed. */
 interface RelayedStep {
+  step: "offer" | "refund";
+  purchase: PurchaseRecord;
   /** Has a confirmed transaction bound to what it must be. */
   bind: (hash: Hex) => Promise<void>;
   /**
@@ -92,7 +97,7 @@ export async function relayBound(
 async function relay(
   intent: RelayIntent,
   services: Services,
-  { refusalOf }: Pick<RelayedStep, "refusalOf">,
+  step: Omit<RelayedStep, "bind">,
 ): Promise<Relayed> {
   const operation = await services.relayer.submit(intent).catch(throwRefusal);
   const { status, hash } = operation;
@@ -101,10 +106,30 @@ async function relay(
   if (status !== "reverted" && status !== "failed") return { confirmed: false, operation };
   const revert = operation.error?.revert ?? null;
   const members = { operation: toJson(operation), revert: toJson(revert) };
-  const refusal = revert && (await refusalOf(revert, status === "reverted", members));
-  const { detail, retryable } = describeRelayedRevert(operation);
-  const problem = refusal ?? new Problem("transaction_reverted", detail, { members, retryable });
+  const refusal = revert && (await step.refusalOf(revert, status === "reverted", members));
+  const problem = refusal ?? (await explainFailure(operation, members, step, services));
   throw status === "reverted" ? problem.afterEffect() : problem;
+}
+
+const nouns: { readonly [K in OperationKind]: string } = { offer: "offer", collect_refund: "collection" };
+
+/** The refusal of an operation whose call reverted, or would have: why, what that means for its step and what to do. */
+async function explainFailure(
+  { kind, status, status_reason, error }: RelayOperation,
+  members: { [name: string]: Json },
+  { step, purchase }: Pick<RelayedStep, "step" | "purchase">,
+  services: Services,
+): Promise<Problem> {
+  const message = error?.message ?? status_reason ?? status;
+  const revert = error?.revert ?? { name: null, args: {} };
+  const cause = await explainRevert(revert, { step, purchase, message }, services);
+  const what =
+    status === "reverted"
+      ? `The transaction of the ${nouns[kind]} reverted`
+      : `The ${nouns[kind]} was not sent`;
+  const then = sayRemedy(cause, "send the identical request again", "No repeat of this request succeeds.");
+  const retryable = cause.remedy !== null;
+  return new Problem("transaction_reverted", `${what}: ${cause.wrong}. ${then}`, { members, retryable });
 }
 
 /** Whether its transaction took place can only be told by a person who looks; the key stays bound to it. */

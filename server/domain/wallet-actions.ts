@@ -11,9 +11,10 @@ import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
 import { enrollmentMessageOf } from "../views/merchant.ts";
 import { viewTransactionRequest } from "../views/transaction-request.ts";
 import { viewTypedData } from "../views/typed-data.ts";
+import { sayCause } from "./cause.ts";
 import { claimOf } from "./claims.ts";
 import { authorizationOf, commitmentOf, domainOf } from "./commitment-of.ts";
-import { describeRevert } from "./describe-revert.ts";
+import { type ExplainedStep, explainRevert } from "./explain-revert.ts";
 import { whyNotPending } from "./merchant-steps.ts";
 import { noSignature, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { whyNotStep } from "./purchase-steps.ts";
@@ -54,7 +55,20 @@ interface Head {
   time: number;
   /** What a buyer has approved to the registrar contract, in base units. */
   approved: bigint;
+  /** The purchase that is acted on; null for a merchant. */
+  purchase: PurchaseRecord | null;
 }
+
+/** The step that each action is. */
+const stepOf: { readonly [A in WalletAction]: ExplainedStep } = {
+  enroll: "enrollment",
+  fund: "funding approval",
+  register: "registration",
+  approve: "payment approval",
+  pay: "payment",
+  claim: "claim",
+  pay_with_permit: "payment",
+};
 
 /** The reason of a claim for which none is asked: operation 11 takes no claim without one. */
 const noReason = "No reason given.";
@@ -89,7 +103,7 @@ export async function merchantWalletActions(
       whyNot: missing > 0n ? null : "The funding source may draw the whole cap already.",
     },
   ];
-  return await offerAll(plans, { at: funding.asOf, time, approved: 0n }, services);
+  return await offerAll(plans, { at: funding.asOf, time, approved: 0n, purchase: null }, services);
 }
 
 /** What a wallet of a purchase is asked to approve, pay or claim, and why; null where nothing is asked. */
@@ -111,7 +125,7 @@ export async function purchaseWalletActions(
 ): Promise<OfferedAction[]> {
   const { deployment } = services;
   const time = await services.chain.nextTime();
-  const head = { at: onChain.asOf, time, approved: onChain.approved };
+  const head = { at: onChain.asOf, time, approved: onChain.approved, purchase };
   const plans: Plan[] = [
     {
       name: "register",
@@ -277,9 +291,10 @@ async function offerAll(plans: readonly Plan[], head: Head, services: Services):
 /** Allows what would succeed on chain and be taken by the program operation. */
 async function offer(
   plan: Plan,
-  { at, time, approved }: Head,
-  { chain, deployment }: Services,
+  { at, time, approved, purchase }: Head,
+  services: Services,
 ): Promise<OfferedAction> {
+  const { chain, deployment } = services;
   const { name, from, call, permitted, operation, whyNot, ...shown } = plan;
   const calls = permitted === undefined ? [call] : [permitted, call];
   const [revert, code] = await Promise.all([
@@ -291,8 +306,9 @@ async function offer(
     chain.walletCode(from, at),
   ]);
   const refusal = whyNot ?? (code === "none" ? null : walletCodeReasons[code]);
+  const about = { step: stepOf[name], purchase, approved };
   const reasons = [
-    revert && `The transaction would revert: ${describeRevert(revert, approved)}`,
+    revert && `The transaction would revert: ${sayCause(await explainRevert(revert, about, services))}`,
     refusal && (operation === null ? refusal : `${operation} would refuse it: ${refusal}`),
   ].filter((reason) => reason !== null);
   if (reasons.length > 0) return { name, allowed: false, why_not: reasons.join(" ") };

@@ -100,9 +100,11 @@ async function relayOffer(
   services: Services,
 ): Promise<Relayed> {
   return await relayBound(intent, services, {
+    step: "offer",
+    purchase,
     bind: async (hash) => {
       const offered = (await readOnChain(purchase, services)).exists;
-      const use = { key: hash, step: "offer", subject: purchase.id };
+      const use = { key: hash, step: "offer", subject: purchase.id } as const;
       await requireBound(hash, expectOffer(purchase, intent.signer, offered, services), use, services);
     },
     refusalOf: async (revert, mined, members) => {

@@ -50,7 +50,7 @@ export const confirmEnrollment = defineOperation({
     const signature = body.signature ?? submission?.signature ?? null;
     if (transactionHash === null || signature === null)
       throw missingEvidence("enroll", { transaction_hash: transactionHash, signature });
-    const use = { key: transactionHash, step: "enrollment", subject: id };
+    const use = { key: transactionHash, step: "enrollment", subject: id } as const;
     const expected = expectEnrollment(merchant, funding.authorization, services);
     await requireBound(transactionHash, expected, use, services);
     const digest = hashMessage(enrollmentMessageOf(merchant, services));

@@ -3,6 +3,7 @@ import { requireBound } from "../binding/require-bound.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { activate, currentPurchase } from "../domain/current-state.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
+import { assertCovered } from "../domain/merchant-steps.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
 import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
 import { defineOperation } from "../http/operation.ts";
@@ -26,6 +27,7 @@ export const confirmRegistration = defineOperation({
   errors: [
     "not_found",
     "state_conflict",
+    "merchant_not_enrolled",
     "transaction_not_found",
     "transaction_unconfirmed",
     "transaction_reverted",
@@ -41,9 +43,12 @@ export const confirmRegistration = defineOperation({
     await assertRoute(purchase, "merchant_direct", services);
     const submission = (await submissionsOf(store, program.id, id, "register")).at(-1)?.value;
     const hash = body.transaction_hash ?? submission?.transaction_hash ?? null;
-    if (hash === null) throw missingEvidence("register", { transaction_hash: hash });
     const onChain = await readOnChain(purchase, services);
-    const use = { key: hash, step: "registration", subject: id };
+    if (hash === null) {
+      if (!onChain.exists) await assertCovered(purchase, services);
+      throw missingEvidence("register", { transaction_hash: hash });
+    }
+    const use = { key: hash, step: "registration", subject: id } as const;
     await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);
     const active = activate(stored.value, "merchant_direct");
     const current = await currentPurchase(active, services);

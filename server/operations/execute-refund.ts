@@ -145,8 +145,10 @@ async function relayCollection(
   services: Services,
 ): Promise<Relayed> {
   return await relayBound(intent, services, {
+    step: "refund",
+    purchase: step.purchase,
     bind: async (hash) => {
-      const use = { key: hash, step: "refund", subject: step.purchase.id };
+      const use = { key: hash, step: "refund", subject: step.purchase.id } as const;
       const onChain = await readOnChain(step.purchase, services);
       const expected = expectRefund({ ...step, registrar: intent.signer }, onChain, services);
       await requireBound(hash, expected, use, services);

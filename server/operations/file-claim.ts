@@ -57,7 +57,7 @@ export const fileClaim = defineOperation({
     const claim_hash = hashClaim(domainOf(deployment), claim);
     const { beneficiary: wallet } = purchase;
     await requireSignature({ wallet, digest: claim_hash, signature }, services);
-    const use = { key: hash, step: "claim", subject: id };
+    const use = { key: hash, step: "claim", subject: id } as const;
     await requireBound(hash, expectClaim(purchase, claim_hash, onChain.exists, services), use, services);
     const claimId = await nextId("clm", services);
     return {

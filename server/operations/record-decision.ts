@@ -173,7 +173,7 @@ async function assertClaimStands(
   services: Services,
 ): Promise<void> {
   const onChain = await readOnChain(purchase, services);
-  const use = { key: claim.transaction_hash, step: "claim", subject: purchase.id };
+  const use = { key: claim.transaction_hash, step: "claim", subject: purchase.id } as const;
   const expected = expectClaim(purchase, claim.claim_hash, onChain.exists, services);
   await requireBound(claim.transaction_hash, expected, use, services);
   await assertPaymentsStand(purchase, onChain, services);

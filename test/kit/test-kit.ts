@@ -354,7 +354,12 @@ export class TestKit implements AsyncDisposable {
   }
 
   /** Signs a transaction of a wallet, to be mined by a reorg. */
-  async sign(wallet: string, transaction: { to: Address; data: Hex }, nonce?: number): Promise<Hex> {
+  async sign(
+    wallet: string,
+    transaction: { to: Address; data: Hex },
+    nonce?: number,
+    gas = 1_000_000n,
+  ): Promise<Hex> {
     const { private_key } = this.sandbox.description.wallets[wallet] ?? {};
     if (private_key === undefined) throw new Error(`There is no wallet ${wallet}.`);
     const account = privateKeyToAccount(private_key);
@@ -363,7 +368,7 @@ export class TestKit implements AsyncDisposable {
       ...transaction,
       chainId: this.sandbox.description.chain.chain_id,
       nonce: nonce ?? (await client.getTransactionCount({ address: account.address })),
-      gas: 1_000_000n,
+      gas,
       maxFeePerGas: 2_000_000_000n,
       maxPriorityFeePerGas: 1_000_000_000n,
     });

@@ -142,7 +142,11 @@ async function candidatesOf(
 }
 
 /** What a transaction would serve, about one merchant or purchase. */
-function useOf({ hash }: ObservedTransaction, step: string, subject: string): Omit<Candidate, "expectation"> {
+function useOf(
+  { hash }: ObservedTransaction,
+  step: Use["step"],
+  subject: string,
+): Omit<Candidate, "expectation"> {
   return { use: { key: hash, step, subject }, about: subject };
 }
 

@@ -893,6 +893,10 @@ export interface components {
           status: 422;
           code: ("idempotency_key_reused" | "validation_failed" | "commitment_mismatch" | "binding_mismatch" | "transaction_reverted");
         }) } };
+    "Conflict.confirmRegistration": { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 409;
+          code: ("idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "deadline_passed");
+        }) } };
     "UnprocessableEntity.confirmRegistration": { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("idempotency_key_reused" | "validation_failed" | "binding_mismatch" | "transaction_reverted");
@@ -1186,7 +1190,7 @@ export interface paths {
         401: components["responses"]["Unauthorized.readProgram"];
         403: components["responses"]["Forbidden.readProgram"];
         404: components["responses"]["NotFound"];
-        409: components["responses"]["Conflict.confirmEnrollment"];
+        409: components["responses"]["Conflict.confirmRegistration"];
         413: components["responses"]["BodyTooLarge"];
         415: components["responses"]["UnsupportedMediaType.issueAccess"];
         422: components["responses"]["UnprocessableEntity.confirmRegistration"];

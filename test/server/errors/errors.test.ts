@@ -264,8 +264,8 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   },
   funding_source_insufficient: async () => {
     const { purchase, claim, path } = await claimed();
-    const decision = await kit.post(kit.path(`${path}/decisions`), kit.decision(purchase, claim));
-    return await kit.post(kit.path(`${path}/refunds`), { decision_id: JSON.parse(decision.text).id });
+    const decision = await kit.post(`${path}/decisions`, kit.decision(purchase, claim));
+    return await kit.post(`${path}/refunds`, { decision_id: JSON.parse(decision.text).id });
   },
   outbox_empty: async () => {
     while ((await kit.post(kit.path("/notifications"), {})).status === 200);
@@ -283,8 +283,8 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   approval_replayed: async () => {
     const { purchase, claim, path } = await claimed();
     const body = kit.decision(purchase, claim);
-    expect((await kit.post(kit.path(`${path}/decisions`), body)).status).toBe(201);
-    return await kit.post(kit.path(`${path}/decisions`), body);
+    expect((await kit.post(`${path}/decisions`, body)).status).toBe(201);
+    return await kit.post(`${path}/decisions`, body);
   },
   outcome_unknown: async () => {
     const purchase = await kit.createPurchase(merchant);

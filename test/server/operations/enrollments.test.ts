@@ -225,12 +225,41 @@ describe("the activation of a purchase", () => {
     });
   });
 
-  test("by the merchant is not offered after a revocation, with the reason", async () => {
+  test("that also exceeds a bound is refused for the enrollment that is missing", async () => {
+    const at = await revoke();
+    await kit.setBounds({ maxPurchase: 1n });
+    await kit.sandbox.chain.client.mine({ blocks: 1 });
+    expectNotEnrolled(await activate(), {
+      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send the identical request again.`,
+      retryable: true,
+    });
+  });
+
+  test("by the merchant, of which nothing was sent, is refused for the enrollment that is missing, not for the hash", async () => {
+    const register = async () => await kit.post(kit.path(`/purchases/${purchase.id}/registration`), {});
+    const missing = await register();
+    expect(missing.status, missing.text).toBe(422);
+    expect(problem(missing)).toMatchObject({ errors: [{ pointer: "/transaction_hash", code: "missing" }] });
+    const at = await revoke();
+    expectNotEnrolled(await register(), {
+      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send the identical request again.`,
+      retryable: true,
+    });
+  });
+
+  test("by the merchant that is on chain already still asks for its transaction after a revocation", async () => {
+    await kit.act("merchant", "purchase", purchase.id, "register");
     await revoke();
+    const missing = await kit.post(kit.path(`/purchases/${purchase.id}/registration`), {});
+    expect(missing.status, missing.text).toBe(422);
+    expect(problem(missing)).toMatchObject({ errors: [{ pointer: "/transaction_hash", code: "missing" }] });
+  });
+
+  test("by the merchant is not offered after a revocation, with the reason", async () => {
+    const at = await revoke();
     expect(await kit.action("purchase", purchase.id, "register")).toMatchObject({
       allowed: false,
-      why_not:
-        "The transaction would revert: The merchant's wallet has no enrollment in the program, or has revoked it.",
+      why_not: `The transaction would revert: The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4).`,
     });
   });
 });

@@ -117,7 +117,7 @@ describe("an offer that the contract would refuse says what that means and what 
     });
     expect(await kit.action("purchase", purchase.id, "register")).toMatchObject({
       allowed: false,
-      why_not: `The transaction would revert: The program's commitment signer on chain is ${commitmentSigner}, which has not signed this.`,
+      why_not: `The transaction would revert: The program's commitment signer on chain is ${commitmentSigner}, which has not signed this purchase. Let the program's admin set the purchase's commitment.signer again.`,
     });
     await setProgram();
     await expectDone(activate(purchase));
@@ -150,7 +150,7 @@ describe("an offer that the contract would refuse says what that means and what 
     });
     expect(await kit.action("purchase", purchase.id, "register")).toMatchObject({
       allowed: false,
-      why_not: `The transaction would revert: The merchant's funding is valid until ${ends}, and the purchase can be claimed until ${claimable}.`,
+      why_not: `The transaction would revert: The merchant's funding is valid until ${ends}, and the purchase can be claimed until ${claimable}. Let the wallet revoke its enrollment and enroll under a new merchant with a longer validity.`,
     });
     await enrollAnew(short, { cap: "25000000", days: 60 });
     await expectDone(activate(purchase));
@@ -220,14 +220,15 @@ describe("a collection that the contract would refuse says what that means and w
     await expectDone(refund(approved));
   });
 
-  test("the token blocks the beneficiary", async () => {
+  test.each(["the funding source", "the beneficiary"])("the token blocks %s", async (who) => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
-    const { token } = kit.sandbox.chain.deployment;
-    const args = [kit.wallet("beneficiary").address] as const;
+    const { token, fundingSource } = kit.sandbox.chain.deployment;
+    const { address } = who === "the beneficiary" ? kit.wallet("beneficiary") : fundingSource;
+    const args = [address] as const;
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "blacklist", args });
     expect((await kit.wallet("deployer").send({ to: token.address, data })).status).toBe("success");
     expectRefused(await refund(approved), {
-      detail: `The collection was not sent: the token blocks the merchant's wallet or the beneficiary. Let its blocklister unblock it, ${again}`,
+      detail: `The collection was not sent: the token blocks the funding source, the merchant's wallet or the beneficiary. Let its blocklister unblock it, ${again}`,
       retryable: true,
       revert: "Error",
     });

@@ -304,11 +304,11 @@ describe("why_not says what fails", () => {
   test("on chain", async () => {
     const purchase = await active();
     expect(await whyNot(purchase, "pay")).toBe(
-      "The transaction would revert: Nothing is approved to the registrar contract yet.",
+      "The transaction would revert: Nothing is approved to the registrar contract yet. Let the buyer approve the payment.",
     );
     await kit.sandbox.wallets.buyer.approve(purchase, 5n);
     expect(await whyNot(purchase, "pay", "?amount=7")).toBe(
-      "The transaction would revert: Only 5 base units are approved to the registrar contract.",
+      "The transaction would revert: Only 5 base units are approved to the registrar contract. Let the buyer approve the payment.",
     );
     expect(await whyNot(purchase, "pay", "?amount=25000001")).toBe(
       "The transaction would revert: Only 25000000 base units are outstanding.",
@@ -356,11 +356,11 @@ describe("why_not says what fails", () => {
     expect(await whyNot(purchase, "approve", "?amount=15000001")).toBe(
       "The purchase is refunded: it takes no more payments.",
     );
-    expect(await whyNot(purchase, "pay")).toBe(
-      "The transaction would revert: The purchase is refunded already.",
-    );
+    const { decision } = await readPurchase(purchase);
+    const collected = `A refund of this purchase was collected already, under the decision hash ${decision?.decision_hash}.`;
+    expect(await whyNot(purchase, "pay")).toBe(`The transaction would revert: ${collected}`);
     expect(await whyNot(purchase, "claim")).toBe(
-      "The transaction would revert: The purchase is refunded already. " +
+      `The transaction would revert: ${collected} ` +
         "Operation 11 would refuse it: A purchase that is refunded does not allow claims.",
     );
   });
@@ -373,7 +373,7 @@ describe("why_not says what fails", () => {
     );
     const created = await kit.createPurchase(merchant);
     expect(await whyNot(created, "pay")).toBe(
-      "The transaction would revert: The purchase is not on chain yet. " +
+      "The transaction would revert: The purchase is not on chain yet. Let the relayer offer it (operation 8) or its merchant register it. " +
         "Operation 10 would refuse it: A purchase that is created does not allow reconcile.",
     );
   });
@@ -456,7 +456,8 @@ describe("a merchant's wallet", () => {
     await kit.sandbox.wallets.other_merchant.enroll(first);
     expect(await enrollOf(second)).toMatchObject({
       allowed: false,
-      why_not: "The transaction would revert: The wallet is enrolled in the program already.",
+      why_not:
+        "The transaction would revert: The wallet is enrolled in the program already. Let the wallet revoke that enrollment.",
     });
     await kit.sandbox.wallets.other_merchant.revokeFunding(first);
     expect(await enrollOf(second)).toMatchObject({ allowed: true });

@@ -354,7 +354,8 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     await kit.wallet("deployer").send({ to: token, data });
     expect(await refused({ signature })).toMatchObject({
       status: 409,
-      detail: "The payment would revert: The token refuses the permit. Pausable: paused.",
+      detail:
+        "The payment would revert: The token refuses the permit: the token is paused. Let its pauser unpause it.",
     });
   });
 
@@ -443,11 +444,12 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     expect(await refused({ signature })).toMatchObject({
       status: 409,
       code: "state_conflict",
-      detail: "The payment would revert: The token refuses the permit. Pausable: paused.",
+      detail:
+        "The payment would revert: The token refuses the permit: the token is paused. Let its pauser unpause it.",
     });
     expect(await offered()).toMatchObject({
       allowed: false,
-      why_not: "The transaction would revert: Pausable: paused.",
+      why_not: "The transaction would revert: The token is paused. Let its pauser unpause it.",
     });
   });
 
