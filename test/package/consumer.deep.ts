@@ -80,18 +80,23 @@ const refused: boolean = await createSandbox({ confirmations: 0 }).then(() => fa
 await using sandbox: Sandbox = await createSandbox({ seed: "typed" });
 const { chain, contracts, urls } = sandbox.description;
 const { data } = await createApiClient(urls.api).GET("/v1/routing/capabilities");
+const { claim, decision } = await sandbox.given.purchase({ state: "denied" });
+const claimed: string = claim.requested_amount;
+const outcome: "approved" | "denied" = decision.outcome;
 const { abi, bytecode } = await readContractArtifact("PurchaseRegistrar");
 const domain = registrarDomain(chain.chain_id, contracts.registrar);
 const error: string = encodeErrorResult({ abi: purchaseRegistrarAbi, errorName: "ProgramNotOpen", args: [\`0x\${"0".repeat(64)}\`] });
 // @ts-expect-error there is no such option
 export const misspelt = async () => await createSandbox({ sed: "typed" });
-console.log(JSON.stringify({ refused, now: data?.now, abi: abi.length, bytecode: bytecode.length, domain, error: error.length }));
+console.log(JSON.stringify({ refused, claimed, outcome, now: data?.now, abi: abi.length, bytecode: bytecode.length, domain, error: error.length }));
 `,
   );
   await project.run("npx", "tsc");
   // Nothing keeps the program alive that is done, and its chain is gone.
   expect(JSON.parse(await project.run("node", "compiled/use.js"))).toMatchObject({
     refused: true,
+    claimed: "25000000",
+    outcome: "denied",
     now: expect.stringMatching(/^2026-/),
     domain: { chainId: 31_337 },
   });

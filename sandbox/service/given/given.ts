@@ -119,7 +119,7 @@ export class Given {
   /**
    * Gives a purchase in a state, with everything that was made on its way.
    *
-   * Without `merchant` it is one of the merchant that the wallet `merchant` is enrolled as, or of a new one, which is funded.
+   * Without `merchant`, its merchant is the one that the wallet `merchant` is enrolled as, or a new one; either is funded.
    *
    * @throws GivenInvalidError for options that cannot be; ProblemError when the API refuses; SandboxError given_refused.
    * @example const { purchase, claim } = await given.purchase({ state: "claimed", amount: "25000000", claimed: "10000000" });
@@ -129,10 +129,7 @@ export class Given {
   async purchase(options: PurchaseOptions<DecidedState | "claimed">): Promise<GivenClaim>;
   async purchase(options: PurchaseOptions): Promise<GivenPurchase>;
   async purchase(options: PurchaseOptions): Promise<GivenPurchase> {
-    const { merchant } = options;
-    return await this.#purchase(
-      readPurchaseOptions(typeof merchant === "object" ? { ...options, merchant: merchant.id } : options),
-    );
+    return await this.#purchase(readPurchaseOptions(options));
   }
 
   /**

@@ -136,6 +136,12 @@ const reference = checked(referenceSchema, "is not a reference", "Pass 1 to 100 
 const program = checked(programIdSchema, "is not a program's id", "Pass one such as prg_demo.");
 const time = checked(unixTimeSchema, "is not a Unix time", "Pass whole seconds.");
 const wallet = oneOf(walletNames);
+const merchant = checked(idSchema("mer"), "is not a merchant's id", "Pass a merchant, or its id.");
+
+/** Takes the id of a merchant in its place. */
+function idOf(value: unknown): unknown {
+  return typeof value === "object" && value !== null && "id" in value ? value.id : value;
+}
 
 /** A strict object whose errors name the keys that it does not take. */
 function options<const S extends z.ZodRawShape>(shape: S) {
@@ -164,7 +170,7 @@ const purchaseOptions = options({
   state: oneOf(purchaseStates),
   route: oneOf(routes).optional(),
   program: program.optional(),
-  merchant: checked(idSchema("mer"), "is not a merchant's id", "Pass a merchant, or its id.").optional(),
+  merchant: z.preprocess(idOf, merchant.optional()),
   buyer: wallet.default("buyer"),
   beneficiary: wallet.default("beneficiary"),
   amount: amount.default("25000000"),

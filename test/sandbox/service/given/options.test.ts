@@ -1,7 +1,9 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { unwrap } from "../../../../sandbox/service/client/problem-error.ts";
 import type { Given } from "../../../../sandbox/service/given/given.ts";
+import { merchantStates, purchaseStates, routes } from "../../../../sandbox/service/given/states.ts";
 
 const otherStates = "claimed, approved, denied, refund_due or refunded";
 const paying = `partially_paid, paid, reconciled, ${otherStates}`;
@@ -129,6 +131,11 @@ test.each<[object, string, string]>([
     'merchant "mer_aaaaaaaaaaaaaaaaaaaa" does not exist. Pass a merchant of this sandbox.',
   ],
   [
+    { state: "paid", merchant: null },
+    "/merchant",
+    "merchant null is not a merchant's id. Pass a merchant, or its id.",
+  ],
+  [
     { state: "paid", program: "prg_none" },
     "/program",
     'program "prg_none" is not a program of this sandbox. Use prg_demo or prg_other.',
@@ -224,13 +231,31 @@ test("options of a merchant that its wallet's enrollment contradicts are refused
 test("a request over HTTP gives what it asks for, and one that asks for nothing or for both is refused", async () => {
   const { status, body } = await post({ merchant: { state: "funded", wallet: "other_buyer" } });
   expect([status, body.merchant.status, Object.keys(body)]).toEqual([201, "enrolled", ["merchant"]]);
-  const paid = await post({ purchase: { state: "paid", merchant: body.merchant.id, permit: true } });
+  const paid = await post({ purchase: { state: "paid", merchant: body.merchant, permit: true } });
   expect(paid.status).toBe(201);
   expect(Object.keys(paid.body)).toEqual(["merchant", "purchase", "payments", "claim", "decision", "refund"]);
   expect(paid.body.purchase).toMatchObject({ merchant_id: body.merchant.id, payment_status: "paid" });
   const detail = 'The body must have one member, "merchant" or "purchase", with the options of that.';
   for (const wrong of [{}, { merchant: {}, purchase: {} }, { claim: {} }, { purchase: "paid" }, []])
     expect((await post(wrong)).body).toMatchObject({ code: "given_invalid", detail });
+});
+
+test("options that are no object are refused", async () => {
+  const call: (options?: never) => Promise<unknown> = (none) => sandbox.given.merchant(none as never);
+  await expect(call()).rejects.toThrow(
+    "The options undefined are not an object. Pass one with state, program, wallet, name, cap or reference.",
+  );
+});
+
+test("docs/testbed.md names every state and option", async () => {
+  const guide = await readFile(new URL("../../../../docs/testbed.md", import.meta.url), "utf8");
+  const section = guide.split("## Given states")[1]?.split("\n## ")[0] ?? "";
+  const named = new Set([...section.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name));
+  const { errors } = await sandbox.given.purchase({ status: "paid" } as never).catch((error) => error);
+  const options = /Use (.*)\.$/.exec(errors.at(-1)?.detail)?.[1]?.split(/, | or /) ?? [];
+  expect(options).toContain("deadlines");
+  const names = [...merchantStates, ...purchaseStates, ...routes, ...options];
+  expect(names.filter((name) => name !== "state" && !named.has(name))).toEqual([]);
 });
 
 test("a refusal of the API comes over HTTP with its problem", async () => {
