@@ -53,11 +53,14 @@ export class RpcUnavailableError extends RelayerError<"rpc_unavailable"> {
 export class RpcRefusedError extends RelayerError<"rpc_refused"> {
   /** The JSON-RPC error code. */
   readonly rpcCode: number;
+  /** What the node said. */
+  readonly reason: string;
   /** Revert data, when the error carries it. */
   readonly data: Hex | null;
   constructor(method: string, rpcCode: number, message: string, data: Hex | null, cause: unknown) {
     super("rpc_refused", `${method} was refused (${rpcCode}): ${message}`, { cause });
     this.rpcCode = rpcCode;
+    this.reason = message;
     this.data = data;
   }
 }

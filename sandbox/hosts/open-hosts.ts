@@ -7,7 +7,6 @@ import { problemRefusals } from "../../server/http/refusal-form.ts";
 import { operations } from "../../server/operations/table.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
 import type { Services } from "../../server/services.ts";
-import { requireReorgDepth } from "../chain/client/reorg-depth.ts";
 import { mineBlocks } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";
@@ -42,9 +41,12 @@ export function openHosts(
 }
 
 function openRpcFront({ anvil, client, request }: ChainNode, gate: RequestGate): RpcFront {
+  const node = connect(request);
   return new RpcFront(anvil.url, gate, {
-    settle: async () => await awaitAutomine(connect(request)),
+    settle: async () => await awaitAutomine(node),
     mine: async (blocks) => await mineBlocks(client, blocks),
-    requireReorgDepth: async (depth) => await requireReorgDepth(connect(request), anvil.loadedBlock, depth),
+    reorg: async (params) => {
+      await node("anvil_reorg", params);
+    },
   });
 }

@@ -14,6 +14,8 @@ import {
 type AnvilMethods = [
   /** Sets the clock to a Unix time in seconds, from where it runs on. */
   { Method: "evm_setTime"; Parameters: [timestamp: number]; ReturnType: number },
+  /** Makes a block of exactly this Unix time in seconds. */
+  { Method: "evm_mine"; Parameters: [{ timestamp: number }]; ReturnType: string },
   /** Goes back to a snapshot, which this uses up; false when there is none with this id. */
   { Method: "evm_revert"; Parameters: [id: Hex]; ReturnType: boolean },
   { Method: "anvil_dropAllTransactions"; Parameters?: undefined; ReturnType: null },

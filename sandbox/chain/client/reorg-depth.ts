@@ -1,14 +1,11 @@
-import { type EIP1193RequestFn, type Transport, zeroAddress } from "viem";
+import { zeroAddress } from "viem";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
-import { connect, type Node, readHead, readNonce } from "../../../relayer/node/node.ts";
+import { type Node, readHead, readNonce } from "../../../relayer/node/node.ts";
 
 /** The JSON-RPC code of params that cannot be used. */
 const invalidParams = -32_602;
 
-/** What goes back by a number of blocks, which is the first param; 1 block when a rollback is not told. */
-const rewinds: ReadonlySet<unknown> = new Set(["anvil_reorg", "anvil_rollback"]);
-
-/** A reorg is deeper than Anvil can go back without losing what the chain holds. */
+/** Blocks cannot leave the chain without its losing more than them: the state before them, or the time. */
 export class ReorgDepthError extends Error {
   override readonly name = "ReorgDepthError";
   readonly code = invalidParams;
@@ -55,21 +52,4 @@ async function keepsState(node: Node, block: number): Promise<boolean> {
     if (error instanceof RpcRefusedError) return false;
     throw error;
   }
-}
-
-/** A transport to an Anvil that refuses reorgs deeper than {@link requireReorgDepth} allows before they reach it. */
-export function limitReorgs(transport: Transport, loadedBlock: number): Transport {
-  return (parameters) => {
-    const inner = transport(parameters);
-    const node = connect(inner.request);
-    const request: EIP1193RequestFn = async (question) => {
-      const { method, params }: { method: string; params?: unknown } = question;
-      if (rewinds.has(method)) {
-        const [depth = 1] = Array.isArray(params) ? params : [];
-        await requireReorgDepth(node, loadedBlock, Number(depth));
-      }
-      return await inner.request(question);
-    };
-    return { ...inner, request };
-  };
 }

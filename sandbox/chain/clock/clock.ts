@@ -3,8 +3,10 @@ import { awaitAutomine } from "../../../relayer/node/mining.ts";
 import { connect } from "../../../relayer/node/node.ts";
 import { freshReading } from "../../lib/fresh-reading.ts";
 import type { ChainClient } from "../client/chain-client.ts";
+import { raiseOffset } from "./anvil-offset.ts";
 import { ClockError } from "./clock-error.ts";
 import { type Duration, toSeconds } from "./duration.ts";
+import { keepOffset, readKeptOffset } from "./offset-file.ts";
 
 /** `deterministic`: time stands still but for blocks, one second each. `live`: time runs with the wall clock. */
 export type ClockMode = "deterministic" | "live";
@@ -45,12 +47,17 @@ export interface SandboxClock {
  * later; in mode `live` it is the wall clock plus what travel added. A live chain whose latest block lies ahead of the wall clock
  * (it travelled in an earlier run) continues from that block.
  *
+ * @param offsetFile - where a live clock keeps its offset across runs: the latest block does not tell how long time went on after it.
  * @example
  * const clock = await createClock(client, "deterministic");
  * await clock.travel(8 * 86_400);
  */
-export async function createClock(client: ChainClient, mode: ClockMode): Promise<SandboxClock> {
-  const clock = mode === "deterministic" ? deterministicClock(client) : liveClock(client);
+export async function createClock(
+  client: ChainClient,
+  mode: ClockMode,
+  offsetFile?: string,
+): Promise<SandboxClock> {
+  const clock = mode === "deterministic" ? deterministicClock(client) : await liveClock(client, offsetFile);
   await clock.pin();
   // One after the other: two moves from the same moment would ask for a block before the latest one.
   const moves = new Mutex();
@@ -71,8 +78,7 @@ function deterministicClock(client: ChainClient): SandboxClock {
   const now = freshReading(() => latestTimestamp(client));
   const travelTo = async (timestamp: number) => {
     assertAhead(timestamp, await now());
-    await client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
-    await client.mine({ blocks: 1 });
+    await client.request({ method: "evm_mine", params: [{ timestamp }] });
     return timestamp;
   };
   return {
@@ -94,31 +100,37 @@ function deterministicClock(client: ChainClient): SandboxClock {
   };
 }
 
-function liveClock(client: ChainClient): SandboxClock {
-  let offset = 0;
+async function liveClock(client: ChainClient, offsetFile: string | undefined) {
+  let offset = await readKeptOffset(offsetFile);
+  const node = connect(client.request);
   const now = () => Math.floor(Date.now() / 1_000) + offset;
   const travelTo = async (timestamp: number) => {
-    const ahead = assertAhead(timestamp, now());
-    await client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
-    offset += ahead;
-    await client.mine({ blocks: 1 });
-    // A second may have passed since this clock was read, which Anvil's knows nothing of.
-    await client.request({ method: "evm_setTime", params: [now()] });
+    const arrived = offset + assertAhead(timestamp, now());
+    // Kept first: a run that ends here goes on ahead of the chain, never behind what it said.
+    await keepOffset(offsetFile, arrived);
+    await client.request({ method: "evm_mine", params: [{ timestamp }] });
+    // Anvil goes on from the second in which it made the block, which may be one after that of the question.
+    await raiseOffset(node, arrived);
+    offset = arrived;
     return timestamp;
   };
   return {
-    mode: "live",
+    mode: "live" as const,
     now: async () => now(),
     offset: () => offset,
     travelTo,
-    async travel(by) {
+    async travel(by: number | Duration) {
       return await travelTo(now() + wholeSeconds(by));
     },
-    async pin(restored = offset, latest) {
+    async pin(restored = offset, latest?: number) {
+      const before = offset;
       offset = restored;
       const behind = (latest ?? (await latestTimestamp(client))) - now();
       offset += Math.max(0, behind);
       await client.request({ method: "evm_setTime", params: [now()] });
+      // Anvil may have read the wall clock a second after this did, which would leave it behind for good.
+      await raiseOffset(node, offset);
+      if (offset !== before) await keepOffset(offsetFile, offset);
     },
   };
 }

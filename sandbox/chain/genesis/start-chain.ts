@@ -9,7 +9,7 @@ import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start
 import { settleStateFile } from "../anvil/state-file.ts";
 import { type ChainClient, createChainClient } from "../client/chain-client.ts";
 import { nodeSocket } from "../client/node-socket.ts";
-import { limitReorgs } from "../client/reorg-depth.ts";
+import { guardReorgs } from "../client/reorg.ts";
 import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
 import { type Accounts, accounts, type DeploymentRecord, deployment } from "./deployment.ts";
 import { loadGenesis } from "./genesis-cache.ts";
@@ -158,9 +158,16 @@ async function start(
   signal?.addEventListener("abort", () => socket.close());
   if (signal?.aborted === true) socket.close();
   try {
-    const client = createChainClient(anvil.url, limitReorgs(socket.transport, anvil.loadedBlock));
+    const client = createChainClient(
+      anvil.url,
+      guardReorgs(socket.transport, { loadedBlock: anvil.loadedBlock, mode }),
+    );
     const request: EIP1193RequestFn = client.request;
-    const clock = await createClock(client, mode);
+    const clock = await createClock(
+      client,
+      mode,
+      folder === undefined ? undefined : join(folder, "clock.json"),
+    );
     const record = await prepare(client, clock);
     const { resumed } = anvil;
     return { anvil, client, request, clock, ...record, resumed, stop, [Symbol.asyncDispose]: stop };

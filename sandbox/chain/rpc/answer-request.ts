@@ -1,6 +1,6 @@
 import { Mutex } from "async-mutex";
+import { RpcRefusedError } from "../../../relayer/errors.ts";
 import type { Gate } from "../../../server/http/gate.ts";
-import { ReorgDepthError } from "../client/reorg-depth.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { mostGas } from "./bound-call.ts";
 import { judgeMeasurement } from "./measure-trace.ts";
@@ -35,25 +35,25 @@ export class RequestAnswerer {
   readonly #gate: Gate;
   readonly #settle: () => Promise<unknown>;
   readonly #mine: (blocks: number) => Promise<void>;
-  readonly #requireReorgDepth: (depth: number) => Promise<void>;
+  readonly #reorg: (params: readonly unknown[]) => Promise<void>;
   /** Anvil makes no block while it runs a call, so that calls run one at a time. */
   readonly #running = new Mutex();
 
-  /** @param chain - waits for the block that is being made, mines so many of them, and throws when a reorg would take too many. */
+  /** @param chain - waits for the block that is being made, mines so many of them, and reorganises. */
   constructor(
     anvil: AnvilHttp,
     gate: Gate,
     chain: {
       settle: () => Promise<unknown>;
       mine: (blocks: number) => Promise<void>;
-      requireReorgDepth: (depth: number) => Promise<void>;
+      reorg: (params: readonly unknown[]) => Promise<void>;
     },
   ) {
     this.#anvil = anvil;
     this.#gate = gate;
     this.#settle = chain.settle;
     this.#mine = chain.mine;
-    this.#requireReorgDepth = chain.requireReorgDepth;
+    this.#reorg = chain.reorg;
   }
 
   /**
@@ -99,7 +99,7 @@ export class RequestAnswerer {
           return await this.#ask(group);
         });
       case "reorg":
-        return await enter(async () => await this.#reorg(first, plan.depth));
+        return await enter(async () => await this.#reorganise(id, plan.params));
       case "mine":
         await enter(async () => await this.#mine(plan.blocks)).catch((cause: unknown) => {
           throw new ChainSilentError(
@@ -109,7 +109,7 @@ export class RequestAnswerer {
             },
           );
         });
-        return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result: plan.answer }));
+        return success(id, plan.answer);
       case "subscribe":
         if (subscriptions === null)
           return failure(id, {
@@ -128,15 +128,17 @@ export class RequestAnswerer {
     return await this.#ask([{ ...call, plan: { kind: "run", params } }]);
   }
 
-  async #reorg(call: PlannedCall, depth: number): Promise<Response> {
-    await this.#settle();
+  async #reorganise(id: RpcId, params: readonly unknown[]): Promise<Response> {
     try {
-      await this.#requireReorgDepth(depth);
+      await this.#reorg(params);
     } catch (error) {
-      if (!(error instanceof ReorgDepthError)) throw error;
-      return failure(call.id, { code: error.code, message: error.message });
+      if (error instanceof RpcRefusedError)
+        return failure(id, { code: error.rpcCode, message: error.reason });
+      throw new ChainSilentError("The chain did not reorganise. See whether the sandbox still runs.", {
+        cause: error,
+      });
     }
-    return await this.#ask([call]);
+    return success(id, null);
   }
 
   async #ask(group: readonly PlannedCall[]): Promise<Response> {
@@ -214,6 +216,10 @@ function grouped(calls: readonly PlannedCall[]): PlannedCall[][] {
     else groups.push([call]);
   }
   return groups;
+}
+
+function success(id: RpcId, result: "0x0" | null): Response {
+  return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result }));
 }
 
 function failure(id: RpcId, error: RpcError): Response {

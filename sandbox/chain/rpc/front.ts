@@ -35,7 +35,7 @@ export class RpcFront {
 
   /**
    * @param url - where Anvil itself answers.
-   * @param chain - waits for the block that is being made, mines so many of them, and throws when a reorg would take too many.
+   * @param chain - waits for the block that is being made, mines so many of them, and reorganises.
    */
   constructor(url: string, gate: Gate, chain: ConstructorParameters<typeof RequestAnswerer>[2]) {
     this.#chain = url.replace(/^http/, "ws");

@@ -23,8 +23,8 @@ export type Plan =
   | { kind: "trace"; measuring: readonly unknown[]; params: readonly unknown[] }
   /** When no block is being made. */
   | { kind: "settled"; params: readonly unknown[] }
-  /** When no block is being made, and if the chain can go back so many blocks. */
-  | { kind: "reorg"; depth: number; params: readonly unknown[] }
+  /** While nothing else happens to the chain, and if that can go back so many blocks. */
+  | { kind: "reorg"; params: readonly unknown[] }
   /** So many blocks, in portions. */
   | { kind: "mine"; blocks: number; answer: "0x0" | null }
   /** Over the caller's own WebSocket to Anvil. */
@@ -136,7 +136,7 @@ function planReorg(params: readonly unknown[]): Plan {
     );
   const [depth, placed = []] = asked.data;
   for (const [transaction] of placed) if (typeof transaction !== "string") requireNoBlobs(transaction);
-  return { kind: "reorg", depth: Number(depth), params: [Number(depth), placed] };
+  return { kind: "reorg", params: [Number(depth), placed] };
 }
 
 function refuse(method: string, why: string, instead: string): Plan {

@@ -9,7 +9,7 @@ import { apiPages } from "../../../server/pages/api-pages.ts";
 import type { Log } from "../../../server/services.ts";
 import { createChainClient } from "../../chain/client/chain-client.ts";
 import { nodeSocket } from "../../chain/client/node-socket.ts";
-import { limitReorgs } from "../../chain/client/reorg-depth.ts";
+import { guardReorgs } from "../../chain/client/reorg.ts";
 import { ClosingStack } from "../../lib/closing-stack.ts";
 import { localPagesWrite } from "../../lib/http/host-and-origin.ts";
 import { listen } from "../../lib/http/listen.ts";
@@ -65,7 +65,7 @@ async function openJoined(
   const socket = nodeSocket(anvilUrl);
   opened.defer(() => socket.close());
   deadline.signal.addEventListener("abort", () => socket.close());
-  const client = createChainClient(anvilUrl, limitReorgs(socket.transport, loadedBlock));
+  const client = createChainClient(anvilUrl, guardReorgs(socket.transport, { loadedBlock, mode }));
   const request: EIP1193RequestFn = client.request;
   await using bound = new ClosingStack();
   const listener = await listen({

@@ -1,0 +1,140 @@
+import { Mutex } from "async-mutex";
+import type { EIP1193RequestFn, Transport } from "viem";
+import { z } from "zod";
+import { awaitAutomine, isAutomining, startAutomine } from "../../../relayer/node/mining.ts";
+import {
+  ask,
+  connect,
+  countMinable,
+  type Node,
+  readBlockTime,
+  readHead,
+  readNextBlockTime,
+} from "../../../relayer/node/node.ts";
+import { raiseOffset, readOffset } from "../clock/anvil-offset.ts";
+import type { ClockMode } from "../clock/clock.ts";
+import { ReorgDepthError, requireReorgDepth } from "./reorg-depth.ts";
+
+/** A chain that can be reorganised. */
+export interface ReorgedChain {
+  /** The newest block that Anvil loaded when it started. */
+  loadedBlock: number;
+  mode: ClockMode;
+}
+
+const reorgParams = z.tuple([z.coerce.number(), z.array(z.tuple([z.unknown(), z.unknown()])).default([])]);
+
+/** The transactions of the new blocks, each with the number of its block, from 0. */
+type Placed = z.infer<typeof reorgParams>[1];
+
+/** How often it is tried to stop automine at a moment in which it has nothing to mine. */
+const attempts = 1_000;
+
+/**
+ * A transport to an Anvil whose reorgs keep the time: no new block has a time before that of the reorg. While one runs, all other requests
+ * wait and nothing is mined. Refused before they reach Anvil: a reorg that is too deep, and every rollback, which makes no
+ * block that could have the time.
+ */
+export function guardReorgs(transport: Transport, chain: ReorgedChain): Transport {
+  return (parameters) => {
+    const inner = transport(parameters);
+    const node = connect(inner.request);
+    const reorgs = new Mutex();
+    const underWay = new Set<Promise<void>>();
+    const request: EIP1193RequestFn = async (question) => {
+      const { method, params }: { method: string; params?: unknown } = question;
+      if (method === "anvil_rollback")
+        throw new ReorgDepthError(
+          "anvil_rollback is refused because time would go back. Replace blocks with anvil_reorg, or restore a snapshot.",
+        );
+      if (method === "anvil_reorg")
+        return await reorgs.runExclusive(async () => {
+          await Promise.all(underWay);
+          const [depth, placed] = reorgParams.parse(params);
+          await requireReorgDepth(node, chain.loadedBlock, depth);
+          const replaced = { mode: chain.mode, depth, placed };
+          return await withoutMining(
+            node,
+            async () => await keepTime(node, replaced, async () => await inner.request(question)),
+          );
+        });
+      while (reorgs.isLocked()) await reorgs.waitForUnlock();
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      underWay.add(ended);
+      try {
+        return await inner.request(question);
+      } finally {
+        underWay.delete(ended);
+        end();
+      }
+    };
+    return { ...inner, request };
+  };
+}
+
+/**
+ * Replaces the newest blocks by others from now on. Anvil sets its clock to the block that it goes back to, and of what is set only the
+ * interval between blocks outlasts that: with all the lost time as the interval the first new block comes now, and a second reorg gives the later
+ * blocks the times after it.
+ */
+async function keepTime<Answer>(
+  node: Node,
+  { mode, depth, placed }: { mode: ClockMode; depth: number; placed: Placed },
+  reorg: () => Promise<Answer>,
+): Promise<Answer> {
+  const head = await readHead(node);
+  const [kept, now, offset] = await Promise.all([
+    readBlockTime(node, head - depth),
+    mode === "live" ? readNextBlockTime(node) : readBlockTime(node, head),
+    readOffset(node),
+  ]);
+  const step = mode === "live" ? 0 : 1;
+  try {
+    await setInterval(node, now - kept);
+    const answer = await reorg();
+    await setInterval(node, step);
+    const later = placed.flatMap(([transaction, block]) =>
+      Number(block) > 0 ? [[transaction, Number(block) - 1]] : [],
+    );
+    if (depth > 1) await ask(node, "anvil_reorg", [depth - 1, later], z.unknown());
+    return answer;
+  } finally {
+    if (mode === "live") {
+      await ask(node, "anvil_removeBlockTimestampInterval", [], z.unknown());
+      await raiseOffset(node, offset);
+    } else await setInterval(node, step);
+  }
+}
+
+async function setInterval(node: Node, seconds: number): Promise<void> {
+  await ask(node, "anvil_setBlockTimestampInterval", [seconds], z.unknown());
+}
+
+/**
+ * Does something while the node makes no block: a block that is made during a reorg leaves the chain without another. What waits is mined
+ * afterwards, as the node mined before.
+ */
+async function withoutMining<Answer>(node: Node, step: () => Promise<Answer>): Promise<Answer> {
+  const [automine, interval] = await Promise.all([
+    isAutomining(node),
+    ask(node, "anvil_getIntervalMining", [], z.int().nullable()),
+  ]);
+  if (automine) await stopAutomine(node);
+  if (interval !== null) await ask(node, "evm_setIntervalMining", [0], z.unknown());
+  try {
+    return await step();
+  } finally {
+    if (interval !== null) await ask(node, "evm_setIntervalMining", [interval], z.unknown());
+    if (automine) await startAutomine(node);
+  }
+}
+
+/** Stops automine when it has mined everything, or at once when it cannot. */
+async function stopAutomine(node: Node): Promise<void> {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const settled = await awaitAutomine(node);
+    await ask(node, "evm_setAutomine", [false], z.unknown());
+    if (!settled || (await countMinable(node)) === 0) return;
+    await ask(node, "evm_setAutomine", [true], z.unknown());
+  }
+}

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { ask, type Node } from "../../../relayer/node/node.ts";
+
+/** By how many seconds Anvil's time is ahead of the wall clock. */
+export async function readOffset(node: Node): Promise<number> {
+  return await moveBy(node, 0);
+}
+
+/**
+ * Raises Anvil's offset to a value. A time that Anvil is told counts from when it arrives; an offset is exact.
+ *
+ * @example await raiseOffset(connect(client.request), clock.offset())
+ */
+export async function raiseOffset(node: Node, offset: number): Promise<void> {
+  const missing = offset - (await readOffset(node));
+  if (missing > 0) await moveBy(node, missing);
+}
+
+/** Answers the offset that Anvil has then. */
+async function moveBy(node: Node, seconds: number): Promise<number> {
+  return await ask(node, "evm_increaseTime", [seconds], z.int());
+}
