@@ -98,21 +98,16 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     await expectWhole(sandbox);
   });
 
-  test.each(["anvil_reorg", "anvil_rollback"])(
-    "by %s from a test's own client of the chain",
-    async (method) => {
-      await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
-      const { client } = sandbox.chain;
-      const height = Number(await client.getBlockNumber());
-      await expect(
-        client.request<{ Method: string; Parameters: unknown; ReturnType: unknown }>({
-          method,
-          params: method === "anvil_reorg" ? [2, []] : [2],
-        }),
-      ).rejects.toMatchObject({ name: "ReorgDepthError", message: tooDeep(2, 1, height - 1) });
-      await expectWhole(sandbox);
-    },
-  );
+  test("by anvil_reorg from a test's own client of the chain", async () => {
+    await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
+    const { client } = sandbox.chain;
+    const height = Number(await client.getBlockNumber());
+    await expect(client.request<Reorg>({ method: "anvil_reorg", params: [2, []] })).rejects.toMatchObject({
+      name: "ReorgDepthError",
+      message: tooDeep(2, 1, height - 1),
+    });
+    await expectWhole(sandbox);
+  });
 
   test("after a stop and a start, where the newest block is that of the stop", async () => {
     const dataDirectory = join(await temporaryFolder(), "data");
@@ -173,6 +168,23 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     await expectWhole(sandbox);
     expect((await activate()).status).toBe(200);
   });
+});
+
+test("a rollback from a test's own client of the chain is refused, because no new block would have the time", async () => {
+  await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
+  const { client } = sandbox.chain;
+  const { hash } = await client.getBlock();
+  await expect(
+    client.request<{ Method: string; Parameters: unknown; ReturnType: unknown }>({
+      method: "anvil_rollback",
+      params: [1],
+    }),
+  ).rejects.toMatchObject({
+    name: "ReorgDepthError",
+    message:
+      "anvil_rollback is refused because time would go back. Replace blocks with anvil_reorg, or restore a snapshot.",
+  });
+  expect(await client.getBlock()).toMatchObject({ hash });
 });
 
 test("a reorg to a block whose state a kept chain has dropped is refused with the greatest depth that is left", async () => {

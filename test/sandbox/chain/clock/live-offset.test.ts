@@ -1,0 +1,60 @@
+import type { EIP1193RequestFn } from "viem";
+import { expect, onTestFinished, test } from "vitest";
+import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
+import type { ChainNode } from "../../../../sandbox/chain/genesis/start-chain.ts";
+import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { TestKit } from "../../../kit/test-kit.ts";
+
+/**
+ * A chain whose Anvil reads the wall clock so many seconds after it was asked: it is told a time that lies so much further back, and has
+ * made a block so much earlier than it goes on.
+ */
+async function lateChain(chain: ChainNode, seconds: number): Promise<ChainNode> {
+  const { request: forward } = chain;
+  const tell = async (time: number) =>
+    await Reflect.apply(forward, undefined, [{ method: "evm_setTime", params: [time - seconds] }]);
+  const request = async (call: { method: string; params?: unknown }): Promise<unknown> => {
+    const [first]: unknown[] = Array.isArray(call.params) ? call.params : [];
+    if (call.method === "evm_setTime") return await tell(Number(first));
+    const answer = await Reflect.apply(forward, undefined, [call]);
+    if (call.method === "evm_mine" && typeof first === "object" && first !== null && "timestamp" in first)
+      await tell(Number(first.timestamp));
+    return answer;
+  };
+  const client = Object.create(chain.client);
+  // The type of a request function promises an answer for each method, which a node that is late is not bound by.
+  client.request = request as EIP1193RequestFn;
+  return { ...chain, client, request: client.request, clock: await createClock(client, "live") };
+}
+
+/** By how many seconds Anvil is ahead of the wall clock. */
+async function anvilOffset({ request }: ChainNode): Promise<unknown> {
+  return await Reflect.apply(request, undefined, [{ method: "evm_increaseTime", params: [0] }]);
+}
+
+test.for([0, 1, 2, 5])(
+  "chain and API have one offset, however many seconds pass while Anvil is told of it: %d",
+  async (seconds) => {
+    await using sandbox = await createSandbox({
+      mode: "live",
+      adaptChain: async (chain) => await lateChain(chain, seconds),
+    });
+    const { chain, clock } = sandbox;
+    expect(await anvilOffset(chain)).toBe(clock.offset());
+    const snapshot = await sandbox.snapshot();
+    await clock.travel({ days: 8 });
+    expect([await anvilOffset(chain), clock.offset()]).toEqual([8 * 86_400, 8 * 86_400]);
+    await snapshot.restore();
+    expect([await anvilOffset(chain), clock.offset()]).toEqual([0, 0]);
+  },
+);
+
+test("an enrollment that is sent at once in a live sandbox is accepted, though a second passed while Anvil was told the time", async () => {
+  const kit = await TestKit.open({
+    mode: "live",
+    adaptChain: async (chain) => await lateChain(chain, 2),
+  });
+  onTestFinished(async () => await kit[Symbol.asyncDispose]());
+  const merchant = await kit.enrolledMerchant();
+  expect(merchant.status).toBe("enrolled");
+});
