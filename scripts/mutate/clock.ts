@@ -3,6 +3,9 @@ import type { MutantGroup } from "./mutant.ts";
 const travel = "test/sandbox/chain/clock/travel.test.ts";
 const chain = "test/sandbox/chain/genesis/start-chain.test.ts";
 
+const reorgTime = "test/sandbox/chain/clock/reorg-time.test.ts";
+const liveOffset = "test/sandbox/chain/clock/live-offset.test.ts";
+
 export const clock: readonly MutantGroup[] = [
   {
     file: "sandbox/chain/clock/clock.ts",
@@ -59,9 +62,100 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "A live clock that travels is ahead from then on.",
-        find: "    offset += ahead;\n",
+        find: "    offset = arrived;\n",
         replace: "",
         tests: [chain],
+      },
+      {
+        rule: "A live clock is Anvil's to the second, however long Anvil takes to read the wall clock.",
+        find: "      await raiseOffset(node, offset);\n",
+        replace: "",
+        tests: [liveOffset],
+      },
+      {
+        rule: "A live clock is Anvil's to the second after a travel.",
+        find: "    await raiseOffset(node, arrived);\n",
+        replace: "",
+        tests: [liveOffset],
+        only: "one offset",
+      },
+      {
+        rule: "A live clock is as far ahead after a restart as it travelled.",
+        find: "    await keepOffset(offsetFile, arrived);\n",
+        replace: "",
+        tests: [reorgTime],
+        only: "as far ahead",
+      },
+      {
+        rule: "A live clock is as far ahead after a restart as a restore put it.",
+        find: "if (offset !== before) await keepOffset",
+        replace: "if (offset < 0) await keepOffset",
+        tests: [reorgTime],
+        only: "as far ahead",
+      },
+    ],
+  },
+  {
+    file: "sandbox/chain/client/reorg.ts",
+    tests: [reorgTime],
+    mutants: [
+      {
+        rule: "No new block of a reorg is before the reorg.",
+        find: "setInterval(node, now - kept)",
+        replace: "setInterval(node, step)",
+      },
+      {
+        rule: "The later blocks of a reorg follow the first one.",
+        find: "if (depth > 1)",
+        replace: "if (depth > 1_000)",
+      },
+      {
+        rule: "The later blocks of a reorg have the transactions that were placed in them.",
+        find: "Number(block) - 1",
+        replace: "Number(block)",
+        only: "placed in it",
+      },
+      {
+        rule: "A live chain goes on after a reorg as far ahead of the wall clock as before.",
+        find: "      await raiseOffset(node, offset);\n",
+        replace: "",
+      },
+      {
+        rule: "A deterministic chain goes on one second for each block after a reorg that Anvil refuses.",
+        find: "} else await setInterval(node, step);",
+        replace: "}",
+        only: "that Anvil refuses",
+      },
+      {
+        rule: "Nobody reads the time while blocks are replaced.",
+        find: "while (reorgs.isLocked()) await reorgs.waitForUnlock();",
+        replace: "",
+        only: "asked while blocks are replaced",
+      },
+      {
+        rule: "A reorg leaves the interval of mining as it is.",
+        find: '"evm_setIntervalMining", [interval]',
+        replace: '"evm_setIntervalMining", [0]',
+        only: "leaves that as it is",
+      },
+      {
+        rule: "Transactions are mined at once after a reorg as before.",
+        find: "if (automine) await startAutomine(node);",
+        replace: "",
+      },
+      {
+        rule: "A reorg waits for the block that is being made.",
+        find: "const settled = await awaitAutomine(node);",
+        replace: "const settled = false;",
+        tests: ["test/sandbox/chain/rpc/rpc-reorg.test.ts"],
+        only: "right after a transaction was sent",
+      },
+      {
+        rule: "No rollback takes time back.",
+        find: 'if (method === "anvil_rollback")',
+        replace: 'if (method === "")',
+        tests: ["test/sandbox/chain/rpc/rpc-reorg.test.ts"],
+        only: "a rollback",
       },
     ],
   },

@@ -23,10 +23,11 @@ export const rpc: readonly MutantGroup[] = [
         only: "waits until it is taken",
       },
       {
-        rule: "A reorg waits for the block that is being made.",
-        find: "    await this.#settle();\n    try",
-        replace: "    try",
-        tests: ["test/sandbox/chain/rpc/rpc-reorg.test.ts"],
+        rule: "A reorg that Anvil refuses is answered with what Anvil says.",
+        find: "message: error.reason",
+        replace: "message: error.message",
+        tests: ["test/sandbox/chain/clock/reorg-time.test.ts"],
+        only: "that Anvil refuses",
       },
       {
         rule: "Blocks that a call shows come after that of a transaction that was sent before them.",

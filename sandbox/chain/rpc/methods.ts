@@ -200,7 +200,7 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: ["anvil_reorg"],
     effect:
-      "a reorganization, which service and relayer follow, within [limits](#limits); a block that is being made is waited for",
+      "a reorganization, which service and relayer follow, within [limits](#limits); a block that is being made is waited for, and [time goes on](#time-and-reorgs)",
   },
   {
     methods: [

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -243,8 +243,9 @@ describe.each(modes)("in mode %s", (mode) => {
     const said = await (async () => {
       await using kit = await TestKit.open({ seed: "reorg time", mode, dataDirectory });
       await kit.sandbox.clock.travel({ days: 8 });
+      const before = await apiNow(kit);
       await rpc(kit, "anvil_reorg", [1, []]);
-      return await apiNow(kit);
+      return before;
     })();
     await expectNoEarlierThan(await open({ mode, dataDirectory }), said);
   });
@@ -252,8 +253,8 @@ describe.each(modes)("in mode %s", (mode) => {
   test("a restore takes time back to its snapshot, also after a reorg", async () => {
     const kit = await open({ mode });
     await kit.sandbox.clock.travel({ days: 8 });
-    await rpc(kit, "anvil_reorg", [1, []]);
     const said = await apiNow(kit);
+    await rpc(kit, "anvil_reorg", [1, []]);
     const snapshot = await kit.sandbox.snapshot();
     await kit.sandbox.clock.travel({ days: 8 });
     await rpc(kit, "anvil_reorg", [1, []]);
@@ -265,8 +266,8 @@ describe.each(modes)("in mode %s", (mode) => {
   test("time is where it was in a sandbox that goes on from a snapshot file which was saved after a reorg", async () => {
     const kit = await open({ mode });
     await kit.sandbox.clock.travel({ days: 8 });
-    await rpc(kit, "anvil_reorg", [1, []]);
     const said = await apiNow(kit);
+    await rpc(kit, "anvil_reorg", [1, []]);
     const file = join(await temporaryFolder(), "saved.json");
     await kit.sandbox.save(file);
     const loaded = await TestKit.open({ from: file });
@@ -275,24 +276,39 @@ describe.each(modes)("in mode %s", (mode) => {
   });
 });
 
-test("a live clock that travelled is as far ahead of the wall clock when it goes on, also after a reorg and a restore", async () => {
-  const folder = join(await temporaryFolder(), "data");
-  const options = { seed: "reorg time", mode: "live", dataDirectory: folder } as const;
-  const travelled = await (async () => {
+test("a live clock that travelled is as far ahead of the wall clock when it goes on, also after a restore and a reorg", async () => {
+  const dataDirectory = join(await temporaryFolder(), "data");
+  const options = { seed: "reorg time", mode: "live", dataDirectory } as const;
+  const file = join(dataDirectory, "chain", "clock.json");
+  {
     await using kit = await TestKit.open(options);
-    await kit.sandbox.clock.travel({ days: 2 });
+    const { clock } = kit.sandbox;
+    await clock.travel({ days: 2 });
     const snapshot = await kit.sandbox.snapshot();
-    await kit.sandbox.clock.travel({ days: 8 });
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ offset: 2 * day });
+    await clock.travel({ days: 8 });
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ offset: 10 * day });
     await snapshot.restore();
     await rpc(kit, "anvil_reorg", [1, []]);
-    return kit.sandbox.clock.offset();
-  })();
-  // Later than the latest block says, as after a while in which nothing was mined.
-  await writeFile(join(folder, "chain", "clock.json"), JSON.stringify({ offset: travelled + 600 }));
-  const started = Date.now();
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ offset: 2 * day });
+  }
+  // Later than the latest block says, as when time went on and nothing was mined.
+  await writeFile(file, JSON.stringify({ offset: 2 * day + 600 }));
+  const started = Math.floor(Date.now() / 1_000);
   const later = await open(options);
-  expect(later.sandbox.clock.offset()).toBe(travelled + 600);
-  await rpc(later, "evm_mine", []);
-  const [next = 0] = await newestTimes(later, 1);
-  expect(next).toBeGreaterThanOrEqual(Math.floor(started / 1_000) + travelled + 600);
+  expect(later.sandbox.clock.offset()).toBe(2 * day + 600);
+  await expectNoEarlierThan(later, started + 2 * day + 600);
+});
+
+test("a start says which offset of a clock it cannot read", async () => {
+  const dataDirectory = join(await temporaryFolder(), "data");
+  const options = { seed: "reorg time", mode: "live", dataDirectory } as const;
+  await (await TestKit.open(options)).sandbox.close();
+  const file = join(dataDirectory, "chain", "clock.json");
+  await writeFile(file, '{"offset":"8 days"}');
+  await expect(TestKit.open(options)).rejects.toMatchObject({
+    name: "GenesisError",
+    code: "mismatch",
+    message: `${file} cannot be read as the offset of a clock. Restore it, or remove it to go on from the latest block.`,
+  });
 });
