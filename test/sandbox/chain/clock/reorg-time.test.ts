@@ -87,6 +87,12 @@ describe.each(modes)("in mode %s", (mode) => {
     expect(await rpc(kit, "anvil_reorg", [1, []])).toEqual(done);
     const [replaced = 0] = await newestTimes(kit, 1);
     expect(replaced).toBeGreaterThanOrEqual(said);
+    const { chain, clock } = kit.sandbox;
+    // The seconds by which Anvil is ahead of the wall clock, which only a live chain goes by.
+    const ahead = await Reflect.apply(chain.request, undefined, [
+      { method: "evm_increaseTime", params: [0] },
+    ]);
+    if (mode === "live") expect(ahead).toBe(clock.offset());
     await expectNoEarlierThan(kit, said);
   });
 

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { initialBalances, walletNames } from "../../../../sandbox/chain/genesis/roles.ts";
@@ -155,6 +155,18 @@ describe("the clock", () => {
     const first = await start({ folder, mode: "live" });
     const arrived = await first.clock.travel(EIGHT_DAYS);
     await first.stop();
+    const second = await start({ folder, mode: "live" });
+    expect(await second.clock.now()).toBeGreaterThanOrEqual(arrived);
+    await second.client.mine({ blocks: 1 });
+    expect(Number((await second.client.getBlock()).timestamp)).toBeGreaterThanOrEqual(arrived);
+  });
+
+  test("goes on from the latest block when a live chain is resumed and nothing tells how far it had travelled", async () => {
+    const folder = join(await temporaryFolder(), "chain");
+    const first = await start({ folder, mode: "live" });
+    const arrived = await first.clock.travel(EIGHT_DAYS);
+    await first.stop();
+    await rm(join(folder, "clock.json"));
     const second = await start({ folder, mode: "live" });
     expect(await second.clock.now()).toBeGreaterThanOrEqual(arrived);
     await second.client.mine({ blocks: 1 });
