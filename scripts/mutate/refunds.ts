@@ -124,7 +124,7 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A decision is recorded only while the chain has the claim's transaction.",
-        find: "await requireBound(claim.transaction_hash, expected, use, services);",
+        find: "await requireBound(hash, expected, use, services);",
         replace: "",
         tests: [decisions],
       },
@@ -133,6 +133,12 @@ export const refunds: readonly MutantGroup[] = [
         find: "await assertPaymentsStand(purchase, onChain, services);",
         replace: "",
         tests: [decisions],
+      },
+      {
+        rule: "A claim that was sent again after a reorg can be decided.",
+        find: "return again?.value.transaction_hash ?? transaction_hash;",
+        replace: "return transaction_hash;",
+        tests: [moved],
       },
       {
         rule: "The event of a decision tells the award.",
@@ -380,6 +386,12 @@ export const refunds: readonly MutantGroup[] = [
         find: 'String(actual) === "2"',
         replace: 'String(actual) === "3"',
         tests: [reverted],
+      },
+      {
+        rule: "What a reorg has removed of a refund is sent again only until its deadline.",
+        find: "(await chain.nextTime()) <= due",
+        replace: "due > 0",
+        tests: [moved],
       },
       {
         rule: "A transaction without enough gas is told as that.",

@@ -2,6 +2,7 @@ import type { MutantGroup } from "./mutant.ts";
 
 const offers = "test/server/operations/wallet-actions.test.ts";
 const submissions = "test/server/operations/wallet-submissions.test.ts";
+const moved = "test/server/operations/moved-claims.test.ts";
 const permits = "test/server/operations/wallet-permits.test.ts";
 
 export const wallet: readonly MutantGroup[] = [
@@ -69,6 +70,18 @@ export const wallet: readonly MutantGroup[] = [
     file: "server/domain/check-submission.ts",
     tests: [submissions],
     mutants: [
+      {
+        rule: "A filed claim that was sent again after a reorg is taken over the wallet route.",
+        find: "if (again !== null) return again;",
+        replace: "",
+        tests: [moved],
+      },
+      {
+        rule: "Only the filed claim is taken again.",
+        find: "if (claimHash !== filed.claim_hash) return null;",
+        replace: "",
+        tests: [moved],
+      },
       {
         rule: "A permit is accepted when the buyer has signed it.",
         find: "await requireSignature({ wallet: buyer, digest: permit.digest, signature }, services);",
@@ -304,6 +317,18 @@ export const wallet: readonly MutantGroup[] = [
         find: "asked === null || value.amount === asked.toString()",
         replace: "asked === null || value.amount !== undefined",
         tests: [permits],
+      },
+      {
+        rule: "A filed claim that a reorg has removed is offered again.",
+        find: "(await planClaimAgain(purchase, onChain, wish, services)) ??",
+        replace: "",
+        tests: [moved],
+      },
+      {
+        rule: "A filed claim is offered again with its own terms only.",
+        find: "whyNot: other ?? standing,",
+        replace: "whyNot: standing,",
+        tests: [moved],
       },
       {
         rule: "An approval is offered in the last second of the payment deadline.",

@@ -21,7 +21,7 @@ import type { PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { enrollmentMessageOf } from "../views/merchant.ts";
 import { sayCause } from "./cause.ts";
-import { assertReconciled, claimOf, pickClaim } from "./claims.ts";
+import { assertReconciled, claimOf, pickClaim, readFiledClaim } from "./claims.ts";
 import { domainOf } from "./commitment-of.ts";
 import { currentPurchase } from "./current-state.ts";
 import { type ExplainedStep, explainRevert, saysInvalidPermit } from "./explain-revert.ts";
@@ -251,6 +251,8 @@ async function checkClaim(
   onChain: ChainPurchase,
   submissions: readonly Stored<SubmissionRecord>[],
 ): Promise<CheckedSubmission> {
+  const again = await checkClaimAgain({ services, id, body }, purchase, onChain);
+  if (again !== null) return again;
   await assertStep(purchase, "claims", services);
   await assertPaymentsStand(purchase, onChain, services);
   const { transaction_hash, signature } = body;
@@ -268,6 +270,27 @@ async function checkClaim(
   } else await assertClaimStands(claimHash, wallet, onChain, services);
   if (signature !== undefined) await requireSignature({ wallet, digest: claimHash, signature }, services);
   return { about: claimHash, transaction_hash, signature, amount, reason, signer: wallet };
+}
+
+/** The filed claim, sent again after a reorg; null for anything else, which is judged as a claim that is not filed yet. */
+async function checkClaimAgain(
+  { services, id, body }: Pick<Of<"claim">, "services" | "id" | "body">,
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+): Promise<CheckedSubmission | null> {
+  const filed = await readFiledClaim(purchase, services);
+  const { transaction_hash, signature } = body;
+  if (filed === null || transaction_hash === undefined) return null;
+  const { amount = filed.requested_amount, reason = filed.reason } = body;
+  const claim = claimOf(purchase, { amount: BigInt(amount), reason });
+  const claimHash = hashClaim(domainOf(services.deployment), claim);
+  if (claimHash !== filed.claim_hash) return null;
+  const expected = expectClaim(purchase, claimHash, onChain.exists, services);
+  await requireTransaction(transaction_hash, "claim", expected, { services, id });
+  const { beneficiary: signer } = purchase;
+  if (signature !== undefined)
+    await requireSignature({ wallet: signer, digest: claimHash, signature }, services);
+  return { about: claimHash, transaction_hash, signature, amount, reason, signer };
 }
 
 /**

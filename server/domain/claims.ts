@@ -3,7 +3,8 @@ import { type Claim, hashClaim, hashReason } from "../../protocol/claim.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment } from "../deployment.ts";
 import { assertNothingFound } from "../errors/problem.ts";
-import type { PurchaseRecord, SubmissionRecord } from "../store/records.ts";
+import type { Services } from "../services.ts";
+import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { domainOf } from "./commitment-of.ts";
 import { reconciledOf } from "./receipts.ts";
@@ -19,6 +20,27 @@ export function claimOf(
     requestedAmount: amount,
     reasonHash: hashReason(reason),
   };
+}
+
+/** The states of a purchase whose claim the chain must have, and the operation that counts on it. */
+const countsOn: { readonly [S in PurchaseRecord["status"]]?: string } = {
+  claimed: "Operation 12",
+  approved: "Operation 13",
+  refund_due: "Operation 13",
+};
+
+/** The operation that takes the claim of a purchase when that is sent again after a reorg; null in a state that needs no claim. */
+export function operationAfter({ status }: Pick<PurchaseRecord, "status">): string | null {
+  return countsOn[status] ?? null;
+}
+
+/** Reads the claim that a purchase counts on, which is sent again as it was filed after a reorg; null while it counts on none. */
+export async function readFiledClaim(
+  purchase: PurchaseRecord,
+  { store }: Pick<Services, "store">,
+): Promise<ClaimRecord | null> {
+  if (operationAfter(purchase) === null || purchase.claim_id === null) return null;
+  return (await store.get("claims", purchase.claim_id))?.value ?? null;
 }
 
 /**

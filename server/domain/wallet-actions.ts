@@ -12,7 +12,7 @@ import { enrollmentMessageOf } from "../views/merchant.ts";
 import { viewTransactionRequest } from "../views/transaction-request.ts";
 import { viewTypedData } from "../views/typed-data.ts";
 import { sayCause } from "./cause.ts";
-import { claimOf } from "./claims.ts";
+import { claimOf, operationAfter, readFiledClaim } from "./claims.ts";
 import { authorizationOf, commitmentOf, domainOf } from "./commitment-of.ts";
 import { type ExplainedStep, explainRevert } from "./explain-revert.ts";
 import { whyNotPending } from "./merchant-steps.ts";
@@ -140,7 +140,7 @@ export async function purchaseWalletActions(
     },
     planApproval(purchase, onChain, { ...wish, time }, services),
     planPayment(purchase, onChain, wish, services),
-    planClaim(purchase, onChain, wish, services),
+    (await planClaimAgain(purchase, onChain, wish, services)) ?? planClaim(purchase, onChain, wish, services),
     await planPermitPayment(purchase, onChain, { ...wish, head }, services),
   ];
   return await offerAll(plans, head, services);
@@ -281,6 +281,33 @@ function planClaim(
     reason,
     operation: "Operation 11",
     whyNot: whyNotStep(purchase, "claims") ?? whyNotStanding(purchase, onChain) ?? tooMuch,
+  };
+}
+
+/** The filed claim as it was, once a reorg has removed it: its signature is recorded, only its transaction is missing. */
+async function planClaimAgain(
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+  wish: Wish,
+  services: Services,
+): Promise<Plan | null> {
+  const filed = onChain.claimHash === null ? await readFiledClaim(purchase, services) : null;
+  if (filed === null || onChain.decisionHash !== null) return null;
+  const { requested_amount: amount, reason, claim_hash } = filed;
+  const { address } = services.deployment.registrar;
+  const isFiled = (wish.amount ?? BigInt(amount)) === BigInt(amount) && (wish.reason ?? reason) === reason;
+  const other = isFiled
+    ? null
+    : `The claim that was filed is of ${amount} base units, with the reason "${reason}".`;
+  const standing = purchase.status === "claimed" ? whyNotStanding(purchase, onChain) : null;
+  return {
+    name: "claim",
+    from: purchase.beneficiary,
+    call: claimCall(address, purchase.commitment_hash, claim_hash),
+    amount,
+    reason,
+    operation: operationAfter(purchase),
+    whyNot: other ?? standing,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { type Decision, hashDecision, verifyDecision } from "../../protocol/decision.ts";
 import { fromTimestamp, toTimestamp } from "../../protocol/time.ts";
 import { expectClaim } from "../binding/expectations.ts";
@@ -8,6 +9,7 @@ import { nextId } from "../domain/next-id.ts";
 import { assertPaymentsStand } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { reconciledOf } from "../domain/receipts.ts";
+import { submissionKey } from "../domain/submissions.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
 import { decisionSchema, type RecordDecision, recordDecisionBody } from "../schemas/decision.ts";
@@ -173,8 +175,19 @@ async function assertClaimStands(
   services: Services,
 ): Promise<void> {
   const onChain = await readOnChain(purchase, services);
-  const use = { key: claim.transaction_hash, step: "claim", subject: purchase.id } as const;
+  const hash = await claimTransaction(claim, services);
+  const use = { key: hash, step: "claim", subject: purchase.id } as const;
   const expected = expectClaim(purchase, claim.claim_hash, onChain.exists, services);
-  await requireBound(claim.transaction_hash, expected, use, services);
+  await requireBound(hash, expected, use, services);
   await assertPaymentsStand(purchase, onChain, services);
+}
+
+/** The transaction of a claim: the one that it was filed with or, once a reorg has removed that, the one that it was sent again with. */
+async function claimTransaction(
+  { program, purchase_id, claim_hash, transaction_hash }: ClaimRecord,
+  { chain, store }: Services,
+): Promise<Hex> {
+  if ((await chain.observe(transaction_hash)).receipt !== null) return transaction_hash;
+  const again = await store.get("submissions", submissionKey(program, purchase_id, "claim", claim_hash));
+  return again?.value.transaction_hash ?? transaction_hash;
 }

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { claimCall } from "../../../protocol/call.ts";
+import { toTimestamp } from "../../../protocol/time.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -132,5 +133,166 @@ describe("a refund is collected only for the claim that was decided:", () => {
     const answer = await refund(approved);
     expect(answer.status, answer.text).toBe(201);
     expect(await readPurchase(approved.purchase)).toMatchObject({ status: "refunded" });
+  });
+});
+
+describe("a filed claim that a reorg has removed", () => {
+  /** Has the beneficiary send something else first, so that its claim is another transaction than before. */
+  async function spendNonce(): Promise<void> {
+    const { address } = kit.wallet("beneficiary");
+    expect((await kit.wallet("beneficiary").send({ to: address, data: "0x" })).status).toBe("success");
+  }
+
+  /** Sends again what the wallet route offers, and submits it. */
+  async function claimAgain({ id }: Schema<"Purchase">): Promise<Answer> {
+    const transaction_hash = await kit.act("beneficiary", "purchase", id, "claim");
+    const path = `/wallet/${kit.program}/purchase/${id}`;
+    return await kit.post(path, { action: "claim", transaction_hash });
+  }
+
+  test("is offered by the wallet route as it was filed, and refunded once it was sent again", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const { purchase, claim } = approved;
+    await kit.reorg(1);
+    const refused = await refund(approved);
+    expect(problem(refused)).toMatchObject({
+      code: "transaction_reverted",
+      retryable: true,
+      detail:
+        "The collection was not sent: the chain has no claim of this purchase any more. " +
+        "Let the beneficiary send its claim again, then send the identical request again.",
+    });
+    const offered = await kit.action("purchase", purchase.id, "claim");
+    expect(offered).toMatchObject({
+      allowed: true,
+      why_not: null,
+      amount: "10000000",
+      reason: "Arrived broken.",
+      transaction: { args: { claimHash: claim.claim_hash } },
+    });
+    expect(offered.sign).toBeUndefined();
+    await spendNonce();
+    const submitted = await claimAgain(purchase);
+    expect(submitted.status, submitted.text).toBe(200);
+    expect(JSON.parse(submitted.text)).toMatchObject({ submission: { amount: "10000000" } });
+    expect(await kit.action("purchase", purchase.id, "claim")).toMatchObject({
+      allowed: false,
+      why_not:
+        "The transaction would revert: The purchase is claimed already. " +
+        "Operation 11 would refuse it: A purchase that is approved does not allow claims.",
+    });
+    const done = await refund(approved);
+    expect(done.status, done.text).toBe(201);
+  });
+
+  test("is not offered with other terms", async () => {
+    const { purchase } = await kit.approvedPurchase(merchant);
+    await kit.reorg(1);
+    const whyNot =
+      'Operation 13 would refuse it: The claim that was filed is of 10000000 base units, with the reason "Arrived broken.".';
+    for (const other of [{ amount: "9999999" }, { reason: "Arrived late." }])
+      expect(await kit.action("purchase", purchase.id, "claim", other)).toMatchObject({
+        allowed: false,
+        why_not: whyNot,
+      });
+    const call = claimCall(kit.sandbox.chain.deployment.registrar.address, idOf(purchase), other);
+    const { transactionHash } = await kit.wallet("beneficiary").send(call);
+    const submitted = await kit.post(`/wallet/${kit.program}/purchase/${purchase.id}`, {
+      action: "claim",
+      transaction_hash: transactionHash,
+    });
+    expect([submitted.status, problem(submitted).code]).toEqual([422, "binding_mismatch"]);
+  });
+
+  test("is not replaced by another claim that the beneficiary has sent, whose terms are right", async () => {
+    const purchase = await kit.paidPurchase(merchant);
+    const terms = { amount: "9999999", reason: "Arrived broken." };
+    const { transaction } = await kit.action("purchase", purchase.id, "claim", terms);
+    if (transaction === undefined) throw new Error("A claim is offered.");
+    await kit.decide(purchase, await kit.claim(purchase));
+    await kit.reorg(1);
+    const { transactionHash } = await kit.wallet("beneficiary").send(transaction);
+    const submission = { action: "claim", transaction_hash: transactionHash, ...terms };
+    const answer = await kit.post(`/wallet/${kit.program}/purchase/${purchase.id}`, submission);
+    expect(answer.status, answer.text).toBe(409);
+    expect(problem(answer)).toMatchObject({
+      code: "state_conflict",
+      detail: "A purchase that is approved does not allow claims.",
+    });
+  });
+
+  test("is decided once it was sent again", async () => {
+    const purchase = await kit.paidPurchase(merchant);
+    const claim = await kit.claim(purchase);
+    await kit.reorg(1);
+    await spendNonce();
+    expect(await kit.action("purchase", purchase.id, "claim")).toMatchObject({ allowed: true });
+    const decide = async () =>
+      await kit.post(kit.path(`/purchases/${purchase.id}/decisions`), kit.decision(purchase, claim));
+    const missing = await decide();
+    expect([missing.status, problem(missing).code]).toEqual([409, "transaction_not_found"]);
+    expect((await claimAgain(purchase)).status).toBe(200);
+    const decided = await decide();
+    expect(decided.status, decided.text).toBe(201);
+    const done = await refund({ purchase, claim, decision: JSON.parse(decided.text) });
+    expect(done.status, done.text).toBe(201);
+  });
+
+  test("is not sent again after its deadline, so that no repeat of the refund succeeds", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const { claim_deadline } = approved.purchase.deadlines;
+    await kit.reorg(1);
+    await kit.sandbox.clock.travelTo(claim_deadline);
+    await kit.renew();
+    expect(problem(await refund(approved))).toMatchObject({
+      code: "transaction_reverted",
+      retryable: false,
+      detail: `The collection was not sent: the chain has no claim of this purchase any more, and the deadline for another was ${toTimestamp(claim_deadline)}. No repeat of this request succeeds.`,
+    });
+  });
+});
+
+describe("a refund for which a reorg has removed a payment", () => {
+  /** A purchase paid in two parts, with an award above the first, whose second part and claim have left the chain. */
+  async function shortOf() {
+    const purchase = await kit.activePurchase(merchant);
+    const { buyer } = kit.sandbox.wallets;
+    await buyer.approve(purchase);
+    await buyer.pay(purchase, 5_000_000n);
+    await buyer.pay(purchase, 20_000_000n);
+    const paid = (await kit.reconcile(purchase)).purchase;
+    const claim = await kit.claim(paid);
+    const decision = await kit.decide(paid, claim);
+    await kit.reorg(2);
+    return { purchase: paid, claim, decision };
+  }
+
+  const missing =
+    "The collection was not sent: the award is 10000000, and the chain has payments of 5000000 in all, because a reorg has removed one";
+
+  test("says that it is missing, and is collected once the buyer has paid again over the wallet route", async () => {
+    const approved = await shortOf();
+    await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
+    expect(problem(await refund(approved))).toMatchObject({
+      code: "transaction_reverted",
+      retryable: true,
+      detail: `${missing}. Let the buyer send the missing payment again, then send the identical request again.`,
+      revert: { name: "AmountOutOfRange" },
+    });
+    await kit.act("buyer", "purchase", approved.purchase.id, "pay");
+    const done = await refund(approved);
+    expect(done.status, done.text).toBe(201);
+  });
+
+  test("cannot be collected any more after the payment deadline", async () => {
+    const approved = await shortOf();
+    await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
+    const { pay_deadline } = approved.purchase.deadlines;
+    await kit.sandbox.clock.travelTo(pay_deadline);
+    await kit.renew();
+    expect(problem(await refund(approved))).toMatchObject({
+      retryable: false,
+      detail: `${missing}, and the deadline for another was ${toTimestamp(pay_deadline)}. No repeat of this request succeeds.`,
+    });
   });
 });
