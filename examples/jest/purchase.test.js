@@ -1,4 +1,5 @@
 import { createSandbox } from "routing-sandbox";
+import { unwrap } from "routing-sandbox/client";
 
 let sandbox;
 let start;
@@ -28,8 +29,8 @@ test("the buyer's payment is found and reconciled", async () => {
   const { purchase } = await sandbox.given.purchase({ state: "active" });
   await sandbox.wallets.buyer.approve(purchase);
   await sandbox.wallets.buyer.pay(purchase);
-  const { data } = await reconcile(purchase, {});
-  expect(data.purchase.payment_status).toBe("paid");
+  const answer = unwrap(await reconcile(purchase, {}));
+  expect(answer.purchase.payment_status).toBe("paid");
 });
 
 // An equal idempotency key and equal wallets: nothing of the test before is left.

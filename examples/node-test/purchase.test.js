@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { createSandbox } from "routing-sandbox";
+import { unwrap } from "routing-sandbox/client";
 
 let sandbox;
 let start;
@@ -30,8 +31,8 @@ test("the buyer's payment is found and reconciled", async () => {
   const { purchase } = await sandbox.given.purchase({ state: "active" });
   await sandbox.wallets.buyer.approve(purchase);
   await sandbox.wallets.buyer.pay(purchase);
-  const { data } = await reconcile(purchase, {});
-  assert.equal(data.purchase.payment_status, "paid");
+  const answer = unwrap(await reconcile(purchase, {}));
+  assert.equal(answer.purchase.payment_status, "paid");
 });
 
 // An equal idempotency key and equal wallets: nothing of the test before is left.

@@ -1,3 +1,4 @@
+import { unwrap } from "routing-sandbox/client";
 import { sandboxTest } from "routing-sandbox/vitest";
 import { expect } from "vitest";
 
@@ -11,11 +12,9 @@ test("the buyer's payment is found and reconciled", async ({ sandbox }) => {
   const { program, id } = purchase;
   await sandbox.wallets.buyer.approve(purchase);
   await sandbox.wallets.buyer.pay(purchase);
-  const { data } = await sandbox.client.POST(path, {
-    params: { path: { program, id }, header },
-    body: {},
-  });
-  expect(data?.purchase.payment_status).toBe("paid");
+  const params = { path: { program, id }, header };
+  const answer = unwrap(await sandbox.client.POST(path, { params, body: {} }));
+  expect(answer.purchase.payment_status).toBe("paid");
 });
 
 // An equal idempotency key and equal wallets: nothing of the test before is left.

@@ -2,6 +2,7 @@ import { access } from "./access.ts";
 import { binding } from "./binding.ts";
 import { bodies } from "./bodies.ts";
 import { chainReader } from "./chain-reader.ts";
+import { client } from "./client.ts";
 import { clock } from "./clock.ts";
 import { documentation } from "./documentation.ts";
 import { explain } from "./explain.ts";
@@ -45,6 +46,7 @@ const subjects: { readonly [subject: string]: readonly MutantGroup[] } = {
   rpc,
   explain,
   given: givenStates,
+  client,
 };
 
 /** Every bug that is planted. */

@@ -7,7 +7,10 @@ test("the first test that the README shows is one that runs here", async () => {
   const readme = await readFile(new URL("README.md", root), "utf8");
   const runs = await readFile(new URL("test/testkit/first-test.test.ts", root), "utf8");
   const shown = /```ts\n([\s\S]*?)```/.exec(readme)?.[1];
-  expect(shown).toBe(runs.replace("../../testkit/vitest.ts", "routing-sandbox/vitest"));
+  const imported = runs
+    .replace("../../sandbox/service/client/api-client.ts", "routing-sandbox/client")
+    .replace("../../testkit/vitest.ts", "routing-sandbox/vitest");
+  expect(shown).toBe(imported);
   expect(runs.trimEnd().split("\n")).toHaveLength(10);
 });
 

@@ -1,24 +1,33 @@
-import type { z } from "zod";
 import { CodedError } from "../../../protocol/coded-error.ts";
-import { problemSchema } from "../../../server/schemas/problem.ts";
+import type { components } from "./api.generated.ts";
 
-type Problem = z.output<typeof problemSchema>;
+type Problem = components["schemas"]["Problem"];
 
-/** The API refused a request; the message is the problem's own. */
+/** One check of a transaction, with what was expected and what it has. */
+export type ProblemCheck = components["schemas"]["BindingReport"]["checks"][number];
+
+/**
+ * The API refused a request. The message has the status, code and detail, each failed check with both sides, each finding of the body,
+ * and the request id.
+ *
+ * @example if (error instanceof ProblemError && error.code === "binding_mismatch") console.log(error.checks);
+ */
 export class ProblemError extends CodedError {
   override readonly name = "ProblemError";
   readonly status: number;
   readonly detail: string;
   readonly requestId: string;
+  /** Every check of a refused transaction, also those that it passes; empty for other refusals. */
+  readonly checks: readonly ProblemCheck[];
   /** The whole problem as it was answered. */
   readonly problem: Problem;
 
   constructor(problem: Problem) {
-    const { status, code, detail, request_id } = problem;
-    super(code, `The API answered ${status} ${code}: ${detail}`);
-    this.status = status;
-    this.detail = detail;
-    this.requestId = request_id;
+    super(problem.code, describeProblem(problem));
+    this.status = problem.status;
+    this.detail = problem.detail;
+    this.requestId = problem.request_id;
+    this.checks = problem.binding?.checks ?? [];
     this.problem = problem;
   }
 }
@@ -26,9 +35,52 @@ export class ProblemError extends CodedError {
 /**
  * Returns the data of an answer.
  *
- * @throws ProblemError when the API refused.
+ * @throws ProblemError when the API refused; Error when the answer is neither data nor a problem.
+ * @example const merchant = unwrap(await client.POST("/v1/routing/programs/{program}/merchants", { params, body }));
  */
-export function unwrap<T>({ data, error }: { data?: T; error?: unknown }): T {
+export function unwrap<T>({ data, error, response }: { data?: T; error?: unknown; response?: Response }): T {
   if (data !== undefined) return data;
-  throw new ProblemError(problemSchema.parse(error));
+  if (isProblem(error)) throw new ProblemError(error);
+  const status = response === undefined ? "" : ` ${response.status}`;
+  throw new Error(
+    `The answer${status} has neither data nor a problem: ${shortText(error)}. Check that the URL is the routing API's.`,
+  );
+}
+
+/** Tells whether a value has what every problem of the API has. */
+export function isProblem(value: unknown): value is Problem {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    hasType(value, "string", "code", "detail", "request_id") &&
+    hasType(value, "number", "status")
+  );
+}
+
+/** Returns a problem in words, a line for each failed check and each finding. */
+export function describeProblem({ status, code, detail, errors, binding, request_id }: Problem): string {
+  const failed = binding?.checks.filter(({ ok }) => !ok) ?? [];
+  return [
+    `The API answered ${status} ${code}: ${detail}`,
+    ...failed.map((check) => `  ✗ ${describeCheck(check)}`),
+    // The detail is the first finding.
+    ...(errors ?? []).slice(1).map((finding) => `  ${finding.pointer}: ${finding.detail}`),
+    `  request ${request_id}`,
+  ].join("\n");
+}
+
+/** Calldata and logs are too long for a line; explain shows them field by field. */
+function describeCheck({ name, expected, actual }: ProblemCheck): string {
+  return name === "calldata" || name === "log"
+    ? name
+    : `${name}: expected ${shortText(expected)}, is ${shortText(actual)}`;
+}
+
+function shortText(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
+  return text.length <= 200 ? text : `${text.slice(0, 199)}…`;
+}
+
+function hasType(value: object, type: "string" | "number", ...names: string[]): boolean {
+  return names.every((name) => typeof Reflect.get(value, name) === type);
 }
