@@ -80,6 +80,20 @@ export const clock: readonly MutantGroup[] = [
         only: "one offset",
       },
       {
+        rule: "A live clock does not go back when the machine's clock does.",
+        find: "if (read() < told) await",
+        replace: "if (read() < 0) await",
+        tests: [liveOffset],
+        only: "clock is set back",
+      },
+      {
+        rule: "A chain does not go back when the machine's clock does.",
+        find: "    await raiseOffset(node, offset + missing);\n",
+        replace: "",
+        tests: [liveOffset],
+        only: "clock is set back",
+      },
+      {
         rule: "A live clock is as far ahead after a restart as it travelled.",
         find: "    await keepOffset(offsetFile, arrived);\n",
         replace: "",

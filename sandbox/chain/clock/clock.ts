@@ -103,9 +103,25 @@ function deterministicClock(client: ChainClient): SandboxClock {
 async function liveClock(client: ChainClient, offsetFile: string | undefined) {
   let offset = await readKeptOffset(offsetFile);
   const node = connect(client.request);
-  const now = () => Math.floor(Date.now() / 1_000) + offset;
+  /** The latest time that was told. */
+  let told = 0;
+  const read = () => Math.floor(Date.now() / 1_000) + offset;
+  const recoveries = new Mutex();
+  // Chain and API go on from what was told when the machine's clock is set back: a transaction that came after what it serves would be refused as older.
+  const recover = async () => {
+    const missing = told - read();
+    if (missing <= 0) return;
+    await keepOffset(offsetFile, offset + missing);
+    await raiseOffset(node, offset + missing);
+    offset += missing;
+  };
+  const now = async () => {
+    if (read() < told) await recoveries.runExclusive(recover);
+    told = Math.max(told, read());
+    return told;
+  };
   const travelTo = async (timestamp: number) => {
-    const arrived = offset + assertAhead(timestamp, now());
+    const arrived = offset + assertAhead(timestamp, await now());
     // Kept first: a run that ends here goes on ahead of the chain, never behind what it said.
     await keepOffset(offsetFile, arrived);
     await client.request({ method: "evm_mine", params: [{ timestamp }] });
@@ -116,18 +132,19 @@ async function liveClock(client: ChainClient, offsetFile: string | undefined) {
   };
   return {
     mode: "live" as const,
-    now: async () => now(),
+    now,
     offset: () => offset,
     travelTo,
     async travel(by: number | Duration) {
-      return await travelTo(now() + wholeSeconds(by));
+      return await travelTo((await now()) + wholeSeconds(by));
     },
     async pin(restored = offset, latest?: number) {
       const before = offset;
       offset = restored;
-      const behind = (latest ?? (await latestTimestamp(client))) - now();
+      told = 0;
+      const behind = (latest ?? (await latestTimestamp(client))) - read();
       offset += Math.max(0, behind);
-      await client.request({ method: "evm_setTime", params: [now()] });
+      await client.request({ method: "evm_setTime", params: [read()] });
       // Anvil may have read the wall clock a second after this did, which would leave it behind for good.
       await raiseOffset(node, offset);
       if (offset !== before) await keepOffset(offsetFile, offset);

@@ -1,5 +1,5 @@
 import type { EIP1193RequestFn } from "viem";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import type { ChainNode } from "../../../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
@@ -57,4 +57,25 @@ test("an enrollment that is sent at once in a live sandbox is accepted, though a
   onTestFinished(async () => await kit[Symbol.asyncDispose]());
   const merchant = await kit.enrolledMerchant();
   expect(merchant.status).toBe("enrolled");
+});
+
+test("time goes on for chain and API when the machine's clock is set back", async () => {
+  const kit = await TestKit.open({ mode: "live" });
+  onTestFinished(async () => await kit[Symbol.asyncDispose]());
+  const { chain, clock } = kit.sandbox;
+  const merchant = await kit.createMerchant();
+  const told = await clock.now();
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const { text } = await kit.get("/v1/routing/capabilities");
+  expect(Date.parse(JSON.parse(text).now) / 1_000).toBeGreaterThanOrEqual(told);
+  // This machine's own clock was not set back for Anvil, which is ahead by as much.
+  expect(await anvilOffset(chain)).toBe(clock.offset());
+  expect(clock.offset()).toBeGreaterThan(3_590);
+  await chain.client.mine({ blocks: 1 });
+  const { timestamp } = await chain.client.getBlock();
+  expect(Number(timestamp)).toBeGreaterThanOrEqual(await clock.now());
+  expect(Date.parse(merchant.created_at) / 1_000).toBeLessThanOrEqual(Number(timestamp));
 });
