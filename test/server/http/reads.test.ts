@@ -64,7 +64,6 @@ describe("405 names what is allowed", () => {
 });
 
 test.each([
-  "/",
   "/v1",
   "/v1/routing",
   "/v1/routing/capabilities/",

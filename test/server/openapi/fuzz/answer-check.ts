@@ -23,6 +23,8 @@ export class AnswerCheck {
   fault(method: string, target: string, answer: Answer): string | null {
     if (answer.status >= 500) return `status ${answer.status}`;
     const path = target.split("?")[0] ?? "";
+    // The index, which is no operation.
+    if (path === "/" && ["GET", "HEAD"].includes(method)) return answer.status === 200 ? null : "no index";
     const route = this.#routes.find(({ form }) => form.test(path))?.path;
     const methods = route === undefined ? undefined : this.#description.paths[route];
     const known = method === "HEAD" ? "get" : method.toLowerCase();
