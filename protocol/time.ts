@@ -16,7 +16,16 @@ export function toTimestamp(seconds: number): string {
  * @example toChainTimestamp(2 ** 64) // "9999-12-31T23:59:59Z"
  */
 export function toChainTimestamp(seconds: number): string {
-  return toTimestamp(Math.min(seconds, latest));
+  return toTimestamp(toChainSeconds(seconds));
+}
+
+/**
+ * Unix seconds of a time that a contract holds, which may be later than RFC 3339 can say: that is shown as its last second.
+ *
+ * @example toChainSeconds(2 ** 64) // 253402300799
+ */
+export function toChainSeconds(seconds: number): number {
+  return Math.min(seconds, latest);
 }
 
 /**

@@ -189,6 +189,18 @@ await send(operator, registrar, "withdrawOffer", [parted], "withdrawOffer");
 const direct = await comeOnChain("register", commitment("direct"), "register");
 await send(buyer, registrar, "pay", [direct, 100_000_000n], "pay, a direct purchase");
 
+// The approval that the wallet route offers is of exactly what is paid, and both are a wallet's first: as for the first permit.
+const exact = await comeOnChain("offer", commitment("exact", { from: newcomer }));
+await send(admin, usdc, "faucet", [newcomer, 100_000_000n * 2n]);
+await send(
+  newcomer,
+  usdc,
+  "approve",
+  [registrar.address, 100_000_000n],
+  "TestUSDC approve, of exactly a payment",
+);
+await send(newcomer, registrar, "pay", [exact, 100_000_000n], "pay, after an approval of exactly that");
+
 const batch: Hex[] = [];
 for (const reference of ["b1", "b2", "b3"]) batch.push(await comeOnChain("offer", commitment(reference)));
 await send(buyer, registrar, "payBatch", [batch, batch.map(() => 100_000_000n)], "payBatch, three purchases");

@@ -226,8 +226,8 @@ export const chainReader: readonly MutantGroup[] = [
       },
       {
         rule: "Bounds that end after the last timestamp are shown with that.",
-        find: "toChainTimestamp(validUntil)",
-        replace: "new Date(validUntil * 1000).toISOString()",
+        find: "toChainSeconds(validUntil)",
+        replace: "validUntil",
       },
     ],
   },

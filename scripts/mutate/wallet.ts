@@ -2,6 +2,7 @@ import type { MutantGroup } from "./mutant.ts";
 
 const offers = "test/server/operations/wallet-actions.test.ts";
 const submissions = "test/server/operations/wallet-submissions.test.ts";
+const withdrawn = "test/server/operations/withdrawn-offers.test.ts";
 const moved = "test/server/operations/moved-claims.test.ts";
 const permits = "test/server/operations/wallet-permits.test.ts";
 
@@ -70,6 +71,12 @@ export const wallet: readonly MutantGroup[] = [
     file: "server/domain/check-submission.ts",
     tests: [submissions],
     mutants: [
+      {
+        rule: "An approval of what takes no payment is refused when it is submitted.",
+        find: "if (whyNot !== null) throw await stepConflict(purchase, whyNot, services);",
+        replace: "",
+        tests: [withdrawn],
+      },
       {
         rule: "A filed claim that was sent again after a reorg is taken over the wallet route.",
         find: "if (again !== null) return again;",
@@ -361,11 +368,6 @@ export const wallet: readonly MutantGroup[] = [
         replace: "if (amount < 0n) return",
       },
       {
-        rule: "An approval is not offered after the refund.",
-        find: "if (refunded > 0n) return",
-        replace: "if (refunded < 0n) return",
-      },
-      {
         rule: "An approval is not offered when all is paid.",
         find: "if (outstanding === 0n)",
         replace: "if (outstanding < 0n)",
@@ -404,6 +406,39 @@ export const wallet: readonly MutantGroup[] = [
         rule: "A claim on payments that a reorg has removed is not offered.",
         find: "?? whyNotStanding(purchase, onChain) ?? tooMuch",
         replace: "?? tooMuch",
+      },
+    ],
+  },
+  {
+    file: "server/domain/receipts.ts",
+    tests: [withdrawn],
+    mutants: [
+      {
+        rule: "An approval is not offered after the refund.",
+        find: "if (refunded > 0n) return",
+        replace: "if (refunded < 0n) return",
+      },
+      {
+        rule: "An approval is not offered after the offer was withdrawn.",
+        find: 'if (closed === "withdrawn") return',
+        replace: 'if (closed === "withdrawn" && !exists) return',
+      },
+      {
+        rule: "An approval is not offered after the purchase has expired on chain.",
+        find: "return closed === null ? null :",
+        replace: "return closed !== null ? null :",
+        tests: [offers, withdrawn],
+      },
+    ],
+  },
+  {
+    file: "server/chain/read-purchase.ts",
+    tests: [withdrawn],
+    mutants: [
+      {
+        rule: "An offer that was withdrawn is told apart from a purchase that has expired on chain.",
+        find: '[null, null, "withdrawn", "expired"]',
+        replace: '[null, null, "expired", "withdrawn"]',
       },
     ],
   },

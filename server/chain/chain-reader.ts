@@ -17,6 +17,8 @@ export interface ChainPurchase {
   asOf: BlockPoint;
   /** False while the commitment is not on chain; the figures are then zero. */
   exists: boolean;
+  /** Why the contract takes no more payments of it, though some is outstanding; null while it does. */
+  closed: "withdrawn" | "expired" | null;
   /** The buyer's allowance to the registrar, in base units. */
   approved: bigint;
   paid: bigint;

@@ -8,6 +8,9 @@ import { toObservedLog } from "./observe-transaction.ts";
 
 const paymentEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
 
+/** The contract's `Status`, by its number: none, open, withdrawn, expired. */
+const closures = [null, null, "withdrawn", "expired"] as const;
+
 /** Reads a purchase's figures and payments at one block: the newest, or the one that is given. */
 export async function readPurchase(
   { id, buyer }: { id: Hex; buyer: Address },
@@ -34,6 +37,7 @@ export async function readPurchase(
     return {
       asOf,
       exists: figures.status !== 0,
+      closed: closures[figures.status] ?? null,
       approved,
       paid: figures.paid,
       refunded: figures.refunded,

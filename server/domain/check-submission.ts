@@ -30,6 +30,7 @@ import { assertPending, readFunding } from "./merchant-steps.ts";
 import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
 import { permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { assertPaidBeside, assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
+import { whyNotPayable } from "./receipts.ts";
 import { requireSignature } from "./require-signature.ts";
 
 type Given<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;
@@ -69,7 +70,7 @@ export async function checkPurchaseSubmission(
     case "register":
       return await checkRegistration({ ...given, body }, purchase, onChain);
     case "approve":
-      return await checkApproval({ ...given, body }, purchase);
+      return await checkApproval({ ...given, body }, purchase, onChain);
     case "pay":
       return await checkPayment({ ...given, body }, stored, onChain);
     case "pay_with_permit":
@@ -118,7 +119,10 @@ async function checkRegistration(
 async function checkApproval(
   { services, id, body }: Of<"approve">,
   purchase: PurchaseRecord,
+  onChain: ChainPurchase,
 ): Promise<CheckedSubmission> {
+  const whyNot = whyNotPayable(onChain);
+  if (whyNot !== null) throw await stepConflict(purchase, whyNot, services);
   const { transaction_hash, amount = purchase.amount } = body;
   const expected = expectPaymentApproval(purchase, BigInt(amount), services);
   await requireTransaction(transaction_hash, "payment approval", expected, { services, id });

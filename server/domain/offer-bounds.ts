@@ -1,6 +1,6 @@
 import { hashId } from "../../protocol/id.ts";
 import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { toChainSeconds, toTimestamp } from "../../protocol/time.ts";
 import type { ChainProgram, ChainRevert } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
@@ -38,7 +38,7 @@ function viewBounds({ amount }: PurchaseRecord, state: ChainProgram) {
     max_purchase: state.maxPurchase.toString(),
     open_budget: state.openBudget.toString(),
     open_offers: state.openOffers.toString(),
-    valid_until: state.validUntil,
+    valid_until: toChainSeconds(state.validUntil),
     paused: state.paused,
   };
 }

@@ -22,6 +22,18 @@ export function removedPayments({ receipts }: Recorded, onChain: Payments): Paym
   return receipts.filter((receipt) => !isOnChain(receipt, onChain));
 }
 
+/** Says why a purchase takes no payment, and so no approval of one, whatever is outstanding; null when it takes one. */
+export function whyNotPayable({
+  exists,
+  closed,
+  refunded,
+}: Pick<ChainPurchase, "exists" | "closed" | "refunded">): string | null {
+  if (!exists) return "The purchase is not on chain yet.";
+  if (refunded > 0n) return "The purchase is refunded: it takes no more payments.";
+  if (closed === "withdrawn") return "The offer was withdrawn: the purchase takes no more payments.";
+  return closed === null ? null : "The purchase has expired on chain: it takes no more payments.";
+}
+
 /** Says why a step that counts on the recorded payments is not taken; null when the chain still has all of them. */
 export function whyNotStanding(purchase: Recorded, onChain: Payments): string | null {
   const { length } = removedPayments(purchase, onChain);

@@ -18,7 +18,7 @@ import { type ExplainedStep, explainRevert } from "./explain-revert.ts";
 import { whyNotPending } from "./merchant-steps.ts";
 import { noSignature, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { whyNotStep } from "./purchase-steps.ts";
-import { reconciledOf, whyNotStanding } from "./receipts.ts";
+import { reconciledOf, whyNotPayable, whyNotStanding } from "./receipts.ts";
 import { submissionsOf } from "./submissions.ts";
 
 /** One action of a wallet: what to sign or send, or why not now. */
@@ -167,13 +167,10 @@ function planApproval(
   };
 }
 
-function whyNotApprovable(
-  { exists, approved, refunded }: ChainPurchase,
-  amount: bigint,
-  outstanding: bigint,
-): string | null {
-  if (!exists) return "The purchase is not on chain yet.";
-  if (refunded > 0n) return "The purchase is refunded: it takes no more payments.";
+function whyNotApprovable(onChain: ChainPurchase, amount: bigint, outstanding: bigint): string | null {
+  const { approved } = onChain;
+  const whyNot = whyNotPayable(onChain);
+  if (whyNot !== null) return whyNot;
   if (outstanding === 0n) return "The purchase is fully paid.";
   if (amount > outstanding) return `Only ${outstanding} base units are outstanding.`;
   if (approved < amount) return null;

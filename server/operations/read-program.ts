@@ -12,7 +12,9 @@ export const readProgram = defineOperation({
   summary: "Read the program",
   description:
     "Returns the scoped program and the public contract and key metadata that it is pinned to. " +
-    "Operator, commitment signer and bounds are those that the chain has now.",
+    "Operator, commitment signer and bounds are those that the chain has now. " +
+    "While the commitment signer is another one than the `commitment.signer` of a purchase, the contract refuses the signatures that " +
+    "operations 4 and 6 answer with.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,

@@ -4,7 +4,7 @@ import {
   hashSchema,
   programIdSchema,
   shownAddressSchema,
-  timestampSchema,
+  unixTimeSchema,
 } from "./primitives.ts";
 
 /** Which chain the service is bound to. */
@@ -67,7 +67,7 @@ export const programSchema = z
         bounds: z.object({
           max_purchase: amountSchema,
           open_budget: amountSchema,
-          valid_until: timestampSchema,
+          valid_until: unixTimeSchema,
         }),
       }),
       reviewer: publicKeySchema,

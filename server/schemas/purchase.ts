@@ -93,6 +93,10 @@ export const purchaseSchema = z
     route: z.enum(["registrar_offer", "merchant_direct"]).nullable().meta({ example: null }),
     payment_status: z.enum(["unpaid", "partially_paid", "paid"]),
     expired: z.boolean().meta({ description: "Created or unpaid, and past its deadline.", example: false }),
+    withdrawn: z.boolean().meta({
+      description: "The operator has withdrawn the offer on chain, so that no more payments are taken.",
+      example: false,
+    }),
     commitment: z.object({
       typed_data: typedDataSchema,
       hash: hashSchema,

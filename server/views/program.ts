@@ -1,6 +1,6 @@
 import { base64urlnopad } from "@scure/base";
 import type { Json } from "../../protocol/json.ts";
-import { toChainTimestamp } from "../../protocol/time.ts";
+import { toChainSeconds } from "../../protocol/time.ts";
 import type { ChainProgram } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { domainOf } from "../domain/commitment-of.ts";
@@ -62,7 +62,7 @@ export function viewProgram(
         bounds: {
           max_purchase: maxPurchase.toString(),
           open_budget: openBudget.toString(),
-          valid_until: toChainTimestamp(validUntil),
+          valid_until: toChainSeconds(validUntil),
         },
       },
       reviewer: viewPublicKey(keys.reviewer),

@@ -32,6 +32,7 @@ export function viewPurchase(
     route: purchase.route,
     payment_status: paymentStatus(onChain.paid, BigInt(purchase.amount)),
     expired: isExpired(purchase, onChain),
+    withdrawn: onChain.closed === "withdrawn",
     commitment: {
       typed_data: viewCommitment(purchase, services),
       hash: purchase.commitment_hash,

@@ -493,7 +493,7 @@ export interface components {
           bounds: {
             max_purchase: components["schemas"]["Amount"];
             open_budget: components["schemas"]["Amount"];
-            valid_until: components["schemas"]["Timestamp"];
+            valid_until: components["schemas"]["UnixTime"];
           };
         };
         reviewer: components["schemas"]["PublicKey"];
@@ -581,6 +581,8 @@ export interface components {
       payment_status: "unpaid" | "partially_paid" | "paid";
       /** Created or unpaid, and past its deadline. */
       expired: boolean;
+      /** The operator has withdrawn the offer on chain, so that no more payments are taken. */
+      withdrawn: boolean;
       commitment: {
         typed_data: components["schemas"]["TypedData"];
         hash: components["schemas"]["Hash"];

@@ -234,6 +234,23 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     await kit.sandbox.wallets.other_merchant.enroll(second);
   });
 
+  test("an enrollment whose authorization another signer has signed than the program has now", async () => {
+    const pending = await kit.createMerchant("1000", "other_merchant");
+    const commitmentSigner = kit.wallet("stranger").address;
+    await kit.sandbox.wallets.deployer.setBounds(kit.program, { ...opened(), commitmentSigner });
+    const transaction_hash = await revertShown("other_merchant", pending.enrollment.transaction);
+    const signature = await kit.wallet("other_merchant").signMessage(pending.enrollment.message);
+    const evidence = { transaction_hash, signature };
+    expectReverted(
+      await refusals(
+        { path: `/merchants/${pending.id}/enrollment`, body: evidence },
+        { path: `merchant/${pending.id}`, body: { action: "enroll", ...evidence } },
+      ),
+      `The transaction of the enrollment reverted: the program's commitment signer on chain is ${commitmentSigner}, which has not signed this funding authorization. Let the program's admin set the signer of the funding authorization again, then send a new transaction.`,
+      "InvalidSignature",
+    );
+  });
+
   test("a claim of a purchase that is claimed", async () => {
     const purchase = await kit.paidPurchase(merchant);
     const filed = await kit.claimBody(purchase);
