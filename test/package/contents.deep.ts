@@ -21,6 +21,7 @@ test("the package has what runs and what people read, and nothing else", async (
     "CHANGELOG.md",
     "LICENSE",
     "README.md",
+    "contracts",
     "dist/.genesis",
     "dist/artifacts",
     "dist/check-contract",
@@ -35,7 +36,12 @@ test("the package has what runs and what people read, and nothing else", async (
     "package.json",
     "scenarios",
   ]);
-  expect((await files()).filter((file) => /(?<!\.d)\.ts$|\.sol$|build-info|\.test\./.test(file))).toEqual([]);
+  expect((await files()).filter((file) => /(?<!\.d)\.ts$|build-info|\.test\./.test(file))).toEqual([]);
+  expect((await files()).filter((file) => file.endsWith(".sol")).sort()).toEqual(
+    ["ICommonErrors", "IFundingSource", "IPurchaseRegistrar"].map(
+      (name) => `package/contracts/interfaces/${name}.sol`,
+    ),
+  );
   expect((await stat(tarball)).size).toBeLessThan(1_000_000);
 });
 

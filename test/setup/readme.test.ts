@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 const root = new URL("../../", import.meta.url);
@@ -19,5 +21,45 @@ test("every file that the README, ARCHITECTURE.md and CONTRIBUTING.md link to ex
     const text = await readFile(new URL(page, root), "utf8");
     for (const [, target = ""] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
       await expect(readFile(new URL(target, root)), `${page} links to ${target}`).resolves.toBeDefined();
+  }
+});
+
+/** The files that the package ships but for those of dist/, which a build makes. */
+async function shippedFiles(): Promise<string[]> {
+  const pack = ["pack", "--dry-run", "--json", "--ignore-scripts"];
+  const { stdout } = await promisify(execFile)("npm", pack, { cwd: root, maxBuffer: 2 ** 26 });
+  const [packed]: { files: { path: string }[] }[] = JSON.parse(stdout);
+  return (packed?.files ?? []).map(({ path }) => path).filter((path) => !path.startsWith("dist/"));
+}
+
+test("every link of a document that the package ships leads to what it ships; a picture that it leaves out stands as its text", async () => {
+  const files = await shippedFiles();
+  const documents = files.filter((file) => /^docs\/[^/]+\.md$/.test(file));
+  expect(documents.length).toBeGreaterThan(10);
+  const broken: string[] = [];
+  for (const document of documents) {
+    const text = await readFile(new URL(document, root), "utf8");
+    for (const [, target = ""] of text.matchAll(/(?<!!\[[^\]]*)\]\((?!https?:)([^)#\s]+)/g)) {
+      const path = new URL(target, new URL(document, root)).href.slice(root.href.length);
+      if (!files.some((file) => file === path || file.startsWith(`${path}/`)))
+        broken.push(`${document}: ${target}`);
+    }
+  }
+  expect(broken).toEqual([]);
+});
+
+test("the package ships the interfaces of the contracts, each with what it imports", async () => {
+  const files = await shippedFiles();
+  const interfaces = files.filter((file) => file.endsWith(".sol"));
+  expect(interfaces).toEqual(
+    ["ICommonErrors", "IFundingSource", "IPurchaseRegistrar"].map(
+      (name) => `contracts/interfaces/${name}.sol`,
+    ),
+  );
+  for (const file of interfaces) {
+    const text = await readFile(new URL(file, root), "utf8");
+    expect(text).toContain("pragma solidity >=0.8.4;");
+    for (const [, target = ""] of text.matchAll(/from "([^"]+)";/g))
+      expect(interfaces).toContain(new URL(target, new URL(file, root)).href.slice(root.href.length));
   }
 });
