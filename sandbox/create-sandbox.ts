@@ -25,6 +25,7 @@ import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./opt
 import { StartDeadline } from "./options/start-deadline.ts";
 import { type ApiClient, createApiClient } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
+import { retryPolicy } from "./service/client/retry-policy.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
 import { describe } from "./service/describe.ts";
 import { GivenAccess } from "./service/given/access.ts";
@@ -230,7 +231,10 @@ function openState(
   const parts = listParts(chain, service, { access, given, receiver }, settings.parts);
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
-    const made = createApiClient(urls.api);
+    const made = createApiClient(urls.api, undefined, {
+      ...retryPolicy(chain.clock, settings.confirmations),
+      nextKey: access.nextKey,
+    });
     made.use(access.middleware);
     return made;
   });

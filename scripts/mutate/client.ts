@@ -29,4 +29,67 @@ export const client: readonly MutantGroup[] = [
       },
     ],
   },
+  {
+    file: "sandbox/service/client/retrying-fetch.ts",
+    tests: [`${folder}/retrying.test.ts`],
+    mutants: [
+      {
+        rule: "A write without an idempotency key is sent once.",
+        find: 'headers.has("Idempotency-Key");',
+        replace: "true;",
+      },
+      {
+        rule: "A 202 is no known outcome.",
+        find: 'status !== 202 && !headers.has("Retry-After")',
+        replace: '(status === 202 || !headers.has("Retry-After"))',
+      },
+      {
+        rule: "A 5xx is no known outcome.",
+        find: "return status < 500 && status",
+        replace: "return status",
+      },
+      {
+        rule: "An answer whose end was cut is sent for again.",
+        find: "const bytes = body === null ? null : await new Response(body).arrayBuffer();",
+        replace: "const bytes = body;",
+      },
+      {
+        rule: "The requests are bounded.",
+        find: "sent >= policy.mostRequests",
+        replace: "sent > policy.mostRequests",
+      },
+      {
+        rule: "What was aborted is not sent again.",
+        find: "request.signal.aborted || ",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/client/retry-policy.ts",
+    tests: [`${folder}/retrying.test.ts`],
+    mutants: [
+      {
+        rule: "In mode deterministic a request that came too early moves the clock by what the answer asks for.",
+        find: "Math.max(1, wait.seconds ?? 1)",
+        replace: "1",
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/client/lazy-access.ts",
+    tests: [`${folder}/retrying.test.ts`],
+    mutants: [
+      {
+        rule: "Each named write has an idempotency key of its own.",
+        find: "one.keys += 1;",
+        replace: "",
+      },
+      {
+        rule: "A restore brings the idempotency keys back.",
+        find: "access = structuredClone(kept);",
+        replace: "access = kept === null ? access : structuredClone(kept);",
+      },
+    ],
+  },
 ];

@@ -160,13 +160,13 @@ export const snapshots: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A restore gives the client the credential that it had.",
-        find: "credential = kept;",
-        replace: "credential ??= kept;",
+        find: "access = structuredClone(kept);",
+        replace: "access ??= structuredClone(kept);",
       },
       {
         rule: "A snapshot file brings the credential of the client.",
-        find: "credential = kept;",
-        replace: "credential = null;",
+        find: "access = structuredClone(kept);",
+        replace: "access = null;",
         tests: [saved],
         only: "a loaded sandbox has",
       },

@@ -36,7 +36,8 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
       given: guardCalls(given, guard, { isStepwise: true }),
       reviewer: guardCalls(given.reviewer, guard),
       get client() {
-        return guardCalls(sandbox.client, guard);
+        const { client } = sandbox;
+        return guardCalls(client, guard, { own: { retrying: guardCalls(client.retrying, guard) } });
       },
     },
   });

@@ -2,11 +2,17 @@ import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
 import type { Part } from "../../lib/part.ts";
 
-const issued = z.object({ credential: z.string() });
+const issued = z.object({ credential: z.string(), credential_id: z.string() });
+
+const held = issued.extend({ keys: z.int() });
+
+type Held = z.infer<typeof held>;
 
 /** Gives every request of a client a credential, which is issued when the first one is sent; a restore brings it back. */
-export interface LazyAccess extends Part<string | null> {
+export interface LazyAccess extends Part<Held | null> {
   middleware: Middleware;
+  /** Returns an idempotency key that no other request has; equal runs get equal keys. */
+  nextKey: () => Promise<string>;
 }
 
 /**
@@ -17,26 +23,26 @@ export interface LazyAccess extends Part<string | null> {
  * @example client.use(lazyAccess(urls.api, account.key).middleware)
  */
 export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
-  let credential: string | null = null;
-  let issuing: Promise<string> | null = null;
+  let access: Held | null = null;
+  let issuing: Promise<Held> | null = null;
   let restores = 0;
   /** Requests under way, as they can be sent once more. */
   const sent = new Map<string, { request: Request; restores: number }>();
 
-  const current = async (): Promise<string> => {
-    if (credential !== null) return credential;
+  const current = async (): Promise<Held> => {
+    if (access !== null) return access;
     const before = restores;
     issuing ??= issue(apiUrl, accountKey);
     try {
       const got = await issuing;
-      if (before === restores) credential = got;
+      if (before === restores) access = got;
       return got;
     } finally {
       if (before === restores) issuing = null;
     }
   };
   const authorize = async (request: Request) =>
-    request.headers.set("Authorization", `Bearer ${await current()}`);
+    request.headers.set("Authorization", `Bearer ${(await current()).credential}`);
 
   return {
     middleware: {
@@ -57,18 +63,23 @@ export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
         sent.delete(id);
       },
     },
+    async nextKey() {
+      const one = await current();
+      one.keys += 1;
+      return `client-${one.credential_id}-${one.keys}`;
+    },
     name: "client_credential",
-    schema: z.string().nullable(),
-    capture: () => credential,
+    schema: held.nullable(),
+    capture: () => structuredClone(access),
     restore(kept) {
       restores += 1;
-      credential = kept;
+      access = structuredClone(kept);
       issuing = null;
     },
   };
 }
 
-async function issue(apiUrl: string, accountKey: string): Promise<string> {
+async function issue(apiUrl: string, accountKey: string): Promise<Held> {
   const answer = await fetch(`${apiUrl}/v1/routing/access`, {
     method: "POST",
     headers: { Authorization: `Bearer ${accountKey}`, "Content-Type": "application/json" },
@@ -76,5 +87,5 @@ async function issue(apiUrl: string, accountKey: string): Promise<string> {
   });
   const body: unknown = await answer.json();
   if (!answer.ok) throw new Error(`The client got no access: ${answer.status} ${JSON.stringify(body)}`);
-  return issued.parse(body).credential;
+  return { ...issued.parse(body), keys: 0 };
 }

@@ -11,7 +11,7 @@ import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type SavedSandbox, savedSandbox } from "./saved-sandbox.ts";
 
 const format = "routing-sandbox-snapshot";
-const version = 2;
+const version = 3;
 
 /** The first line of the file, which a person can read. */
 const header = z.object({

@@ -1,0 +1,21 @@
+import type { SandboxClock } from "../../chain/clock/clock.ts";
+import { mostRequests, type RetryPolicy, waitInRealTime } from "./retrying-fetch.ts";
+
+/**
+ * Returns how a sandbox's own client resends. In mode `deterministic` only blocks move time, so a request that came too early moves the
+ * clock by what the answer asks for, which mines a block; no other wait there is as long as an answer asks for.
+ */
+export function retryPolicy(
+  clock: Pick<SandboxClock, "mode" | "travel">,
+  confirmations: number,
+): RetryPolicy {
+  return {
+    // Each request can wait for one confirmation.
+    mostRequests: confirmations + mostRequests,
+    async wait(wait) {
+      if (clock.mode === "live") await waitInRealTime(wait);
+      else if (wait.isEarly) await clock.travel(Math.max(1, wait.seconds ?? 1));
+      else await waitInRealTime({ seconds: undefined, sent: wait.sent });
+    },
+  };
+}

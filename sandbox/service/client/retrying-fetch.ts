@@ -1,0 +1,117 @@
+import { CodedError } from "../../../protocol/coded-error.ts";
+
+/** What a request waits for before it is sent again. */
+export interface Wait {
+  /** Seconds that the answer asked for with Retry-After. */
+  seconds: number | undefined;
+  /** Whether time or blocks are missing; otherwise an answer was lost, the service failed or it still works on the request. */
+  isEarly: boolean;
+  /** How many requests were sent so far. */
+  sent: number;
+}
+
+/** How a request is sent again. */
+export interface RetryPolicy {
+  /** How many identical requests are sent at most. */
+  mostRequests: number;
+  /** Resolves when the request is to be sent again. */
+  wait: (wait: Wait) => Promise<void>;
+}
+
+/** How many identical requests are sent at most, unless a policy says something else. */
+export const mostRequests = 20;
+
+/** The longest pause that an answer can ask for, in seconds. */
+const longestRetryAfter = 60;
+
+/** The outcome of a request is still unknown after the most requests that its policy allows; `cause` is a lost connection's error. */
+export class RetryLimitError extends CodedError<"retry_limit"> {
+  override readonly name = "RetryLimitError";
+
+  constructor({ method, url }: Request, sent: number, last: string, options: ErrorOptions) {
+    super(
+      "retry_limit",
+      `The outcome of ${method} ${new URL(url).pathname} is unknown after ${sent} identical requests; the last one ${last}. Clear the faults that hold it, or read the object to see what took effect.`,
+      options,
+    );
+  }
+}
+
+/** Pauses in real time: as long as the answer asks for, or ever longer up to a quarter of a second. */
+export async function waitInRealTime({ seconds, sent }: Pick<Wait, "seconds" | "sent">): Promise<void> {
+  const milliseconds =
+    seconds === undefined
+      ? Math.min(250, 10 * 2 ** (sent - 1))
+      : Math.min(seconds, longestRetryAfter) * 1_000;
+  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/**
+ * Returns a fetch that sends the identical request again until its outcome is known: after a lost connection, a 5xx, a 202, and any other
+ * answer with Retry-After. A write without an Idempotency-Key is sent once.
+ *
+ * @throws RetryLimitError when the outcome is still unknown after the most requests.
+ */
+export function retryingFetch(policy: RetryPolicy): (request: Request) => Promise<Response> {
+  return async (request) => {
+    if (!isRepeatable(request)) return await fetch(request);
+    for (let sent = 1; ; sent += 1) {
+      const attempt = await send(request);
+      if ("answer" in attempt && isKnown(attempt.answer)) return attempt.answer;
+      if (sent >= policy.mostRequests)
+        throw "answer" in attempt
+          ? new RetryLimitError(request, sent, `was answered ${await describe(attempt.answer)}`, {})
+          : new RetryLimitError(request, sent, "lost its connection", { cause: attempt.lost });
+      await policy.wait({ ...(await reasonOf(attempt)), sent });
+    }
+  };
+}
+
+type Attempt = { answer: Response } | { lost: Error };
+
+function isRepeatable({ method, headers }: Request): boolean {
+  return method === "GET" || method === "HEAD" || headers.has("Idempotency-Key");
+}
+
+/** Sends a copy of a request and reads the whole answer, of which a lost connection may have cut the end. */
+async function send(request: Request): Promise<Attempt> {
+  try {
+    const { status, statusText, headers, body } = await fetch(request.clone());
+    const bytes = body === null ? null : await new Response(body).arrayBuffer();
+    return { answer: new Response(bytes, { status, statusText, headers }) };
+  } catch (error) {
+    // What the caller aborted is not sent again; fetch throws a TypeError for every lost connection.
+    if (request.signal.aborted || !(error instanceof TypeError)) throw error;
+    return { lost: error };
+  }
+}
+
+function isKnown({ status, headers }: Response): boolean {
+  return status < 500 && status !== 202 && !headers.has("Retry-After");
+}
+
+async function reasonOf(attempt: Attempt): Promise<Pick<Wait, "seconds" | "isEarly">> {
+  if (!("answer" in attempt)) return { seconds: undefined, isEarly: false };
+  const { answer } = attempt;
+  const asked = answer.headers.get("Retry-After") ?? "";
+  const code = answer.status === 409 ? await codeOf(answer) : undefined;
+  return {
+    seconds: /^\d+$/.test(asked) ? Number(asked) : undefined,
+    isEarly: answer.status < 500 && code !== "idempotency_in_flight",
+  };
+}
+
+async function describe(answer: Response): Promise<string> {
+  const code = await codeOf(answer);
+  return code === undefined ? `${answer.status}` : `${answer.status} ${code}`;
+}
+
+async function codeOf(answer: Response): Promise<string | undefined> {
+  try {
+    const body: unknown = await answer.clone().json();
+    const code: unknown = typeof body === "object" && body !== null ? Reflect.get(body, "code") : undefined;
+    return typeof code === "string" ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}

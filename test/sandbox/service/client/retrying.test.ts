@@ -1,0 +1,196 @@
+import { expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import {
+  createApiClient,
+  ProblemError,
+  type RetryingOptions,
+  RetryLimitError,
+  unwrap,
+} from "../../../../sandbox/service/client/api-client.ts";
+import { sandboxTest } from "../../../../testkit/vitest.ts";
+import { type Fault, openFaultyProxy } from "./faulty-proxy.ts";
+
+const inSandbox = sandboxTest({ seed: "retrying" });
+const program = "prg_demo";
+
+/** Returns a client with a credential of its own, whose requests a faulty proxy passes on. */
+async function openClient({ description }: Sandbox, faults: readonly Fault[], options?: RetryingOptions) {
+  const { urls, accounts } = description;
+  const access = unwrap(
+    await createApiClient(urls.api, accounts[0]?.key).POST("/v1/routing/access", { body: {} }),
+  );
+  const proxy = await openFaultyProxy(urls.api, faults);
+  const client = createApiClient(proxy.url, access.credential, { wait: async () => {}, ...options });
+  return { client, proxy };
+}
+
+/** Returns what a promise is rejected with. */
+async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+}
+
+inSandbox("a write is sent again, identically, until its answer arrives", async ({ sandbox }) => {
+  const faults: Fault[] = ["lose request", "lose answer", "cut answer", "answer 503"];
+  const { client, proxy } = await openClient(sandbox, faults);
+  await using _ = proxy;
+  const { purchase, decision } = await sandbox.given.purchase({ state: "approved" });
+  const refund = await client.retrying.refund(purchase, decision);
+  expect(refund).toMatchObject({ status: "collected", purchase_id: purchase.id });
+  expect(proxy.seen).toHaveLength(5);
+  const [first] = proxy.seen;
+  expect(first?.key).toMatch(/^[0-9a-f-]{36}$/);
+  expect(first?.body).toBe(JSON.stringify({ decision_id: decision.id }));
+  expect(new Set(proxy.seen.map((one) => JSON.stringify(one))).size).toBe(1);
+  const explained = await sandbox.explain(refund.transaction_hash ?? "0x");
+  expect(explained).toMatchObject({ accepted: true, step: "refund", subject: purchase.id });
+});
+
+inSandbox("a write without an idempotency key is sent once", async ({ sandbox }) => {
+  const { accounts, urls } = sandbox.description;
+  await using proxy = await openFaultyProxy(urls.api, ["lose answer"]);
+  const { retrying } = createApiClient(proxy.url, accounts[0]?.key, { wait: async () => {} });
+  const error = await reasonOf(retrying.POST("/v1/routing/access", { body: {} }));
+  expect(error).toBeInstanceOf(TypeError);
+  expect(proxy.seen).toHaveLength(1);
+});
+
+inSandbox("a read is sent again, and a refusal is thrown at once", async ({ sandbox }) => {
+  const { client, proxy } = await openClient(sandbox, ["lose answer", "answer 503"]);
+  await using _ = proxy;
+  const params = { path: { program } };
+  const read = unwrap(await client.retrying.GET("/v1/routing/programs/{program}", { params }));
+  expect(read.id).toBe(program);
+  expect(proxy.seen).toHaveLength(3);
+  const error = await reasonOf(client.retrying.refund({ program, id: "pur_none" }, { id: "dec_none" }));
+  expect(error).toBeInstanceOf(ProblemError);
+  expect(error).toMatchObject({ status: 422, code: "validation_failed" });
+  expect(proxy.seen).toHaveLength(4);
+});
+
+inSandbox("a request that was aborted is not sent again", async ({ sandbox }) => {
+  const { client, proxy } = await openClient(sandbox, []);
+  await using _ = proxy;
+  const signal = AbortSignal.abort(new Error("The test has ended."));
+  const params = { path: { program } };
+  const read = client.retrying.GET("/v1/routing/programs/{program}", { params, signal });
+  expect(await reasonOf(read)).toMatchObject({ message: "The test has ended." });
+  expect(proxy.seen).toHaveLength(0);
+});
+
+inSandbox("after the most requests the error says what was answered last", async ({ sandbox }) => {
+  const { client, proxy } = await openClient(sandbox, ["lose request", "answer 503", "lose request"], {
+    mostRequests: 2,
+  });
+  await using _ = proxy;
+  const { purchase, decision } = await sandbox.given.purchase({ state: "approved" });
+  const error = await reasonOf(client.retrying.refund(purchase, decision));
+  expect(error).toBeInstanceOf(RetryLimitError);
+  expect(error).toMatchObject({
+    code: "retry_limit",
+    message: `The outcome of POST /v1/routing/programs/${program}/purchases/${purchase.id}/refunds is unknown after 2 identical requests; the last one was answered 503. Clear the faults that hold it, or read the object to see what took effect.`,
+  });
+  const params = { path: { program } };
+  await expect(client.retrying.GET("/v1/routing/programs/{program}", { params })).resolves.toMatchObject({
+    data: { id: program },
+  });
+});
+
+inSandbox("the sandbox's client collects a refund whose relay operation was held", async ({ sandbox }) => {
+  const { purchase, decision } = await sandbox.given.purchase({ state: "refund_due" });
+  const { retrying } = sandbox.client;
+  const refund = await retrying.refund(purchase, decision);
+  expect(refund.status).toBe("collected");
+});
+
+inSandbox("every named write returns what it made", async ({ sandbox: { client, wallets, reviewer } }) => {
+  const { retrying } = client;
+  const pending = await retrying.createMerchant(program, {
+    wallet: wallets.merchant.address,
+    name: "Corner Books",
+    funding_cap: "500000000",
+  });
+  const enrollment = await wallets.merchant.enroll(pending);
+  const merchant = await retrying.enroll(pending, enrollment.body);
+  expect(merchant).toMatchObject({ id: pending.id, status: "enrolled" });
+  await wallets.merchant.fund(merchant);
+  const terms = {
+    buyer: wallets.buyer.address,
+    beneficiary: wallets.beneficiary.address,
+    amount: "25000000",
+    terms: { sku: "course-42" },
+  };
+  const direct = await retrying.createPurchase(merchant, terms);
+  const registered = await wallets.merchant.register(direct);
+  const active = await retrying.register(direct, { transaction_hash: registered.transaction_hash });
+  expect(active).toMatchObject({ id: direct.id, status: "active", route: "merchant_direct" });
+
+  const created = await retrying.createPurchase(merchant, terms);
+  expect(created.id).not.toBe(direct.id);
+  const purchase = await retrying.activate(created);
+  expect(purchase).toMatchObject({ status: "active", route: "registrar_offer" });
+  await wallets.buyer.approve(purchase);
+  await wallets.buyer.pay(purchase);
+  expect(await retrying.reconcile(purchase)).toMatchObject({ payment_status: "paid" });
+  const { body } = await wallets.beneficiary.claim(purchase, { amount: 10_000_000n, reason: "Cancelled." });
+  const claim = await retrying.claim(purchase, body);
+  expect(claim).toMatchObject({ requested_amount: "10000000" });
+  const signed = await reviewer.sign(purchase, claim, { award: "10000000" });
+  const decision = await retrying.decide(purchase, signed);
+  expect(decision).toMatchObject({ outcome: "approved", award: "10000000" });
+  expect(await retrying.refund(purchase, decision)).toMatchObject({ status: "collected" });
+  expect(await retrying.deliver(program, { id: pending.event_id })).toMatchObject({
+    event_id: pending.event_id,
+    status: "delivered",
+  });
+});
+
+test("in mode deterministic a 202 moves the clock by what it asks for, until the confirmations are there", async () => {
+  await using sandbox = await createSandbox({ seed: "retrying", confirmations: 4 });
+  const { given, client, clock } = sandbox;
+  const { purchase } = await given.purchase({ state: "created" });
+  const before = await clock.now();
+  const active = await client.retrying.activate(purchase);
+  expect(active.status).toBe("active");
+  expect((await clock.now()) - before).toBe(4);
+});
+
+test("in mode deterministic a rate limit ends with its window in sandbox time", async () => {
+  await using sandbox = await createSandbox({ seed: "retrying", rateLimit: { requests: 3, seconds: 3_600 } });
+  const { client, clock } = sandbox;
+  const params = { path: { program } };
+  const before = await clock.now();
+  for (let read = 1; read <= 5; read += 1)
+    unwrap(await client.retrying.GET("/v1/routing/programs/{program}", { params }));
+  const window = Math.floor(before / 3_600) + 1;
+  expect(await clock.now()).toBe(window * 3_600);
+});
+
+test("equal runs give named writes equal keys, also after a restore", async () => {
+  await using sandbox = await createSandbox({ seed: "retrying" });
+  const start = await sandbox.snapshot();
+  const run = async () => {
+    const keys: (string | null)[] = [];
+    const note = {
+      onRequest({ request }: { request: Request }) {
+        keys.push(request.headers.get("Idempotency-Key"));
+      },
+    };
+    const { retrying } = sandbox.client;
+    retrying.use(note);
+    for (const wallet of [sandbox.wallets.merchant, sandbox.wallets.other_merchant])
+      await retrying.createMerchant(program, {
+        wallet: wallet.address,
+        name: "Corner Books",
+        funding_cap: "500000000",
+      });
+    retrying.eject(note);
+    return { keys, digest: (await sandbox.fingerprint()).digest };
+  };
+  const first = await run();
+  expect(new Set(first.keys).size).toBe(2);
+  await start.restore();
+  expect(await run()).toEqual(first);
+});
