@@ -121,11 +121,11 @@ async function checkApproval(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
 ): Promise<CheckedSubmission> {
-  const whyNot = whyNotPayable(onChain);
-  if (whyNot !== null) throw await stepConflict(purchase, whyNot, services);
   const { transaction_hash, amount = purchase.amount } = body;
   const expected = expectPaymentApproval(purchase, BigInt(amount), services);
   await requireTransaction(transaction_hash, "payment approval", expected, { services, id });
+  const whyNot = whyNotPayable(onChain);
+  if (whyNot !== null) throw await stepConflict(purchase, whyNot, services);
   return { about: transaction_hash, transaction_hash, amount, signer: null };
 }
 

@@ -95,14 +95,14 @@ test("a purchase that was expired on chain is not to be approved over the wallet
 });
 
 test("the approval of a purchase that is not on chain or refunded is refused when it is submitted too", async () => {
-  const merchant = { id: purchase.merchant_id };
+  const other = await kit.createPurchase({ id: purchase.merchant_id });
   const approved = await kit.act("buyer", "purchase", purchase.id, "approve");
   const submit = async ({ id }: Schema<"Purchase">) =>
     await kit.post(`/wallet/${kit.program}/purchase/${id}`, {
       action: "approve",
       transaction_hash: approved,
     });
-  const created = await submit(await kit.createPurchase(merchant));
+  const created = await submit(other);
   expect(created.status, created.text).toBe(409);
   expect(problem(created)).toMatchObject({ detail: "The purchase is not on chain yet." });
   await kit.act("buyer", "purchase", purchase.id, "pay");
