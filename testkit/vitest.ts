@@ -1,6 +1,11 @@
-import { test as base } from "vitest";
+import { test as base, expect, type MatcherState } from "vitest";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
+import { type MatchedSandbox, type MatchResult, type SandboxMatchers, sandboxMatchers } from "./matchers.ts";
 import { openPool, type Pool } from "./pool/pool.ts";
+
+declare module "vitest" {
+  interface Matchers<R, T> extends SandboxMatchers {}
+}
 
 /** Options of `sandboxTest`. */
 export interface SandboxTestOptions extends SandboxOptions {
@@ -28,10 +33,53 @@ export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions
         onCleanup(async () => await pool.close());
         return pool;
       })
-      .extend("sandbox", async ({ sandboxPool }, { onCleanup }) => {
+      .extend("sandbox", async ({ sandboxPool, task }, { onCleanup }) => {
         const { sandbox, end } = await sandboxPool.lease();
         onCleanup(end);
+        leased.set(task, sandbox);
         return sandbox;
       })
   );
+}
+
+/** The sandbox of each test that has one. */
+const leased = new WeakMap<object, MatchedSandbox>();
+
+const { toBeProblem, ...explaining } = sandboxMatchers<MatcherState>(({ task }) =>
+  task === undefined ? undefined : leased.get(task),
+);
+
+expect.extend({
+  toBeProblem,
+  toBeAcceptedAs: recorded(explaining.toBeAcceptedAs),
+  toBeRefusedBy: recorded(explaining.toBeRefusedBy),
+  toHaveFingerprint: recorded(explaining.toHaveFingerprint),
+});
+
+/** Has the test wait for an assertion that is not awaited, and fail with it. */
+function recorded<Args extends unknown[]>(
+  matcher: (this: MatcherState, received: unknown, ...args: Args) => Promise<MatchResult>,
+) {
+  return function (this: MatcherState, received: unknown, ...args: Args): Promise<MatchResult> {
+    const result = matcher.call(this, received, ...args);
+    const { task } = this;
+    if (task === undefined) return result;
+    const then = result.then.bind(result);
+    // Vitest makes the assertion's promise with this call.
+    return Object.assign(result, {
+      // biome-ignore lint/suspicious/noThenProperty: the promise that vitest makes of it is what has to be waited for
+      then: (...handlers: Parameters<typeof then>) => record(task, then(...handlers)),
+    });
+  };
+}
+
+/** Adds an assertion to those that vitest waits for when the test's function has returned, until it has settled. */
+function record<T>(task: NonNullable<MatcherState["task"]>, assertion: Promise<T>): Promise<T> {
+  const waiting = task.promises ?? [];
+  Reflect.set(task, "promises", waiting);
+  const recording = assertion.finally(() => {
+    waiting.splice(waiting.indexOf(recording), 1);
+  });
+  waiting.push(recording);
+  return recording;
 }

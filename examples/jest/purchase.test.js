@@ -1,8 +1,11 @@
 import { createSandbox } from "routing-sandbox";
 import { unwrap } from "routing-sandbox/client";
+import { sandboxMatchers } from "routing-sandbox/matchers";
 
 let sandbox;
 let start;
+
+expect.extend(sandboxMatchers(() => sandbox));
 
 beforeAll(async () => {
   sandbox = await createSandbox();
@@ -38,6 +41,7 @@ test("a stranger's payment is refused", async () => {
   const { purchase } = await sandbox.given.purchase({ state: "active" });
   await sandbox.wallets.stranger.approve(purchase);
   const { transaction_hash } = await sandbox.wallets.stranger.pay(purchase);
-  const { error } = await reconcile(purchase, { transaction_hashes: [transaction_hash] });
-  expect(error).toMatchObject({ code: "binding_mismatch" });
+  const answer = await reconcile(purchase, { transaction_hashes: [transaction_hash] });
+  expect(answer).toBeProblem("binding_mismatch");
+  await expect(transaction_hash).toBeRefusedBy("wallet");
 });

@@ -23,9 +23,8 @@ test("a stranger's payment is refused", async ({ sandbox }) => {
   const { program, id } = purchase;
   await sandbox.wallets.stranger.approve(purchase);
   const { transaction_hash } = await sandbox.wallets.stranger.pay(purchase);
-  const { error } = await sandbox.client.POST(path, {
-    params: { path: { program, id }, header },
-    body: { transaction_hashes: [transaction_hash] },
-  });
-  expect(error).toMatchObject({ code: "binding_mismatch" });
+  const params = { path: { program, id }, header };
+  const body = { transaction_hashes: [transaction_hash] };
+  expect(await sandbox.client.POST(path, { params, body })).toBeProblem("binding_mismatch");
+  await expect(transaction_hash).toBeRefusedBy("wallet");
 });

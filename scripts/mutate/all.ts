@@ -10,6 +10,7 @@ import { faults } from "./faults.ts";
 import { givenStates } from "./given.ts";
 import { idempotency } from "./idempotency.ts";
 import { lists } from "./lists.ts";
+import { matchers } from "./matchers.ts";
 import { merchants } from "./merchants.ts";
 import type { Mutant, MutantGroup } from "./mutant.ts";
 import { outbox } from "./outbox.ts";
@@ -47,6 +48,7 @@ const subjects: { readonly [subject: string]: readonly MutantGroup[] } = {
   explain,
   given: givenStates,
   client,
+  matchers,
 };
 
 /** Every bug that is planted. */

@@ -48,7 +48,7 @@ export function unwrap<T>({ data, error, response }: { data?: T; error?: unknown
 }
 
 /** Tells whether a value has what every problem of the API has. */
-function isProblem(value: unknown): value is Problem {
+export function isProblem(value: unknown): value is Problem {
   return (
     typeof value === "object" &&
     value !== null &&
@@ -58,7 +58,7 @@ function isProblem(value: unknown): value is Problem {
 }
 
 /** Returns a problem in words, a line for each failed check and each finding. */
-function describeProblem({ status, code, detail, errors, binding, request_id }: Problem): string {
+export function describeProblem({ status, code, detail, errors, binding, request_id }: Problem): string {
   const failed = binding?.checks.filter(({ ok }) => !ok) ?? [];
   return [
     `The API answered ${status} ${code}: ${detail}`,

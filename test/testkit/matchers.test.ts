@@ -1,0 +1,155 @@
+import { expect } from "vitest";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { unwrap } from "../../sandbox/service/client/api-client.ts";
+import { sandboxMatchers } from "../../testkit/matchers.ts";
+import { sandboxTest } from "../../testkit/vitest.ts";
+
+const test = sandboxTest({ seed: "matchers" });
+const none = `0x${"0".repeat(64)}`;
+
+/** Returns a purchase, a payment of it by a stranger, and what the API answers to that. */
+async function strangePayment({ given, wallets, client }: Sandbox) {
+  const { purchase } = await given.purchase({ state: "active" });
+  const { program, id } = purchase;
+  await wallets.stranger.approve(purchase);
+  const { transaction_hash } = await wallets.stranger.pay(purchase);
+  const answer = await client.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+    params: { path: { program, id }, header: { "Idempotency-Key": "reconcile" } },
+    body: { transaction_hashes: [transaction_hash] },
+  });
+  return { purchase, transaction_hash, answer };
+}
+
+/** Returns the message that an assertion fails with. */
+async function messageOf(assertion: Promise<void>): Promise<string> {
+  return await assertion.then(
+    () => "It passed.",
+    (error: Error) => error.message,
+  );
+}
+
+test("toBeAcceptedAs expects a step, and an object if one is named", async ({ sandbox }) => {
+  const { merchant, purchase, refund } = await sandbox.given.purchase({ state: "refunded" });
+  await expect(refund.transaction_hash).toBeAcceptedAs("refund");
+  await expect(refund.transaction_hash).toBeAcceptedAs("refund", purchase);
+  await expect(refund.transaction_hash).toBeAcceptedAs("refund", purchase.id);
+  await expect(refund.transaction_hash).not.toBeAcceptedAs("payment");
+  await expect(refund.transaction_hash).not.toBeAcceptedAs("refund", merchant);
+});
+
+test("toBeAcceptedAs prints what explain says of a transaction that is refused", async ({ sandbox }) => {
+  const { purchase, transaction_hash } = await strangePayment(sandbox);
+  const { buyer, stranger } = sandbox.wallets;
+  const message = await messageOf(expect(transaction_hash).toBeAcceptedAs("payment", purchase));
+  expect(message.split("\n")[0]).toBe(`Expected acceptance as payment of ${purchase.id}.`);
+  expect(message).toContain(`${transaction_hash}  not accepted as payment of ${purchase.id}`);
+  expect(message).toContain((await sandbox.explain(transaction_hash)).cause);
+  expect(message).toContain(`✗ wallet: expected ${buyer.address}, is ${stranger.address}`);
+});
+
+test("toBeAcceptedAs refuses what is no hash, also when it is negated", async ({ sandbox: _ }) => {
+  const message = "Expected a transaction hash, got null.";
+  expect(await messageOf(expect(null).toBeAcceptedAs("refund"))).toBe(message);
+  expect(await messageOf(expect(null).not.toBeAcceptedAs("refund"))).toBe(message);
+});
+
+test("a batch is accepted for each of its purchases", async ({ sandbox: { given, wallets } }) => {
+  const { purchase: first } = await given.purchase({ state: "active" });
+  const { purchase: second } = await given.purchase({ state: "active" });
+  await wallets.buyer.approve(first, 50_000_000n);
+  const payments = [first, second].map((purchase) => ({ purchase, amount: 25_000_000n }));
+  const { transaction_hash } = await wallets.buyer.payBatch(payments);
+  await expect(transaction_hash).toBeAcceptedAs("payment", first);
+  await expect(transaction_hash).toBeAcceptedAs("payment", second);
+});
+
+test("toBeRefusedBy expects each named check to have failed", async ({ sandbox }) => {
+  const { answer, transaction_hash } = await strangePayment(sandbox);
+  const thrown = await Promise.resolve(answer)
+    .then(unwrap)
+    .catch((error: unknown) => error);
+  for (const received of [transaction_hash, answer, answer.error, thrown]) {
+    await expect(received).toBeRefusedBy();
+    await expect(received).toBeRefusedBy("wallet");
+    await expect(received).not.toBeRefusedBy("wallet", "chain");
+  }
+});
+
+test("toBeRefusedBy prints the checks that failed, and what explain says", async ({ sandbox }) => {
+  const { answer, transaction_hash } = await strangePayment(sandbox);
+  const ofHash = await messageOf(expect(transaction_hash).toBeRefusedBy("chain"));
+  expect(ofHash).toMatch(/^Expected a refusal by chain; failed: (?:[a-z]+, )*wallet/);
+  expect(ofHash).toContain((await sandbox.explain(transaction_hash)).cause);
+  const ofAnswer = await messageOf(expect(answer).toBeRefusedBy("chain"));
+  expect(ofAnswer).toMatch(/^Expected a refusal by chain; failed: (?:[a-z]+, )*wallet/);
+  expect(ofAnswer).toContain(`✗ wallet: expected ${sandbox.wallets.buyer.address}`);
+  const { refund } = await sandbox.given.purchase({ state: "refunded" });
+  const accepted = await messageOf(expect(refund.transaction_hash).toBeRefusedBy());
+  expect(accepted).toMatch(
+    /^Expected a refusal; failed: no check\.\n\n0x[0-9a-f]{64} {2}accepted as refund of /,
+  );
+});
+
+test("toBeProblem expects a code, of an answer, its error or a ProblemError", async ({ sandbox }) => {
+  const { answer } = await strangePayment(sandbox);
+  expect(answer).toBeProblem("binding_mismatch");
+  expect(answer.error).toBeProblem("binding_mismatch");
+  expect(() => unwrap(answer)).toThrow(expect.toBeProblem("binding_mismatch"));
+  expect(answer).not.toBeProblem("not_found");
+  expect(() => expect(answer).toBeProblem("not_found")).toThrow(
+    /^Expected the problem not_found\.\n\nThe API answered 422 binding_mismatch: .*\n(?:.*\n)* {2}✗ wallet: expected 0x/,
+  );
+});
+
+test("toBeProblem prints the data of an answer that is no problem", async ({ sandbox: { client } }) => {
+  const answer = await client.GET("/v1/routing/capabilities");
+  expect(() => expect(answer).toBeProblem("not_found")).toThrow(
+    /^Expected the problem not_found\.\n\n\{"service":"routing-sandbox"/,
+  );
+});
+
+test("toHaveFingerprint expects the digest of a sandbox or a fingerprint", async ({ sandbox }) => {
+  const fingerprint = await sandbox.fingerprint();
+  await expect(sandbox).toHaveFingerprint(fingerprint.digest);
+  await expect(fingerprint).toHaveFingerprint(fingerprint.digest);
+  const message = await messageOf(expect(sandbox).toHaveFingerprint(none));
+  expect(message.split("\n")[0]).toBe(`Expected the fingerprint ${none}, got ${fingerprint.digest}.`);
+  expect(message).toContain(fingerprint.block.hash);
+});
+
+test("an assertion that is not awaited passes with its test", async ({ sandbox }) => {
+  const { refund, purchase } = await sandbox.given.purchase({ state: "refunded" });
+  expect(refund.transaction_hash).toBeAcceptedAs("refund", purchase);
+});
+
+test.fails("an assertion that is not awaited fails its test", async ({ sandbox }) => {
+  const { refund, purchase } = await sandbox.given.purchase({ state: "refunded" });
+  expect(refund.transaction_hash).toBeAcceptedAs("payment", purchase);
+});
+
+test("the matchers are a plain object that any runner can install", async ({ sandbox }) => {
+  const matchers = sandboxMatchers(() => sandbox);
+  expect(Object.keys(matchers)).toEqual([
+    "toBeAcceptedAs",
+    "toBeRefusedBy",
+    "toBeProblem",
+    "toHaveFingerprint",
+  ]);
+  const { refund } = await sandbox.given.purchase({ state: "refunded" });
+  const matched = await matchers.toBeAcceptedAs.call(undefined, refund.transaction_hash, "refund");
+  expect(matched.pass).toBe(true);
+  const without = sandboxMatchers(() => undefined);
+  await expect(without.toBeAcceptedAs.call(undefined, none, "refund")).rejects.toThrow(
+    "No sandbox belongs to this test. Take it from sandboxTest, or use sandboxMatchers().",
+  );
+});
+
+test("the matchers take only steps, checks and codes that there are", async ({ sandbox }) => {
+  const { answer, transaction_hash } = await strangePayment(sandbox);
+  // @ts-expect-error there is no such step
+  await expect(transaction_hash).not.toBeAcceptedAs("payments");
+  // @ts-expect-error there is no such check
+  await expect(transaction_hash).not.toBeRefusedBy("wallets");
+  // @ts-expect-error there is no such code
+  expect(answer).not.toBeProblem("binding_mismatches");
+});

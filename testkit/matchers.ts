@@ -1,0 +1,151 @@
+import type { CheckName } from "../protocol/binding/check-binding.ts";
+import type { Sandbox } from "../sandbox/create-sandbox.ts";
+import type { Explanation } from "../sandbox/hosts/explain/explanation.ts";
+import { renderExplanation } from "../sandbox/hosts/explain/render-explanation.ts";
+import { describeProblem, isProblem, ProblemError } from "../sandbox/service/client/problem-error.ts";
+import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
+import type { ExplainedStep } from "../server/domain/explain-revert.ts";
+import type { ErrorCode } from "../server/errors/catalogue.ts";
+
+/** What a matcher needs of a sandbox. */
+export type MatchedSandbox = Pick<Sandbox, "explain">;
+
+/** What the test runners take from a matcher. */
+export interface MatchResult {
+  pass: boolean;
+  message: () => string;
+}
+
+/** The matchers' arguments, and what `expect(…)` returns for them, for the declarations of a runner. */
+export interface SandboxMatchers {
+  /**
+   * Expects of a transaction's hash that the API accepts it as a step, and for an object if one is named.
+   *
+   * @example await expect(refund.transaction_hash).toBeAcceptedAs("refund", purchase);
+   */
+  toBeAcceptedAs(step: ExplainedStep, object?: string | { id: string }): Promise<void>;
+  /**
+   * Expects of a transaction's hash, an answer or a `ProblemError` that the transaction is refused and fails each named check.
+   *
+   * @example await expect(transaction_hash).toBeRefusedBy("wallet");
+   */
+  toBeRefusedBy(...checks: CheckName[]): Promise<void>;
+  /**
+   * Expects of an answer, its `error` or a `ProblemError` that it is the problem with a code.
+   *
+   * @example expect(await client.POST(path, { params, body })).toBeProblem("binding_mismatch");
+   */
+  toBeProblem(code: ErrorCode): void;
+  /**
+   * Expects of a sandbox, or of what its `fingerprint()` returned, that it has a digest.
+   *
+   * @example await expect(sandbox).toHaveFingerprint("0x…");
+   */
+  toHaveFingerprint(digest: string): Promise<void>;
+}
+
+const hashForm = /^0x[0-9a-f]{64}$/;
+
+/**
+ * Returns the matchers, for `expect.extend()` of vitest, jest and what is compatible with them.
+ *
+ * @param sandboxOf - returns the sandbox of the test that runs, whose transactions are explained.
+ * @example expect.extend(sandboxMatchers(() => sandbox));
+ */
+export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandbox | undefined) {
+  const explain = async (state: State, hash: unknown): Promise<Explanation> => {
+    if (!isHash(hash)) throw new TypeError(`Expected a transaction hash, got ${text(hash)}.`);
+    const sandbox = sandboxOf(state);
+    if (sandbox === undefined)
+      throw new TypeError(
+        "No sandbox belongs to this test. Take it from sandboxTest, or use sandboxMatchers().",
+      );
+    return await sandbox.explain(hash);
+  };
+  return {
+    async toBeAcceptedAs(
+      this: State,
+      received: unknown,
+      step: ExplainedStep,
+      object?: string | { id: string },
+    ): Promise<MatchResult> {
+      const explanation = await explain(this, received);
+      const id = typeof object === "object" ? object.id : object;
+      const wanted = id === undefined ? step : `${step} of ${id}`;
+      return {
+        pass: explanation.compared.some((one) => one.accepted && one.step === step && isAbout(one, id)),
+        message: () => `Expected acceptance as ${wanted}.\n\n${renderExplanation(explanation, false)}`,
+      };
+    },
+    async toBeRefusedBy(this: State, received: unknown, ...checks: CheckName[]): Promise<MatchResult> {
+      const problem = problemOf(received);
+      const explanation = problem === null ? await explain(this, received) : null;
+      const found = problem === null ? (explanation?.checks ?? []) : (problem.binding?.checks ?? []);
+      const failed = new Set<string>(found.filter(({ ok }) => !ok).map(({ name }) => name));
+      const isRefused = explanation === null ? failed.size > 0 : !explanation.accepted;
+      const wanted = checks.length === 0 ? "a refusal" : `a refusal by ${checks.join(", ")}`;
+      const why = explanation === null ? text(received) : renderExplanation(explanation, false);
+      return {
+        pass: isRefused && checks.every((name) => failed.has(name)),
+        message: () => `Expected ${wanted}; failed: ${[...failed].join(", ") || "no check"}.\n\n${why}`,
+      };
+    },
+    toBeProblem(this: State, received: unknown, code: ErrorCode): MatchResult {
+      const problem = problemOf(received);
+      return {
+        pass: problem?.code === code,
+        message: () => `Expected the problem ${code}.\n\n${text(received)}`,
+      };
+    },
+    async toHaveFingerprint(this: State, received: unknown, digest: string): Promise<MatchResult> {
+      const fingerprint = await fingerprintOf(received);
+      return {
+        pass: fingerprint.digest === digest,
+        message: () =>
+          `Expected the fingerprint ${digest}, got ${fingerprint.digest}.\n\n${JSON.stringify(fingerprint, null, 2)}`,
+      };
+    },
+  };
+}
+
+function isHash(value: unknown): value is `0x${string}` {
+  return typeof value === "string" && hashForm.test(value);
+}
+
+/** A batch of payments is about several purchases. */
+function isAbout({ subject }: { subject: string }, id: string | undefined): boolean {
+  return id === undefined || subject.split(", ").includes(id);
+}
+
+/** Returns the problem that was thrown, answered or parsed; null for anything else. */
+function problemOf(received: unknown): ProblemError["problem"] | null {
+  if (received instanceof ProblemError) return received.problem;
+  if (isProblem(received)) return received;
+  if (typeof received !== "object" || received === null) return null;
+  const error: unknown = Reflect.get(received, "error");
+  return isProblem(error) ? error : null;
+}
+
+async function fingerprintOf(received: unknown): Promise<Pick<Fingerprint, "digest">> {
+  const value: unknown = isSandbox(received) ? await received.fingerprint() : received;
+  if (hasDigest(value)) return value;
+  throw new TypeError(`Expected a sandbox or its fingerprint, got ${text(received)}.`);
+}
+
+function isSandbox(value: unknown): value is Pick<Sandbox, "fingerprint"> {
+  return typeof value === "object" && value !== null && "fingerprint" in value;
+}
+
+function hasDigest(value: unknown): value is Pick<Fingerprint, "digest"> {
+  return typeof value === "object" && value !== null && "digest" in value && isHash(value.digest);
+}
+
+/** Returns a value in words: a problem with its checks, an answer with its data. */
+function text(value: unknown): string {
+  const problem = problemOf(value);
+  if (problem !== null) return describeProblem(problem);
+  if (value instanceof Error) return String(value);
+  const shown = typeof value === "object" && value !== null && "data" in value ? value.data : value;
+  const written = JSON.stringify(shown) ?? String(shown);
+  return written.length <= 1_000 ? written : `${written.slice(0, 999)}…`;
+}
