@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { Mutex } from "async-mutex";
 import { type Hex, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { awaitAutomine } from "../relayer/node/mining.ts";
+import { connect } from "../relayer/node/node.ts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { KeyUse } from "../server/key-use.ts";
 import { once } from "../server/once.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
+import type { Log } from "../server/services.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
@@ -18,9 +20,11 @@ import { openListeners, urlsOf } from "./hosts/open-listeners.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
 import type { Scenario } from "./hosts/recorder/scenario.ts";
 import { ClosingStack } from "./lib/closing-stack.ts";
+import { endsWithin } from "./lib/deadline.ts";
 import { pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
 import { restoreParts } from "./lib/part.ts";
+import { withMethods } from "./lib/with-methods.ts";
 import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import { type ApiClient, createApiClient } from "./service/client/api-client.ts";
@@ -46,6 +50,7 @@ import { openWallets, type TestWallets } from "./service/wallets/open-wallets.ts
 import { TestWallet } from "./service/wallets/test-wallet.ts";
 import type { Enter } from "./service/wallets/wallet.ts";
 import { openDataDirectory } from "./state/data-directory/open-data-directory.ts";
+import type { SandboxJournal } from "./state/data-directory/open-journal.ts";
 import type { SandboxDescription } from "./state/description.ts";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.ts";
 import { RequestCounter } from "./state/request-counter.ts";
@@ -55,6 +60,9 @@ import { savedParts, saveSandbox } from "./state/snapshot-file/save-sandbox.ts";
 import { completeOptions } from "./state/snapshot-file/saved-options.ts";
 import type { SavedSandbox } from "./state/snapshot-file/saved-sandbox.ts";
 import { encodeSnapshot, writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
+
+/** How long a stop waits for the block of what was sent last, in milliseconds. */
+const mineDeadlineMs = 2_000;
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
 export interface Sandbox extends AsyncDisposable {
@@ -139,12 +147,14 @@ async function openSandbox(
   // Before anything is written: a port that is taken changes nothing.
   await using bound = new ClosingStack();
   const listeners = await openListeners(settings, bound);
-  await directory.keepSettings();
-  const chain = await openChain(settings, saved, opened, deadline);
+  const journal = await deadline.within("the store to open", directory.openJournal());
+  await using placed = new ClosingStack();
+  const chain = await openChain(settings, { saved, journal, placed }, opened, deadline);
+  keepChain(chain, journal, opened);
   const cluster = opened.use(
     await deadline.within(
       settings.store === undefined ? "the store to open" : "the database to answer",
-      openCluster(settings, chain),
+      openCluster(settings, chain, journal?.store ?? null),
       async (late) => await late[Symbol.asyncDispose](),
     ),
   );
@@ -166,16 +176,18 @@ async function openSandbox(
     requests: new RequestCounter(),
   };
   const service = await startService(process, starting);
-  const state = openState(process, service);
+  const state = openState(process, service, settings.store === undefined ? null : journal);
   if (saved !== null) await deadline.within("Anvil to answer", restoreParts(savedParts(saved, state.parts)));
-  await followChain(chain.anvil.url, service, process, starting);
+  await followChain(chain.anvil.url, service, { observer: announcing(watch, chain, settings.log) }, starting);
   const description = await describe({ ...process, ...service, receiverUrl: pinned.url.href });
   const tools = openTools(process, service, state, { description, republish: directory.republish });
   const wallets = walletsOf(chain, description, service);
   const given = openGiven(chain, wallets.named, description, { ...service, ...state });
+  if (saved !== null) requireEqual(saved, await deadline.within("Anvil to answer", tools.fingerprint()));
+  // From here on the sandbox is the one in its directory, whatever happens to this process.
+  await journal?.begin(chain);
   openHosts(listeners, { ...service, ...state, ...tools, chain, description, watch, given }, opened);
   await deadline.within(cluster.awaited, cluster.publish(process));
-  if (saved !== null) requireEqual(saved, await deadline.within("Anvil to answer", tools.fingerprint()));
   // From here on nothing else is waited for, so that the deadline cannot pass any more.
   await directory.publish(description);
   // Closed first: what is under way could not end.
@@ -191,30 +203,73 @@ async function pinNamedReceiver({ receiverUrl, resolveHost }: SandboxSettings, d
 
 async function openChain(
   settings: SandboxSettings,
-  saved: SavedSandbox | null,
+  source: { saved: SavedSandbox | null; journal: SandboxJournal | null; placed: ClosingStack },
   opened: ClosingStack,
   deadline: StartDeadline,
 ): Promise<ChainNode> {
+  const { saved, journal, placed } = source;
+  const { mode, seed, programs, dataDirectory } = settings;
+  const kept = journal?.kept ?? null;
   deadline.waitsFor("Anvil to start");
-  const { mode, seed, programs, dataDirectory, fresh } = settings;
-  await using state = saved === null ? null : await placeState(saved);
+  const made = () => {
+    deadline.waitsFor("Anvil to make the blocks of the journal again");
+    deadline.restart();
+  };
   const started = await startChain({
     mode,
     seed,
     programs,
-    fresh,
+    journaled: journal !== null,
     signal: deadline.signal,
-    ...(state === null ? {} : { saved: state }),
+    ...(kept === null ? {} : { kept: { ...kept, made } }),
+    ...(saved === null ? {} : { saved: placed.use(await placeState(saved, dataDirectory)) }),
     ...(mode === "live" ? { random: toHex(randomBytes(32)) } : {}),
-    ...(dataDirectory === undefined ? {} : { folder: join(dataDirectory, "chain") }),
   });
   return await deadline.within("adaptChain", settings.adaptChain(opened.use(started)));
+}
+
+/** Has everything that happens on the chain kept in the journal, what happens until the end included. */
+function keepChain(
+  { anvil, journal: source, request }: ChainNode,
+  journal: SandboxJournal | null,
+  opened: ClosingStack,
+) {
+  if (source === null || journal === null) return;
+  const { store } = journal;
+  store.follow(source);
+  source.keptBy(async () => await store.keepChain());
+  let hasEnded = false;
+  void anvil.exited.then(() => {
+    hasEnded = true;
+  });
+  opened.defer(async () => {
+    // What is not mined yet ends with the chain.
+    await endsWithin(awaitAutomine(connect(request)), mineDeadlineMs);
+    await store.keepChain().catch((error: unknown) => {
+      // What a killed node made, and nobody could rely on, is gone with it.
+      if (!hasEnded) throw error;
+    });
+  });
+}
+
+/** An observer that has new heads journaled, too. */
+function announcing(watch: Watch, { journal }: ChainNode, log: Log): Watch {
+  if (journal === null) return watch;
+  return withMethods(watch, {
+    head: () => {
+      watch.head();
+      journal
+        .announce()
+        .catch((error: unknown) => log.error({ causes: String(error) }, "keeping a new block"));
+    },
+  });
 }
 
 /** All state but the chain's. */
 function openState(
   { settings, chain, urls, receiver: pinned, ownReceiver }: SandboxProcess,
   service: StartedService,
+  chainJournal: SandboxJournal | null,
 ) {
   const { services, keys, keyRing, deliveryFaults } = service;
   const receiver = new SandboxReceiver({
@@ -228,7 +283,8 @@ function openState(
   const access = lazyAccess(urls.api, account?.key ?? "");
   const accounts = keys.accounts.map(({ program }) => givenAccount(settings.seed, program));
   const given = new GivenAccess(urls.api, accounts);
-  const parts = listParts(chain, service, { access, given, receiver }, settings.parts);
+  const chainStore = chainJournal?.store ?? null;
+  const parts = listParts(chain, chainStore, service, { access, given, receiver }, settings.parts);
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api, undefined, {

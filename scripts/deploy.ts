@@ -23,6 +23,7 @@ import { faucetCall, openProgramCall } from "../protocol/call.ts";
 import { hashId } from "../protocol/id.ts";
 import { startAnvil } from "../sandbox/chain/anvil/start-anvil.ts";
 import { createChainClient } from "../sandbox/chain/client/chain-client.ts";
+import { dumpChain } from "../sandbox/chain/client/dump-chain.ts";
 import { createClock } from "../sandbox/chain/clock/clock.ts";
 import type { Accounts, GenesisDeployment } from "../sandbox/chain/genesis/deployment.ts";
 import { accountDeriver } from "../sandbox/chain/genesis/derive-account.ts";
@@ -190,11 +191,13 @@ async function build(key: string): Promise<void> {
   try {
     const stateFile = join(part, "state.json");
     const accounts = deriveAccounts();
-    const anvil = await startAnvil({ chainId, genesisTimestamp, stateFile });
+    const anvil = await startAnvil({ chainId, genesisTimestamp });
     let deployment: GenesisDeployment;
     try {
-      await createClock(createChainClient(anvil.url), "deterministic");
+      const client = createChainClient(anvil.url);
+      await createClock(client, "deterministic");
       deployment = await deploy(anvil.url, accounts);
+      await writeFile(stateFile, await dumpChain(client, true));
     } finally {
       await anvil.stop();
     }

@@ -1,5 +1,4 @@
 import { deepestReorg } from "../relayer/recovery/head-trail.ts";
-import { KEPT_STATES } from "../sandbox/chain/anvil/start-anvil.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { keptSnapshots } from "../sandbox/hosts/control/snapshot-routes.ts";
 import { heartbeatMs } from "../sandbox/hosts/explorer/explorer.ts";
@@ -48,5 +47,4 @@ export const pageLimits = {
   retry_after: `${longestRetryAfter} seconds`,
   rpc_body: mebibytes(largestBody),
   snapshots_kept: count(keptSnapshots),
-  states_kept: count(KEPT_STATES),
 };

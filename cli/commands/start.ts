@@ -95,7 +95,7 @@ async function start(flags: StartFlags): Promise<void> {
 
 /** A person's sandbox is live, unless it continues as it was made. */
 async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
-  const { readKeptSettings } = await import("../../sandbox/state/data-directory/settings-file.ts");
+  const { readKeptSettings } = await import("../../sandbox/state/data-directory/beginning.ts");
   const continues = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
   return continues ? undefined : "live";
 }

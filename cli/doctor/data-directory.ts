@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isRunning } from "../../sandbox/lib/processes.ts";
+import { journalIn, readBeginning } from "../../sandbox/state/data-directory/beginning.ts";
 import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
+import { requireState } from "../../sandbox/state/data-directory/open-journal.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { readDirectory } from "../../server/store/directory.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
@@ -57,35 +59,21 @@ async function examineOwner(folder: string, running: SandboxDescription | null):
 
 async function examineStore(folder: string): Promise<Finding> {
   const check = "store";
-  const store = join(folder, "store");
-  if (!(await exists(store))) return healthy(check, "There is none yet; the next start begins anew.");
   try {
-    await readDirectory(store);
-    if ((await exists(join(folder, "chain", "chain.json"))) && !(await hasChain(folder)))
-      return broken(
-        check,
-        `The chain that belongs to ${store} was never saved.`,
-        "Restore the data directory, or start with --fresh to begin anew.",
-      );
-    return healthy(check, `${store} can be read; the next start continues from it.`);
+    const begun = await readBeginning(folder);
+    if (begun === null) return healthy(check, "There is none yet; the next start begins anew.");
+    await requireState(folder, begun);
+    const { collections, chain = [] } = await readDirectory(journalIn(folder));
+    const records = Object.values(collections).reduce((sum, kept) => sum + Object.keys(kept).length, 0);
+    const blocks = chain.filter(({ kind }) => kind === "block").length;
+    const { seed, mode } = begun.settings;
+    const held = `seed "${seed}" in mode ${mode}, ${blocks} blocks, ${records} records`;
+    return healthy(check, `${journalIn(folder)} is whole (${held}); the next start continues from it.`);
   } catch (error) {
     return broken(
       check,
       error instanceof Error ? error.message : String(error),
-      "Restore the data directory, or start with --fresh to begin anew.",
+      "Do as it says; nothing in the directory was changed.",
     );
   }
-}
-
-/** Saved, or just being written by an Anvil that ends. */
-async function hasChain(folder: string): Promise<boolean> {
-  const files = ["state.json", "state.json.next"].map((name) => exists(join(folder, "chain", name)));
-  return (await Promise.all(files)).includes(true);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -40,13 +40,17 @@ export function openHosts(
   listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
 }
 
-function openRpcFront({ anvil, client, request }: ChainNode, gate: RequestGate): RpcFront {
+function openRpcFront({ anvil, client, request, journal }: ChainNode, gate: RequestGate): RpcFront {
   const node = connect(request);
   return new RpcFront(anvil.url, gate, {
     settle: async () => await awaitAutomine(node),
-    mine: async (blocks) => await mineBlocks(client, blocks),
+    async mine(blocks) {
+      await mineBlocks(client, blocks);
+      await journal?.announce();
+    },
     reorg: async (params) => {
       await node("anvil_reorg", params);
     },
+    change: async (call, run, isDone) => await (journal === null ? run() : journal.call(call, run, isDone)),
   });
 }

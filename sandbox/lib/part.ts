@@ -4,7 +4,8 @@ import { z } from "zod";
 /**
  * State that a snapshot brings back: one entry of the one list that snapshots, restores, snapshot files and fingerprints go through.
  *
- * The chain is not a part: a revert and a dump of it differ. It is restored before all parts, which follow in the order of their list.
+ * The chain is not a part: a revert and a dump of it differ. It is restored before all parts but the durable ones; both follow the order
+ * of their list.
  *
  * @example
  * const visits: Part<number> = {
@@ -20,6 +21,8 @@ export interface Part<S = unknown> {
   readonly name: string;
   /** How the state is written to a snapshot file, as JSON, and read from it. */
   readonly schema: z.ZodType<S>;
+  /** Whether a restore writes it to disk: such parts are restored first, before the chain, so that a disk that refuses changes nothing. */
+  readonly isDurable?: boolean;
   /** Returns the state. Nothing changes it meanwhile: no request, delivery or relay operation is under way. */
   capture(): S | Promise<S>;
   /** Goes back to a state that `capture` returned. */
@@ -55,9 +58,14 @@ export async function captureParts(parts: readonly Part[]): Promise<PartStates> 
   return states;
 }
 
-/** Restores all parts, one after the other. */
-export async function restoreParts(states: PartStates): Promise<void> {
-  for (const [part, state] of states) await part.restore(state);
+/**
+ * Restores parts, one after the other.
+ *
+ * @param which - whether the durable ones, or the others; all if not given.
+ */
+export async function restoreParts(states: PartStates, which?: "durable" | "others"): Promise<void> {
+  for (const [part, state] of states)
+    if (which === undefined || (which === "durable") === (part.isDurable === true)) await part.restore(state);
 }
 
 /** Encodes states as JSON, by the names of their parts. */

@@ -8,6 +8,7 @@ export class StartDeadline {
   readonly #timeoutMs: number;
   readonly #passed = new AbortController();
   #step = "the start";
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
@@ -24,15 +25,20 @@ export class StartDeadline {
    * @throws SandboxError start_timeout, once everything that was opened is closed; AnvilError start_failed when Anvil does not answer.
    */
   async run<T>(start: () => Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.#passed.abort(), this.#timeoutMs);
+    this.#timer = setTimeout(() => this.#passed.abort(), this.#timeoutMs);
     try {
       return await start();
     } catch (error) {
       if (this.signal.aborted) throw this.#timeout(error);
       throw silentAnvil(error) ?? error;
     } finally {
-      clearTimeout(timer);
+      clearTimeout(this.#timer);
     }
+  }
+
+  /** Has the time begin again: a step that takes longer the more there is has come further. */
+  restart(): void {
+    this.#timer?.refresh();
   }
 
   /** Says what is waited for from now on, as in "Anvil to listen". */

@@ -88,25 +88,51 @@ export class Snapshots {
           "An older snapshot was restored after this one was taken, which ended it; take a new one.",
         );
       await relayer.drain();
-      const { client, clock } = chain;
-      const [mines] = await Promise.all([isMining(client), this.#requireBlock(moment)]);
+      const { client } = chain;
+      const [mines] = await Promise.all([
+        isMining(client),
+        this.#requireBlock(moment),
+        this.#requireHeld(moment),
+      ]);
       if (mines) await drainMining(client);
-      const reverted = await client.request({ method: "evm_revert", params: [moment.chainId] });
-      if (!reverted)
-        throw new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");
+      await this.#goBack(moment);
       gate.undo();
       const [chainId] = await Promise.all([
         client.snapshot(),
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),
-        clock.pin(moment.offset, Number(moment.block.timestamp)),
+        chain.clock.pin(moment.offset, Number(moment.block.timestamp)),
         // Nothing is pending, so that no part makes a block.
-        restoreParts(moment.parts),
+        restoreParts(moment.parts, "others"),
       ]);
       moment.chainId = chainId;
       for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
     };
     await gate.runExclusive(async () => await alone(restore));
     await restored();
+  }
+
+  /** Has what is on disk go back, in one moment, and then the chain. */
+  async #goBack({ chainId, block, parts }: Moment): Promise<void> {
+    const { client, journal } = this.#sources.chain;
+    await journal?.pause();
+    try {
+      await restoreParts(parts, "durable");
+    } catch (error) {
+      journal?.resume();
+      throw error;
+    }
+    try {
+      const isReverted = await client.request({ method: "evm_revert", params: [chainId] });
+      if (!isReverted) throw gone();
+    } finally {
+      journal?.resume({ number: Number(block.number), hash: block.hash });
+    }
+  }
+
+  /** Nothing may be changed when the node has dropped the snapshot. */
+  async #requireHeld({ chainId }: Moment): Promise<void> {
+    const { snapshots } = await this.#sources.chain.client.request({ method: "anvil_metadata" });
+    if (!Object.hasOwn(snapshots, chainId)) throw gone();
   }
 
   /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */
@@ -123,6 +149,10 @@ export class Snapshots {
       `A reorg took block ${block.number} off the chain, at which this snapshot was taken, and ended it; take a new one.`,
     );
   }
+}
+
+function gone(): SandboxError {
+  return new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");
 }
 
 /** Has the node keep its state of a block, all of it: of one that is being made it would keep the state with the number before. */

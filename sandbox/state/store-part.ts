@@ -1,15 +1,36 @@
+import { z } from "zod";
 import { canonicalJson, hashJson, sha256Hex } from "../../protocol/canonical-json.ts";
 import type { Store, StoreImage } from "../../server/store/store.ts";
-import { ownState, type Part } from "../lib/part.ts";
+import type { Part } from "../lib/part.ts";
 import { withoutPorts } from "./fingerprint.ts";
 
-/** Everything that is stored: the records of the API, the relayer's journal and the key ring. */
-export function storePart(store: Store): Part<StoreImage> {
+/** What a snapshot file has of a store: its chain is there as a whole. */
+const storeImage = z.custom<StoreImage>((value) => typeof value === "object" && value !== null);
+const savedImage: z.ZodType<StoreImage> = z.codec(storeImage, storeImage, {
+  decode: (image) => image,
+  encode: ({ chain: _, ...image }) => image,
+});
+
+/**
+ * Everything that is stored: the records of the API, the relayer's journal and the key ring, and with them what happened on the chain.
+ *
+ * @param chainStore - where what happens on the chain is kept, if that is another store.
+ */
+export function storePart(store: Store, chainStore: Store | null): Part<StoreImage> {
   return {
     name: "store",
-    schema: ownState<StoreImage>(),
-    capture: async () => await store.export(),
-    restore: async (image) => await store.import(image),
+    schema: savedImage,
+    isDurable: true,
+    async capture() {
+      const image = await store.export();
+      const { chain } = (await chainStore?.export()) ?? {};
+      return chain === undefined ? image : { ...image, chain };
+    },
+    async restore(image) {
+      await store.import(image);
+      const { chain } = image;
+      if (chain !== undefined) await chainStore?.import({ version: 1, counters: {}, collections: {}, chain });
+    },
     digest: digestStore,
   };
 }

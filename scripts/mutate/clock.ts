@@ -95,15 +95,15 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "A live clock is as far ahead after a restart as it travelled.",
-        find: "    await keepOffset(offsetFile, arrived);\n",
+        find: "    await kept.keep(arrived);\n",
         replace: "",
         tests: [reorgTime],
         only: "as far ahead",
       },
       {
         rule: "A live clock is as far ahead after a restart as a restore put it.",
-        find: "if (offset !== before) await keepOffset",
-        replace: "if (offset < 0) await keepOffset",
+        find: "if (offset !== before) await kept.keep",
+        replace: "if (offset < 0) await kept.keep",
         tests: [reorgTime],
         only: "as far ahead",
       },
@@ -251,7 +251,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/state/data-directory/settings-file.ts",
+    file: "sandbox/state/data-directory/beginning.ts",
     tests: ["test/sandbox/options/programs.test.ts"],
     mutants: [
       {
@@ -260,10 +260,10 @@ export const clock: readonly MutantGroup[] = [
         replace: 'if (kept !== null && kept.seed === "")',
       },
       {
-        rule: "A start that did not finish begins anew.",
-        find: "if (fresh || existsSync(unfinished))",
-        replace: "if (fresh)",
-        tests: ["test/sandbox/state/snapshot-file.test.ts"],
+        rule: "A data directory of the first version is not begun anew.",
+        find: 'if (existsSync(join(directory, "settings.json")))',
+        replace: 'if (existsSync(join(directory, "no-settings.json")))',
+        tests: ["test/sandbox/state/journal.test.ts"],
       },
     ],
   },
@@ -314,9 +314,62 @@ export const clock: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A start that fails by its deadline ends its Anvil.",
-        find: "    await discardAnvil(processes, exited, stateFile);\n",
+        find: "    await discardAnvil(processes, exited);\n",
         replace: "",
         only: "before that listens",
+      },
+    ],
+  },
+  {
+    file: "sandbox/chain/journal/chain-journal.ts",
+    tests: [chain],
+    mutants: [
+      {
+        rule: "A call that changes the chain is recorded.",
+        find: "if (isDone(answered)) this.#record(call);",
+        replace: "",
+      },
+      {
+        rule: "Blocks before a call are recorded before it.",
+        find: "      if (!this.#paused) await this.#catchUp();\n      const answered",
+        replace: "      const answered",
+      },
+      {
+        rule: "A reorg goes back as far as it was asked to, also where it makes equal blocks.",
+        find: "if (hash !== undefined) this.#rewind({ number, hash });",
+        replace: "",
+      },
+      {
+        rule: "Blocks that came at once are recorded one by one.",
+        find: "if (block === null || !(await this.#add(block))) return false;",
+        replace: "if (block === null) return false;",
+      },
+    ],
+  },
+  {
+    file: "sandbox/chain/journal/replay.ts",
+    tests: [chain],
+    mutants: [
+      {
+        rule: "A block that is made again has its hash.",
+        find: "return (await this.#makeOne(block)) === block.hash;",
+        replace: "return (await this.#makeOne(block)) !== undefined;",
+      },
+      {
+        rule: "A call that came while a block was being made may come after it.",
+        find: "before >= 0; before -= 1",
+        replace: "before >= calls.length; before -= 1",
+      },
+    ],
+  },
+  {
+    file: "server/store/chain-log.ts",
+    tests: [chain],
+    mutants: [
+      {
+        rule: "A rewind takes back the blocks after one, and the calls after the first of these.",
+        find: "const left = this.#records.splice(end);",
+        replace: "const left = this.#records.splice(end + 1);",
       },
     ],
   },

@@ -17,8 +17,8 @@ export const rpc: readonly MutantGroup[] = [
       },
       {
         rule: "A call waits while a snapshot is taken.",
-        find: 'return await enter(async () => await this.#ask(group));\n      case "run":',
-        replace: 'return await this.#ask(group);\n      case "run":',
+        find: 'return await enter(async () => await this.#ask(group));\n      case "change":',
+        replace: 'return await this.#ask(group);\n      case "change":',
         tests: ["test/sandbox/state/snapshot.test.ts"],
         only: "waits until it is taken",
       },
@@ -31,7 +31,7 @@ export const rpc: readonly MutantGroup[] = [
       },
       {
         rule: "Blocks that a call shows come after that of a transaction that was sent before them.",
-        find: "          await this.#settle();\n          return",
+        find: "          await this.#chain.settle();\n          return",
         replace: "          return",
         tests: ["test/sandbox/chain/clock/mining.test.ts"],
         only: "blocks that are shown",

@@ -49,8 +49,8 @@ export const snapshots: readonly MutantGroup[] = [
       },
       {
         rule: "A restore that the node refuses changes nothing.",
-        find: "if (!reverted)",
-        replace: "if (reverted === undefined)",
+        find: "if (!Object.hasOwn(snapshots, chainId)) throw gone();",
+        replace: "",
         only: "the node no longer holds",
       },
       {
@@ -113,8 +113,8 @@ export const snapshots: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A restore takes the records back.",
-        find: "restore: async (image) => await store.import(image),",
-        replace: "restore: async () => {},",
+        find: "      await store.import(image);\n",
+        replace: "",
       },
     ],
   },

@@ -2,6 +2,7 @@ import type { MutantGroup } from "./mutant.ts";
 
 const embedded = "test/server/store/embedded.test.ts";
 const disk = "test/server/store/failing-disk.test.ts";
+const journaled = "test/server/store/chain-records.test.ts";
 const postgres = "test/server/store/postgres.test.ts";
 
 export const store: readonly MutantGroup[] = [
@@ -90,7 +91,7 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "Numbers that were taken before an import count no longer.",
-        find: "this.#pending.clear();\n    this.#taken.clear();",
+        find: "this.#pending.clear();\n      this.#taken.clear();",
         replace: "this.#pending.clear();",
       },
       {
@@ -130,26 +131,44 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "A repair writes nothing that is not durable yet.",
-        find: "        await this.#mend();\n        await this.#durability.append(group.map(({ entry }) => entry));",
+        find: "      await this.#mend();\n",
         replace:
-          "        for (const { entry } of group) this.#tables.apply(entry.changes);\n        await this.#mend();\n        await this.#durability.append(group.map(({ entry }) => entry));",
+          "      for (const entry of entries) this.#tables.apply(entry.changes);\n      await this.#mend();\n",
         tests: [disk],
       },
       {
         rule: "An import is on disk before it counts.",
-        find: "await this.#durability.replace(contents);",
+        find: "await this.#durability.replace({ ...this.#durable(), ...records, chain });",
         replace: "",
       },
       {
         rule: "A commit resolves when it is on disk.",
-        find: "await this.#durability.append(group.map(({ entry }) => entry));",
-        replace: "void this.#durability.append(group.map(({ entry }) => entry));",
+        find: "await this.#durability.append([...chain, ...entries]);",
+        replace: "void this.#durability.append([...chain, ...entries]);",
         tests: [disk],
       },
       {
+        rule: "What a commit relies on stands before it in the journal.",
+        find: "[...chain, ...entries]",
+        replace: "[...entries, ...chain]",
+        tests: [journaled],
+      },
+      {
+        rule: "What happened on the chain is written again when the disk has refused it.",
+        find: "      this.#source?.giveBack(happened);\n",
+        replace: "",
+        tests: [journaled],
+      },
+      {
+        rule: "A restore brings the chain's records back with the others.",
+        find: "      this.#chain.replace(chain);\n",
+        replace: "",
+        tests: [journaled],
+      },
+      {
         rule: "An image is a copy.",
-        find: "return structuredClone({ ...image,",
-        replace: "return ({ ...image,",
+        find: "const copy = structuredClone({ ...image,",
+        replace: "const copy = ({ ...image,",
         tests: [embedded],
         only: "an image is a copy",
       },
@@ -240,12 +259,12 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "An entry that is missing is damage.",
-        find: "if (entry.number !== last + 1)",
+        find: "if (number !== last[kind] + 1)",
         replace: "if (entry.number < last + 1)",
       },
       {
         rule: "Entries that the snapshot holds are passed over.",
-        find: "if (entry.number <= last) continue;",
+        find: "if (number <= last[kind]) continue;",
         replace: "if (entry.number < last) continue;",
       },
       {
@@ -349,7 +368,7 @@ export const store: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A line that does not match its checksum is damage.",
-        find: 'if (text === null) throw damaged(file, number, "it does not match its checksum");',
+        find: 'if (text === null) throw damaged(file, { number, start }, "it does not match its checksum");',
         replace: "from = to + 1;\n      if (text === null) continue;",
       },
       {
@@ -365,7 +384,7 @@ export const store: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A journal without a snapshot is refused and left alone.",
-        find: "if (snapshot === null && upTo > 0)",
+        find: "if (snapshot === null && loaded.upTo + loaded.chain.count > 0)",
         replace: "if (snapshot === null && upTo > 1_000)",
       },
       {

@@ -17,6 +17,8 @@ export interface CheckedLine {
   number: number;
   /** What is in it, without the checksum. */
   text: string;
+  /** Where it begins, in bytes. */
+  start: number;
   /** Where it ends, in bytes, its newline included. */
   end: number;
   /** Whether its newline is there: the last byte of a write that was cut off may be missing. */
@@ -53,26 +55,33 @@ export async function* readCheckedLines(file: string, torn: "drop" | "refuse"): 
     let from = 0;
     for (let to = bytes.indexOf(newline); to !== -1; to = bytes.indexOf(newline, from)) {
       number += 1;
+      const start = end;
       end += to + 1 - from;
       const text = textOf(bytes.subarray(from, to));
-      if (text === null) throw damaged(file, number, "it does not match its checksum");
-      yield { number, text, end, ended: true };
+      if (text === null) throw damaged(file, { number, start }, "it does not match its checksum");
+      yield { number, text, start, end, ended: true };
       from = to + 1;
     }
     rest = bytes.subarray(from);
   }
   if (rest.length === 0) return;
   const whole = textOf(rest);
-  if (whole !== null) yield { number: number + 1, text: whole, end: end + rest.length, ended: false };
+  const last = { number: number + 1, start: end };
+  if (whole !== null) yield { ...last, text: whole, end: end + rest.length, ended: false };
   // A write that was cut off leaves a beginning of a line; a whole line with something else in the newline's place is none.
   else if (torn === "refuse" || textOf(rest.subarray(0, -1)) !== null)
-    throw damaged(file, number + 1, "it does not end as it was written");
+    throw damaged(file, last, "it does not end as it was written");
 }
 
 /** The refusal of a file with a line that is not as it was written. */
-export function damaged(file: string, line: number, what: string, cause?: unknown): StoreDamagedError {
-  const advice = "Restore the data directory from a backup, or start with --fresh.";
-  return new StoreDamagedError(`${file}, line ${line}: ${what}. ${advice}`, { cause });
+export function damaged(
+  file: string,
+  { number, start }: Pick<CheckedLine, "number" | "start">,
+  what: string,
+  cause?: unknown,
+): StoreDamagedError {
+  const advice = "Restore the data directory from a backup, or choose another one with --data-dir.";
+  return new StoreDamagedError(`${file}, line ${number}: ${what} (byte ${start}). ${advice}`, { cause });
 }
 
 function textOf(line: Buffer): string | null {

@@ -1,10 +1,19 @@
-import { mkdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Json } from "../../protocol/json.ts";
+import { renameFile, syncDirectory } from "../replace-file.ts";
 import { damaged } from "./checked-lines.ts";
 import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
-import { type Durability, JournaledStore } from "./journaled-store.ts";
-import type { JournalEntry } from "./pending-entries.ts";
-import { emptyContents, readSnapshot, type StoreContents, writeSnapshot } from "./snapshot-file.ts";
+import { type Durability, JournaledStore, type LoadedStore, openEphemeralStore } from "./journaled-store.ts";
+import type { JournalLine } from "./pending-entries.ts";
+import {
+  emptyContents,
+  readBegin,
+  readSnapshot,
+  type StoreContents,
+  writeSnapshot,
+} from "./snapshot-file.ts";
 import { type StoreImage, StoreUnavailableError } from "./store.ts";
 
 /** How long the journal may become at least before it is compacted into the snapshot, in bytes. */
@@ -30,23 +39,59 @@ export async function openDirectoryStore(
   try {
     return await openIn(directory, compactAbove);
   } catch (cause) {
-    if (!(cause instanceof Error && "syscall" in cause)) throw cause;
-    throw new StoreUnavailableError(
-      `The store in ${directory} cannot be opened: ${cause.message}. Make it writable, with room on its disk, or choose another directory with --data-dir.`,
-      { cause },
-    );
+    throw unwritable(directory, cause);
   }
 }
 
 async function openIn(directory: string, compactAbove: number): Promise<JournaledStore> {
+  await finishReplacement(directory);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const files = filesOf(directory);
-  const { isNew, tables, upTo, end } = await load(directory);
-  const journal = await JournalFile.open(files.journal, end);
-  const durability = new DirectoryDurability(files.snapshot, journal, compactAbove);
+  const { isNew, end, ...loaded } = await load(directory);
+  const durability = await DirectoryDurability.open(directory, end, compactAbove);
   if (isNew) await durability.replace(emptyContents);
-  else await durability.measure();
-  return new JournaledStore({ durability, tables, upTo });
+  return new JournaledStore({ durability, ...loaded });
+}
+
+/** A store that keeps nothing before {@link NewDirectoryStore.begin}. */
+export interface NewDirectoryStore {
+  store: JournaledStore;
+  /**
+   * Puts everything that the store holds in the place of the directory, in one moment: a process that is killed before it leaves what was
+   * there, one that is killed after it the new store.
+   *
+   * @param begin - what the directory is begun with.
+   * @param write - writes more files into it, each of which it has to sync.
+   * @throws StoreUnavailableError when the disk refuses; what was there is left alone.
+   */
+  begin(begin: Json, write: (directory: string) => Promise<void>): Promise<void>;
+}
+
+/** Makes a store that takes the place of whatever a directory holds, once it is begun. */
+export function newDirectoryStore(directory: string, compactAbove = smallestCompaction): NewDirectoryStore {
+  const store = openEphemeralStore();
+  return {
+    store,
+    async begin(begin, write) {
+      try {
+        await store.beginIn(begin, async (contents) => {
+          await replaceDirectory(directory, contents, write);
+          return await DirectoryDurability.open(directory, { bytes: 0, ended: true }, compactAbove);
+        });
+      } catch (cause) {
+        throw unwritable(directory, cause);
+      }
+    },
+  };
+}
+
+/**
+ * Reads what a data directory was begun with, and changes nothing in it.
+ *
+ * @returns undefined when there is none.
+ * @throws StoreDamagedError, also for another format.
+ */
+export async function readDirectoryBegin(directory: string): Promise<Json | undefined> {
+  return await readBegin(filesOf(readable(directory)).snapshot);
 }
 
 /**
@@ -56,19 +101,69 @@ async function openIn(directory: string, compactAbove: number): Promise<Journale
  * @example (await readDirectory(".sandbox/store")).collections.purchases
  */
 export async function readDirectory(directory: string): Promise<StoreImage> {
-  return (await load(directory)).tables.image();
+  const { tables, chain } = await load(readable(directory));
+  return chain.count === 0 ? tables.image() : { ...tables.image(), chain: chain.records };
 }
 
-async function load(directory: string) {
+async function load(directory: string): Promise<LoadedStore & { isNew: boolean; end: JournalEnd }> {
   const files = filesOf(directory);
   const snapshot = await readSnapshot(files.snapshot);
   const end: JournalEnd = { bytes: 0, ended: true };
-  const entries = readJournal(files.journal, snapshot?.upTo ?? 0, end);
-  const { tables, upTo } = await JournaledStore.load(snapshot ?? emptyContents, entries);
+  const { upTo: batches, chainUpTo: chain } = snapshot ?? emptyContents;
+  const lines = readJournal(files.journal, { batches, chain }, end);
+  const loaded = await JournaledStore.load(snapshot ?? emptyContents, lines);
   // A directory has a snapshot from its first start on.
-  if (snapshot === null && upTo > 0)
-    throw damaged(files.snapshot, 1, "the file is missing, and the journal beside it holds records");
-  return { isNew: snapshot === null, tables, upTo, end };
+  if (snapshot === null && loaded.upTo + loaded.chain.count > 0)
+    throw damaged(
+      files.snapshot,
+      { number: 1, start: 0 },
+      "the file is missing, and the journal beside it holds records",
+    );
+  return { isNew: snapshot === null, end, ...loaded };
+}
+
+/** Writes a directory beside another one and gives it its name. What has the name is whole at every moment, or both are there to finish with. */
+async function replaceDirectory(
+  directory: string,
+  contents: StoreContents,
+  write: (directory: string) => Promise<void>,
+): Promise<void> {
+  await finishReplacement(directory);
+  const { next, old } = besides(directory);
+  for (const left of [next, old]) await rm(left, { recursive: true, force: true });
+  await mkdir(next, { recursive: true, mode: 0o700 });
+  await write(next);
+  await writeSnapshot(filesOf(next).snapshot, contents);
+  await syncDirectory(dirname(directory));
+  if (existsSync(directory)) await renameFile(directory, old);
+  await renameFile(next, directory);
+  await rm(old, { recursive: true, force: true });
+}
+
+/** Finishes what a killed process began once the old directory had given up its name. */
+async function finishReplacement(directory: string): Promise<void> {
+  const { next, old } = besides(directory);
+  if (existsSync(directory) || !existsSync(old)) return;
+  await renameFile(next, directory);
+  await rm(old, { recursive: true, force: true });
+}
+
+/** Where a directory is that is just being replaced. */
+function readable(directory: string): string {
+  const { next, old } = besides(directory);
+  return !existsSync(directory) && existsSync(old) ? next : directory;
+}
+
+function besides(directory: string) {
+  return { next: `${directory}.next`, old: `${directory}.old` };
+}
+
+function unwritable(directory: string, cause: unknown): unknown {
+  if (!(cause instanceof Error && "syscall" in cause)) return cause;
+  return new StoreUnavailableError(
+    `The store in ${directory} cannot be opened: ${cause.message}. Make it writable, with room on its disk, or choose another directory with --data-dir.`,
+    { cause },
+  );
 }
 
 function filesOf(directory: string) {
@@ -83,14 +178,18 @@ class DirectoryDurability implements Durability {
   /** How long the journal has to become before a compaction that failed is tried again. */
   #compactAgainAbove = 0;
 
-  constructor(snapshot: string, journal: JournalFile, compactAbove: number) {
+  private constructor(snapshot: string, journal: JournalFile, compactAbove: number, snapshotBytes: number) {
     this.#snapshot = snapshot;
     this.#journal = journal;
     this.#compactAbove = compactAbove;
+    this.#snapshotBytes = snapshotBytes;
   }
 
-  async measure(): Promise<void> {
-    this.#snapshotBytes = (await stat(this.#snapshot)).size;
+  /** Opens a directory to continue behind the end that was read of its journal. */
+  static async open(directory: string, end: JournalEnd, compactAbove: number): Promise<DirectoryDurability> {
+    const { snapshot, journal } = filesOf(directory);
+    const bytes = existsSync(snapshot) ? (await stat(snapshot)).size : 0;
+    return new DirectoryDurability(snapshot, await JournalFile.open(journal, end), compactAbove, bytes);
   }
 
   broken(): boolean {
@@ -103,8 +202,8 @@ class DirectoryDurability implements Durability {
     );
   }
 
-  async append(entries: readonly JournalEntry[]): Promise<void> {
-    await this.#journal.append(entries);
+  async append(lines: readonly JournalLine[]): Promise<void> {
+    await this.#journal.append(lines);
   }
 
   async prepareCompaction(): Promise<void> {

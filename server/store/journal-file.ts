@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { renameFile, syncDirectory } from "../replace-file.ts";
 import { damaged, readCheckedLines, toLine } from "./checked-lines.ts";
-import type { JournalEntry } from "./pending-entries.ts";
+import type { JournalLine } from "./pending-entries.ts";
 
 /**
  * The committed batches since the snapshot, one a line, each synced to disk.
@@ -46,9 +46,9 @@ export class JournalFile {
     return this.#broken;
   }
 
-  /** Makes entries durable, all or none. */
-  async append(entries: readonly JournalEntry[]): Promise<void> {
-    const lines = Buffer.from(entries.map(toLine).join(""));
+  /** Makes lines durable, all or none. */
+  async append(added: readonly JournalLine[]): Promise<void> {
+    const lines = Buffer.from(added.map(toLine).join(""));
     try {
       await this.#handle.appendFile(lines);
     } catch (error) {
@@ -114,6 +114,12 @@ export class JournalFile {
   }
 }
 
+/** How far a snapshot goes: its last batch and its last record of the chain. */
+export interface JournalPosition {
+  batches: number;
+  chain: number;
+}
+
 /** Where what was read of a journal ends. */
 export interface JournalEnd {
   bytes: number;
@@ -122,25 +128,29 @@ export interface JournalEnd {
 }
 
 /**
- * Reads the entries after a number, those that were put aside first.
+ * Reads what comes after a position, what was put aside first.
  *
  * @param end - called with how far the journal itself goes.
- * @throws StoreDamagedError, with file and line.
+ * @throws StoreDamagedError, with file, line and offset.
  */
 export async function* readJournal(
   file: string,
-  after: number,
+  after: JournalPosition,
   end: JournalEnd,
-): AsyncGenerator<JournalEntry> {
-  let last = after;
+): AsyncGenerator<JournalLine> {
+  const last = { ...after };
   for (const source of [asideOf(file), file].filter(existsSync))
     for await (const line of readCheckedLines(source, source === file ? "drop" : "refuse")) {
-      const entry: JournalEntry = JSON.parse(line.text);
+      const entry: JournalLine = JSON.parse(line.text);
       if (source === file) Object.assign(end, { bytes: line.end, ended: line.ended });
-      if (entry.number <= last) continue;
-      if (entry.number !== last + 1)
-        throw damaged(source, line.number, `entry ${entry.number} follows entry ${last}`);
-      last = entry.number;
+      const [kind, name, number] =
+        "chain" in entry
+          ? (["chain", "chain record", entry.chain] as const)
+          : (["batches", "entry", entry.number] as const);
+      if (number <= last[kind]) continue;
+      if (number !== last[kind] + 1)
+        throw damaged(source, line, `${name} ${number} follows ${name} ${last[kind]}`);
+      last[kind] = number;
       yield entry;
     }
 }

@@ -1,8 +1,10 @@
+import type { Json } from "../../protocol/json.ts";
+import { type ChainChange, ChainLog } from "./chain-log.ts";
 import { MemoryTables } from "./memory-tables.ts";
-import { type JournalEntry, PendingEntries } from "./pending-entries.ts";
+import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "./records.ts";
 import type { JournalStore } from "./relayer-journal.ts";
-import { contentsOf, type StoreContents } from "./snapshot-file.ts";
+import { recordsOf, type StoreContents } from "./snapshot-file.ts";
 import type { OrderedPage } from "./store.ts";
 import {
   type Change,
@@ -15,8 +17,8 @@ import {
 
 /** Where committed batches become durable; the embedded store writes files, an ephemeral one nothing. */
 export interface Durability {
-  /** Makes entries durable, all or none, in order. */
-  append(entries: readonly JournalEntry[]): Promise<void>;
+  /** Makes lines durable, all or none, in order. */
+  append(lines: readonly JournalLine[]): Promise<void>;
   /** Whether nothing can be appended any more until everything was replaced. */
   broken(): boolean;
   /** Whether the journal has grown so long that it is better compacted into a snapshot. */
@@ -30,8 +32,17 @@ export interface Durability {
   close(contents: StoreContents): Promise<void>;
 }
 
+/** Records what happens on the chain that a store's records belong to. */
+export interface ChainSource {
+  /** What has happened since the last time, in its order; each record is handed out once. */
+  take(): Promise<readonly ChainChange[]>;
+  /** Is handed back what could not be kept. */
+  giveBack(records: readonly ChainChange[]): void;
+}
+
 interface Pending {
-  entry: JournalEntry;
+  /** Null for one who only waits until what happened on the chain is durable. */
+  entry: JournalEntry | null;
   resolve: () => void;
   reject: (error: Error) => void;
 }
@@ -48,7 +59,11 @@ export class JournaledStore implements Store, JournalStore {
   /** What is durable. */
   readonly #tables: MemoryTables;
   readonly #pending: PendingEntries;
-  readonly #durability: Durability;
+  /** What is durable of the chain. */
+  readonly #chain: ChainLog;
+  #begin: Json;
+  #source: ChainSource | null = null;
+  #durability: Durability;
   /** The number of the last durable entry. */
   #upTo: number;
   /** The number of the last entry. */
@@ -61,28 +76,69 @@ export class JournaledStore implements Store, JournalStore {
   /** The highest numbers that {@link JournaledStore.next} gave. */
   readonly #taken = new Map<string, number>();
 
-  constructor(opened: { durability: Durability; tables: MemoryTables; upTo: number }) {
+  constructor(opened: LoadedStore & { durability: Durability }) {
     this.#durability = opened.durability;
+    this.#chain = opened.chain;
+    this.#begin = opened.begin;
     this.#tables = opened.tables;
     this.#pending = new PendingEntries(opened.tables);
     this.#upTo = opened.upTo;
     this.#number = opened.upTo;
   }
 
-  /** The state that a snapshot and the entries after it lead to. */
-  static async load(
-    snapshot: StoreContents,
-    entries: AsyncIterable<JournalEntry>,
-  ): Promise<{ tables: MemoryTables; upTo: number }> {
+  /** The state that a snapshot and the lines after it lead to. */
+  static async load(snapshot: StoreContents, lines: AsyncIterable<JournalLine>): Promise<LoadedStore> {
     const tables = new MemoryTables();
     tables.load(snapshot);
+    const chain = new ChainLog(snapshot.chain, snapshot.chainUpTo);
     let { upTo } = snapshot;
-    for await (const entry of entries) {
-      tables.apply(entry.changes);
-      tables.setCounters(entry.counters);
-      upTo = entry.number;
+    for await (const line of lines) {
+      if ("chain" in line) {
+        chain.add(line.record);
+        continue;
+      }
+      tables.apply(line.changes);
+      tables.setCounters(line.counters);
+      upTo = line.number;
     }
-    return { tables, upTo };
+    return { tables, upTo, chain, begin: snapshot.begin };
+  }
+
+  /** What the directory was begun with. */
+  get begin(): Json {
+    return this.#begin;
+  }
+
+  /** What happened on the chain and is durable. */
+  get chain(): readonly ChainChange[] {
+    return this.#chain.records;
+  }
+
+  /** Has everything that happens on a chain kept: what a commit relies on stands before it. */
+  follow(source: ChainSource): void {
+    this.#source = source;
+  }
+
+  /**
+   * Resolves when everything that has happened on the chain by now is durable.
+   *
+   * @throws StoreUnavailableError
+   */
+  async keepChain(): Promise<void> {
+    if (this.#source === null) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#queue.push({ entry: null, resolve, reject });
+    this.#flushing ??= this.#flush();
+    await promise;
+  }
+
+  /** Has everything kept from now on, in one moment with all that is there already. */
+  async beginIn(begin: Json, create: (contents: StoreContents) => Promise<Durability>): Promise<void> {
+    await this.keepChain();
+    await this.#alone(async () => {
+      this.#begin = begin;
+      this.#durability = await create(this.#durable());
+    });
   }
 
   async get<C extends CollectionName>(
@@ -153,19 +209,24 @@ export class JournaledStore implements Store, JournalStore {
   }
 
   async export(): Promise<StoreImage> {
+    await this.keepChain();
     await this.#flushing;
     const image = this.#tables.image();
     // Numbers that were lost stay lost, so that whoever continues from here counts as this store does.
-    return structuredClone({ ...image, counters: { ...image.counters, ...this.#moved() } });
+    const copy = structuredClone({ ...image, counters: { ...image.counters, ...this.#moved() } });
+    return this.#source === null ? copy : { ...copy, chain: this.chain };
   }
 
   async import(image: StoreImage): Promise<void> {
-    await this.#settle();
-    const contents = contentsOf(image, this.#upTo);
-    await this.#durability.replace(contents);
-    this.#tables.load(contents);
-    this.#pending.clear();
-    this.#taken.clear();
+    await this.#alone(async () => {
+      const records = recordsOf(image);
+      const chain = image.chain === undefined ? this.chain : this.#chain.after(image.chain);
+      await this.#durability.replace({ ...this.#durable(), ...records, chain });
+      this.#tables.load(records);
+      this.#chain.replace(chain);
+      this.#pending.clear();
+      this.#taken.clear();
+    });
   }
 
   async close(): Promise<void> {
@@ -176,6 +237,18 @@ export class JournaledStore implements Store, JournalStore {
   async #settle(): Promise<void> {
     await this.#flushing;
     await this.#compacting;
+  }
+
+  /** Runs a step while nothing is written; what is committed meanwhile is written after it. */
+  async #alone(step: () => Promise<void>): Promise<void> {
+    while (this.#flushing !== null || this.#compacting !== null) await this.#settle();
+    const running = step();
+    this.#flushing = running
+      .catch(() => undefined)
+      .then(() => {
+        this.#flushing = this.#queue.length > 0 ? this.#flush() : null;
+      });
+    await running;
   }
 
   /** The numbers that were given and that no entry on its way to the disk has with it. */
@@ -191,27 +264,40 @@ export class JournaledStore implements Store, JournalStore {
       const group = this.#queue;
       this.#queue = [];
       try {
-        await this.#mend();
-        await this.#durability.append(group.map(({ entry }) => entry));
+        await this.#write(group);
       } catch (cause) {
         this.#refuse([...group, ...this.#queue], cause);
         continue;
       }
-      this.#keep(group);
       await this.#compactWhenNeeded();
     }
     this.#flushing = null;
   }
 
-  /** Has readers see a group that is durable, and then tells its writers. */
-  #keep(group: readonly Pending[]): void {
-    for (const { entry } of group) {
+  /** Makes a group durable, behind everything that has happened on the chain, and has readers see it. */
+  async #write(group: readonly Pending[]): Promise<void> {
+    const happened = (await this.#source?.take()) ?? [];
+    const entries = group.flatMap(({ entry }) => (entry === null ? [] : [entry]));
+    try {
+      await this.#mend();
+      const chain = happened.map((record, index) => ({ chain: this.#chain.count + index + 1, record }));
+      if (chain.length + entries.length > 0) await this.#durability.append([...chain, ...entries]);
+    } catch (error) {
+      this.#source?.giveBack(happened);
+      throw error;
+    }
+    for (const record of happened) this.#chain.add(record);
+    this.#keep(entries);
+    for (const { resolve } of group) resolve();
+  }
+
+  #keep(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) {
       this.#tables.apply(entry.changes);
       this.#tables.setCounters(entry.counters);
       this.#upTo = entry.number;
       this.#pending.remove(entry);
     }
-    for (const { resolve } of group) resolve();
   }
 
   #refuse(refused: readonly Pending[], cause: unknown): void {
@@ -219,8 +305,9 @@ export class JournaledStore implements Store, JournalStore {
     this.#number = this.#upTo;
     this.#refusals += 1;
     this.#pending.clear();
-    for (const { reject } of refused)
-      reject(new StoreUnavailableError("The data directory does not take writes.", { cause }));
+    const message =
+      cause instanceof StoreUnavailableError ? cause.message : "The data directory does not take writes.";
+    for (const { reject } of refused) reject(new StoreUnavailableError(message, { cause }));
   }
 
   /** After a failed sync everything that is known to be durable is written anew before anything else is. */
@@ -247,8 +334,23 @@ export class JournaledStore implements Store, JournalStore {
   }
 
   #durable(): StoreContents {
-    return this.#tables.contents(this.#upTo);
+    return {
+      upTo: this.#upTo,
+      chainUpTo: this.#chain.count,
+      begin: this.#begin,
+      chain: this.#chain.records,
+      ...this.#tables.contents(),
+    };
   }
+}
+
+/** What a directory leads to. */
+export interface LoadedStore {
+  tables: MemoryTables;
+  /** The number of the last batch. */
+  upTo: number;
+  chain: ChainLog;
+  begin: Json;
 }
 
 /** A store that keeps nothing after the process. */
@@ -266,5 +368,7 @@ export function openEphemeralStore(): JournaledStore {
     },
     tables: new MemoryTables(),
     upTo: 0,
+    chain: new ChainLog(),
+    begin: null,
   });
 }

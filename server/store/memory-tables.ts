@@ -160,13 +160,13 @@ export class MemoryTables {
   }
 
   /** Everything as it is now, whatever comes later; nothing is copied but references. */
-  contents(upTo: number): StoreContents {
+  contents(): Pick<StoreContents, "counters" | "collections"> {
     const records = collectionNames.map((name) => [name, [...this.#tables[name].records.values()]] as const);
-    return { upTo, counters: this.counters(), collections: new Map(records) };
+    return { counters: this.counters(), collections: new Map(records) };
   }
 
   /** Replaces everything. */
-  load({ counters, collections }: StoreContents): void {
+  load({ counters, collections }: Pick<StoreContents, "counters" | "collections">): void {
     this.#tables = emptyTables();
     this.#counters = new Map(Object.entries(counters));
     for (const [name, records] of collections) for (const stored of records) this.#tables[name].put(stored);

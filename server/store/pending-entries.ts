@@ -1,3 +1,4 @@
+import type { ChainChange } from "./chain-log.ts";
 import type { MemoryTables } from "./memory-tables.ts";
 import { OrderedIndex } from "./ordered-index.ts";
 import {
@@ -18,6 +19,16 @@ export interface JournalEntry {
   counters: { [counter: string]: number };
   changes: readonly Change[];
 }
+
+/** One record of the chain as the journal keeps it. */
+export interface ChainEntry {
+  /** 1, 2, 3, …, without gaps over the life of the store. */
+  chain: number;
+  record: ChainChange;
+}
+
+/** What a line of the journal holds. */
+export type JournalLine = JournalEntry | ChainEntry;
 
 /** A record as an entry leaves it; undefined when it is gone. */
 interface PendingRecord {

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
+import type { Json } from "../../protocol/json.ts";
 import { replaceFile } from "../replace-file.ts";
+import type { ChainChange } from "./chain-log.ts";
 import { damaged, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
 import { type CollectionName, collectionNames } from "./records.ts";
 import type { Stored, StoreImage } from "./store.ts";
@@ -10,6 +12,12 @@ import type { Stored, StoreImage } from "./store.ts";
 export interface StoreContents {
   /** The journal entries up to this number are in it. */
   upTo: number;
+  /** The chain records up to this number are in it. */
+  chainUpTo: number;
+  /** What the directory was begun with, which is its owner's to read; null when it keeps no chain. */
+  begin: Json;
+  /** The chain records that count. */
+  chain: readonly ChainChange[];
   counters: { readonly [counter: string]: number };
   /** Records are never changed in place, so that these stay as they were. */
   collections: ReadonlyMap<CollectionName, readonly Stored<unknown>[]>;
@@ -18,6 +26,8 @@ export interface StoreContents {
 interface Header {
   format: number;
   up_to: number;
+  chain_up_to: number;
+  begin: Json;
   counters: StoreContents["counters"];
 }
 
@@ -25,13 +35,20 @@ interface Header {
 type RecordLine = [collection: CollectionName, key: string, revision: number, value: unknown];
 
 /** The one format that is written and read. */
-const currentFormat = 2;
+const currentFormat = 3;
 
 /** How much is put together before it is written, in characters: a few milliseconds of work, between which commits continue. */
 const portion = 2 ** 18;
 
 /** The contents of a store that nothing was written to. */
-export const emptyContents: StoreContents = { upTo: 0, counters: {}, collections: new Map() };
+export const emptyContents: StoreContents = {
+  upTo: 0,
+  chainUpTo: 0,
+  begin: null,
+  counters: {},
+  collections: new Map(),
+  chain: [],
+};
 
 /**
  * Reads the snapshot of a data directory.
@@ -41,7 +58,7 @@ export const emptyContents: StoreContents = { upTo: 0, counters: {}, collections
  */
 export async function readSnapshot(file: string): Promise<StoreContents | null> {
   if (!existsSync(file)) return null;
-  await requireFormat(file);
+  await readHeader(file);
   const snapshot = new Low<StoreContents>(new SnapshotFile(file), emptyContents);
   await snapshot.read();
   return snapshot.data;
@@ -70,27 +87,32 @@ class SnapshotFile implements Adapter<StoreContents> {
   async read(): Promise<StoreContents> {
     const file = this.#file;
     const collections = new Map<CollectionName, Stored<unknown>[]>(collectionNames.map((name) => [name, []]));
+    const chain: ChainChange[] = [];
     let header: Header | null = null;
     let records = 0;
     let complete = false;
-    let last = 0;
-    for await (const { number, text } of readCheckedLines(file, "refuse")) {
-      last = number;
-      const line: Header | RecordLine | { records: number } = JSON.parse(text);
-      if (complete) throw damaged(file, number, "it comes after the end");
+    let last = { number: 1, start: 0 };
+    for await (const { number, start, text } of readCheckedLines(file, "refuse")) {
+      last = { number, start };
+      const line: Header | RecordLine | { chain: ChainChange } | { records: number } = JSON.parse(text);
+      if (complete) throw damaged(file, last, "it comes after the end");
       if ("format" in line) header = line;
       else if ("records" in line) complete = line.records === records;
-      else {
+      else if ("chain" in line) {
+        chain.push(line.chain);
+        records += 1;
+      } else {
         const [collection, key, revision, value] = line;
         const list = collections.get(collection);
-        if (list === undefined) throw damaged(file, number, `there is no collection ${collection}`);
+        if (list === undefined) throw damaged(file, last, `there is no collection ${collection}`);
         list.push({ key, revision, value });
         records += 1;
       }
     }
-    if (header === null) throw damaged(file, 1, "the header is missing");
+    if (header === null) throw damaged(file, { number: 1, start: 0 }, "the header is missing");
     if (!complete) throw damaged(file, last, "records are missing");
-    return { upTo: header.up_to, counters: header.counters, collections };
+    const { up_to: upTo, chain_up_to: chainUpTo, begin, counters } = header;
+    return { upTo, chainUpTo, begin, counters, collections, chain };
   }
 
   async write(contents: StoreContents): Promise<void> {
@@ -100,38 +122,49 @@ class SnapshotFile implements Adapter<StoreContents> {
   }
 }
 
-async function writeLines(
-  handle: FileHandle,
-  { upTo, counters, collections }: StoreContents,
-): Promise<number> {
+async function writeLines(handle: FileHandle, contents: StoreContents): Promise<number> {
+  const { upTo, chainUpTo, begin, counters, collections, chain } = contents;
+  const header: Header = { format: currentFormat, up_to: upTo, chain_up_to: chainUpTo, begin, counters };
   let records = 0;
   let bytes = 0;
-  let waiting = toLine({ format: currentFormat, up_to: upTo, counters } satisfies Header);
+  let waiting = toLine(header);
   const write = async () => {
     bytes += (await handle.write(waiting)).bytesWritten;
     waiting = "";
   };
+  const add = async (record: RecordLine | { chain: ChainChange }) => {
+    waiting += toLine(record);
+    records += 1;
+    if (waiting.length > portion) await write();
+  };
   for (const [collection, stored] of collections)
-    for (const { key, revision, value } of stored) {
-      waiting += toLine([collection, key, revision, value] satisfies RecordLine);
-      records += 1;
-      if (waiting.length > portion) await write();
-    }
+    for (const { key, revision, value } of stored) await add([collection, key, revision, value]);
+  for (const record of chain) await add({ chain: record });
   waiting += toLine({ records });
   await write();
   return bytes;
 }
 
+/**
+ * Reads what a data directory was begun with: the first line alone.
+ *
+ * @returns undefined when there is no snapshot.
+ * @throws StoreDamagedError, also for another format.
+ */
+export async function readBegin(file: string): Promise<Json | undefined> {
+  return existsSync(file) ? (await readHeader(file)).begin : undefined;
+}
+
 /** @throws StoreDamagedError for a snapshot of another format, and for one without a header. */
-async function requireFormat(file: string): Promise<void> {
+async function readHeader(file: string): Promise<Header> {
   if (await isOneDocument(file)) throw otherFormat(file, 1);
-  for await (const { number, text } of readCheckedLines(file, "refuse")) {
-    const { format }: Partial<Header> = JSON.parse(text);
-    if (format === undefined) throw damaged(file, number, "the header is missing");
+  for await (const { number, start, text } of readCheckedLines(file, "refuse")) {
+    const { format, ...header }: Omit<Header, "format"> & Partial<Header> = JSON.parse(text);
+    if (format === undefined) throw damaged(file, { number, start }, "the header is missing");
     if (format !== currentFormat) throw otherFormat(file, format);
-    return;
+    return { format, ...header };
   }
-  throw damaged(file, 1, "the header is missing");
+  throw damaged(file, { number: 1, start: 0 }, "the header is missing");
 }
 
 /** Format 1 was one JSON document; a line of this format begins with its checksum. */
@@ -143,15 +176,22 @@ async function isOneDocument(file: string): Promise<boolean> {
 
 function otherFormat(file: string, format: number): StoreDamagedError {
   return new StoreDamagedError(
-    `${file}, line 1: this is format ${format}, and this version reads format ${currentFormat}. Use the version that wrote it, or start with --fresh.`,
+    `${file}, line 1: this is format ${format}, and this version reads format ${currentFormat}. ${howToConvert}`,
   );
 }
 
-/** The contents of an image. */
-export function contentsOf({ counters, collections }: StoreImage, upTo: number): StoreContents {
+/** What to do with a data directory of another version. */
+export const howToConvert =
+  "Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.";
+
+/** The records of an image. */
+export function recordsOf({
+  counters,
+  collections,
+}: StoreImage): Pick<StoreContents, "counters" | "collections"> {
   const lists = collectionNames.map((name) => {
     const records = Object.entries(collections[name] ?? {});
     return [name, records.map(([key, { revision, value }]) => ({ key, revision, value }))] as const;
   });
-  return { upTo, counters, collections: new Map(lists) };
+  return { counters, collections: new Map(lists) };
 }

@@ -1,3 +1,4 @@
+import type { ChainChange } from "./chain-log.ts";
 import type { CollectionName, Collections, indexedFields, Ordered, OrderingName } from "./records.ts";
 
 /** A record as it was read, with the revision that a later update must still find. */
@@ -124,4 +125,6 @@ export interface StoreImage {
   version: 1;
   counters: { [counter: string]: number };
   collections: { [C in CollectionName]?: { [key: string]: { revision: number; value: Collections[C] } } };
+  /** What happened on the chain up to then; absent where the store keeps none of it. */
+  chain?: readonly ChainChange[];
 }

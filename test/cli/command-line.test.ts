@@ -72,7 +72,7 @@ test("snapshot save writes a file from which snapshot load makes a data director
   const elsewhere = join(folder, "elsewhere");
   const { digest } = JSON.parse(await run("snapshot", "load", file, "--json", "--data-dir", elsewhere));
   expect(digest).toBe((await sandbox.fingerprint()).digest);
-  expect(existsSync(join(elsewhere, "settings.json"))).toBe(true);
+  expect(existsSync(join(elsewhere, "store", "store.json"))).toBe(true);
 });
 
 test("a command takes no other sandbox for that of its directory, which has gone", async () => {

@@ -104,7 +104,7 @@ test("a damaged store is found with file and line", async () => {
   await writeFile(file, (await readFile(file, "utf8")).slice(0, -20));
   const [problem, ...others] = await problemsOf(folder);
   expect(others).toEqual([]);
-  expect(problem).toMatchObject({ check: "store", remedy: expect.stringContaining("--fresh") });
+  expect(problem).toMatchObject({ check: "store", found: expect.stringContaining("--data-dir") });
   expect(problem?.found).toContain(file);
 });
 

@@ -48,7 +48,7 @@ test("what the Dockerfile runs gives a healthy sandbox that saves its chain when
   await exited;
   expect(JSON.parse(status)).toMatchObject({ pid: sandbox.pid });
   expect(sandbox.exitCode).toBe(0);
-  expect(JSON.parse(await readFile(join(cwd, "data", "chain", "state.json"), "utf8"))).toHaveProperty(
+  expect(JSON.parse(await readFile(join(cwd, "data", "store", "chain.json"), "utf8"))).toHaveProperty(
     "block",
   );
 });

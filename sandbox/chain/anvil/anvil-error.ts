@@ -8,18 +8,16 @@ export type AnvilErrorCode =
   | "start_failed"
   /** Somebody else's node answered on Anvil's port. */
   | "not_ours"
-  /** Another running sandbox keeps its chain in the same file. */
-  | "state_in_use"
   /** Anvil did not end in time after SIGTERM. */
   | "stop_failed"
-  /** The chain of the last run was not written, so it cannot be resumed. */
-  | "state_lost";
+  /** What the journal kept of a chain does not lead to the same blocks again. */
+  | "replay_failed";
 
 /**
  * A failure of the local chain's process; the message is a sentence that says what to do.
  *
  * @example
- * if (error instanceof AnvilError && error.code === "state_in_use") chooseAnotherFolder();
+ * if (error instanceof AnvilError && error.code === "binary_missing") installAgain();
  */
 export class AnvilError extends CodedError<AnvilErrorCode> {
   override readonly name = "AnvilError";

@@ -1,4 +1,3 @@
-import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Anvil, createAnvil } from "@viem/anvil";
 import { endsWithin, unlessAborted } from "../../lib/deadline.ts";
@@ -10,19 +9,12 @@ import { AnvilError } from "./anvil-error.ts";
 import { type AnvilExit, type AnvilOutput, followOutput } from "./anvil-output.ts";
 import { discardAnvil, runAnvil, stopAnvil } from "./end-anvil.ts";
 import { chooseLoopbackAddress } from "./loopback-address.ts";
-import { dumpFileOf, recordFileOf, settleStateFile, usedFileOf } from "./state-file.ts";
 
 const GUARD = join(packageRoot(), "sandbox", "chain", "anvil", "guard.sh");
 const START_DEADLINE_MS = 15_000;
 /** The library's own deadline waits for the process to end, which it does not; a process ends by the start's signal. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
-/**
- * How many of the latest blocks a kept chain can be read and replayed at. Each block's state is dumped whole and grows with the
- * chain, so that all of them would be 500 MB after 3,000 empty blocks; blocks, receipts and trace_transaction are kept for all.
- */
-export const KEPT_STATES = 128;
-
-/** Where a chain comes from and whether it is kept. */
+/** Where a chain comes from. */
 export interface AnvilOptions {
   /** EIP-155 chain id; 31337 if not given. */
   readonly chainId?: number;
@@ -35,11 +27,6 @@ export interface AnvilOptions {
    * given. A chain that begins empty would also give them ether.
    */
   readonly unlocked?: number;
-  /**
-   * An absolute path at which the chain is kept across runs: resumed from when it exists, written when Anvil ends. Without it
-   * nothing is written.
-   */
-  readonly stateFile?: string;
   /** Ends the start early; 15 s from now on if not given. */
   readonly signal?: AbortSignal;
 }
@@ -51,8 +38,6 @@ export interface AnvilProcess extends AsyncDisposable {
   readonly port: number;
   /** The process id of Anvil itself, not of its guard. */
   readonly pid: number;
-  /** Whether the chain is one that an earlier run saved. */
-  readonly resumed: boolean;
   /** The newest block of what it loaded: of blocks before it, it has no contract code to go back to. */
   readonly loadedBlock: number;
   /** Resolves when Anvil has ended, for whatever reason; never rejects. */
@@ -60,9 +45,9 @@ export interface AnvilProcess extends AsyncDisposable {
   /** Lets Anvil run on if something has stopped it (SIGSTOP): nothing that asks it could end. */
   run(): void;
   /**
-   * Ends Anvil and returns when it is gone and its chain, if it is kept, is on disk. Calling it again does nothing.
+   * Ends Anvil and returns when it is gone. Calling it again does nothing.
    *
-   * @throws AnvilError `stop_failed` after 30 s, `state_lost` when the chain could not be written.
+   * @throws AnvilError `stop_failed` after 5 s.
    */
   stop(): Promise<void>;
 }
@@ -70,41 +55,32 @@ export interface AnvilProcess extends AsyncDisposable {
 /**
  * Starts Anvil and returns when it answers.
  *
- * Anvil never outlives the process that started it, even when that one is killed: it is ended with SIGTERM, on which it saves
- * its chain, so the next start resumes with equal blocks, receipts and traces. State can be read at the latest 128 blocks of a
- * kept chain and at the latest 500 of one in memory.
+ * Anvil never outlives the process that started it, even when that one is killed. It keeps nothing: state can be read at its latest 500
+ * blocks.
  *
- * @throws AnvilError when the state file belongs to a running sandbox, or Anvil does not start.
+ * @throws AnvilError when Anvil does not start.
  * @example
- * await using anvil = await startAnvil({ stateFile: "/data/chain/state.json" });
+ * await using anvil = await startAnvil({ initialState: genesis.stateFile });
  * anvil.url; // "http://127.83.12.5:41234"
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProcess> {
-  const { chainId = 31_337, stateFile, signal: end = AbortSignal.timeout(START_DEADLINE_MS) } = options;
-  const binary = anvilBinary();
+  const { chainId = 31_337, signal: end = AbortSignal.timeout(START_DEADLINE_MS) } = options;
   const host = await chooseLoopbackAddress();
-  const resumed = stateFile !== undefined && (await settleStateFile(stateFile, end));
-  // A record without a dump would mean a lost chain; this run has nothing to lose yet.
-  if (stateFile !== undefined)
-    for (const file of [recordFileOf(stateFile), usedFileOf(stateFile)]) await rm(file, { force: true });
-  const loaded = resumed ? stateFile : options.initialState;
-  const anvil = guardedAnvil(binary, { ...options, chainId, host, loaded });
+  const anvil = guardedAnvil(anvilBinary(), { ...options, chainId, host });
   const output = followOutput(anvil);
-  const { pid, guardPid, port } = await listen(anvil, output, end, stateFile);
+  const { pid, guardPid, port } = await listen(anvil, output, end);
   const url = `http://${host}:${port}`;
 
   let stopping: Promise<void> | undefined;
   const stop = () => {
-    stopping ??= stopAnvil({ url, pid, guardPid, exited: output.exited, stateFile });
+    stopping ??= stopAnvil({ pid, guardPid, exited: output.exited });
     return stopping;
   };
   try {
     const loadedBlock = await unlessAborted(end, verifyOurs(url, chainId, output));
-    // From here on the chain is handed out.
-    if (stateFile !== undefined) await writeFile(usedFileOf(stateFile), "", { mode: 0o600 });
     const run = () => runAnvil(guardPid);
     const rest = { exited: output.exited, run, stop, [Symbol.asyncDispose]: stop };
-    return { url, port, pid, resumed, loadedBlock, ...rest };
+    return { url, port, pid, loadedBlock, ...rest };
   } catch (error) {
     await stop();
     throw error;
@@ -112,11 +88,8 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
 }
 
 /** Prepares an Anvil that runs under its guard. */
-function guardedAnvil(
-  binary: string,
-  options: AnvilOptions & { host: string; loaded: string | undefined },
-): Anvil {
-  const { chainId, unlocked = 0, genesisTimestamp, stateFile, host, loaded } = options;
+function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number; host: string }): Anvil {
+  const { chainId, unlocked = 0, genesisTimestamp, initialState, host } = options;
   return createAnvil({
     anvilBinary: GUARD,
     startTimeout: NO_DEADLINE_MS,
@@ -127,18 +100,12 @@ function guardedAnvil(
     chainId,
     accounts: unlocked,
     order: "fifo",
-    timestamp: loaded === undefined ? genesisTimestamp : undefined,
-    loadState: loaded,
-    dumpState: stateFile === undefined ? undefined : dumpFileOf(stateFile),
+    timestamp: initialState === undefined ? genesisTimestamp : undefined,
+    loadState: initialState,
     execArgs: ([guard, anvilArguments]) => [
       guard,
-      [
-        binary,
-        stateFile === undefined ? "" : recordFileOf(stateFile),
-        stateFile === undefined ? "" : dumpFileOf(stateFile),
-        ...anvilArguments,
-        ...historyArguments(stateFile !== undefined),
-      ],
+      // Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.
+      [binary, ...anvilArguments, "--max-persisted-states", "0"],
       // A group of its own: Ctrl-C in a terminal must reach the sandbox alone, which ends Anvil last.
       { detached: true, cleanup: false, buffer: false },
     ],
@@ -150,7 +117,6 @@ async function listen(
   anvil: Anvil,
   { log, printed, exited }: AnvilOutput,
   end: AbortSignal,
-  stateFile: string | undefined,
 ): Promise<{ pid: number; guardPid: number; port: number }> {
   // The guard's first line would otherwise be cut off by a long start-up banner.
   const processes = printed(/guard (\d+) anvil (\d+)\n/);
@@ -158,7 +124,7 @@ async function listen(
     await unlessAborted(end, anvil.start());
   } catch (cause) {
     if (!end.aborted) throw startFailure(log(), cause);
-    await discardAnvil(processes, exited, stateFile);
+    await discardAnvil(processes, exited);
     throw new AnvilError(
       "start_failed",
       "Anvil did not listen in time. See what stops it or slows it down.",
@@ -173,12 +139,6 @@ async function listen(
     throw new AnvilError("start_failed", "Anvil did not say where it listens. Start again.");
   }
   return { pid, guardPid, port };
-}
-
-function historyArguments(kept: boolean): readonly string[] {
-  if (kept) return ["--preserve-historical-states", "--prune-history", String(KEPT_STATES)];
-  // Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.
-  return ["--max-persisted-states", "0"];
 }
 
 /**

@@ -27,6 +27,18 @@ type AnvilMethods = [
   },
   /** Seconds between blocks, or null. */
   { Method: "anvil_getIntervalMining"; Parameters?: undefined; ReturnType: number | null },
+  /** Makes other blocks in the place of the newest ones, by default empty ones. */
+  {
+    Method: "anvil_reorg";
+    Parameters: [depth: number, transactions: readonly (readonly [string | object, number])[]];
+    ReturnType: null;
+  },
+  /** About the node; of its snapshots, the number and hash of each block. */
+  {
+    Method: "anvil_metadata";
+    Parameters?: undefined;
+    ReturnType: { snapshots: { [id: Hex]: readonly [number, Hex] } };
+  },
   /** The chain's state, with that of each block if asked for: JSON, compressed with gzip. */
   { Method: "anvil_dumpState"; Parameters: [preserveHistoricalStates: boolean]; ReturnType: Hex },
 ];

@@ -6,7 +6,6 @@ import type { ChainClient } from "../client/chain-client.ts";
 import { raiseOffset } from "./anvil-offset.ts";
 import { ClockError } from "./clock-error.ts";
 import { type Duration, toSeconds } from "./duration.ts";
-import { keepOffset, readKeptOffset } from "./offset-file.ts";
 
 /** `deterministic`: time stands still but for blocks, one second each. `live`: time runs with the wall clock. */
 export type ClockMode = "deterministic" | "live";
@@ -42,12 +41,20 @@ export interface SandboxClock {
   pin(offset?: number, latest?: number): Promise<void>;
 }
 
+/** Where a live clock keeps its offset across runs: the latest block does not tell how long time went on after it. */
+export interface KeptOffset {
+  /** What was kept last, in seconds; 0 when nothing was. */
+  read(): number;
+  keep(offset: number): Promise<void>;
+}
+
+const notKept: KeptOffset = { read: () => 0, async keep() {} };
+
 /**
  * Gives a chain its clock and pins it: in mode `deterministic` the time is that of the latest block and each block is one second
  * later; in mode `live` it is the wall clock plus what travel added. A live chain whose latest block lies ahead of the wall clock
  * (it travelled in an earlier run) continues from that block.
  *
- * @param offsetFile - where a live clock keeps its offset across runs: the latest block does not tell how long time went on after it.
  * @example
  * const clock = await createClock(client, "deterministic");
  * await clock.travel(8 * 86_400);
@@ -55,9 +62,9 @@ export interface SandboxClock {
 export async function createClock(
   client: ChainClient,
   mode: ClockMode,
-  offsetFile?: string,
+  kept = notKept,
 ): Promise<SandboxClock> {
-  const clock = mode === "deterministic" ? deterministicClock(client) : await liveClock(client, offsetFile);
+  const clock = mode === "deterministic" ? deterministicClock(client) : liveClock(client, kept);
   await clock.pin();
   // One after the other: two moves from the same moment would ask for a block before the latest one.
   const moves = new Mutex();
@@ -100,8 +107,8 @@ function deterministicClock(client: ChainClient): SandboxClock {
   };
 }
 
-async function liveClock(client: ChainClient, offsetFile: string | undefined) {
-  let offset = await readKeptOffset(offsetFile);
+function liveClock(client: ChainClient, kept: KeptOffset) {
+  let offset = kept.read();
   const node = connect(client.request);
   /** The latest time that was told. */
   let told = 0;
@@ -111,7 +118,7 @@ async function liveClock(client: ChainClient, offsetFile: string | undefined) {
   const recover = async () => {
     const missing = told - read();
     if (missing <= 0) return;
-    await keepOffset(offsetFile, offset + missing);
+    await kept.keep(offset + missing);
     await raiseOffset(node, offset + missing);
     offset += missing;
   };
@@ -123,7 +130,7 @@ async function liveClock(client: ChainClient, offsetFile: string | undefined) {
   const travelTo = async (timestamp: number) => {
     const arrived = offset + assertAhead(timestamp, await now());
     // Kept first: a run that ends here goes on ahead of the chain, never behind what it said.
-    await keepOffset(offsetFile, arrived);
+    await kept.keep(arrived);
     await client.request({ method: "evm_mine", params: [{ timestamp }] });
     // Anvil goes on from the second in which it made the block, which may be one after that of the question.
     await raiseOffset(node, arrived);
@@ -147,7 +154,7 @@ async function liveClock(client: ChainClient, offsetFile: string | undefined) {
       await client.request({ method: "evm_setTime", params: [read()] });
       // Anvil may have read the wall clock a second after this did, which would leave it behind for good.
       await raiseOffset(node, offset);
-      if (offset !== before) await keepOffset(offsetFile, offset);
+      if (offset !== before) await kept.keep(offset);
     },
   };
 }

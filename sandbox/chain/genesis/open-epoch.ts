@@ -37,10 +37,7 @@ export async function openEpoch(
 
   const { number, hash, parentHash } = await client.getBlock({ blockTag: "latest" });
   if (parentHash !== genesis.block.hash) {
-    throw new GenesisError(
-      "mismatch",
-      "The chain continued before its epoch began; start with --fresh to begin anew.",
-    );
+    throw new GenesisError("mismatch", "The chain continued before its epoch began. Start again.");
   }
   const { block: _, ...contracts } = genesis;
   const { token, registrar, fundingSource } = contracts;

@@ -1,35 +1,33 @@
-import { existsSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
-import { replaceFile } from "../../../server/replace-file.ts";
-import { AnvilError } from "../anvil/anvil-error.ts";
-import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
-import { settleStateFile } from "../anvil/state-file.ts";
+import { connect } from "../../../relayer/node/node.ts";
+import type { ChainChange } from "../../../server/store/chain-log.ts";
+import { type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
 import { type ChainClient, createChainClient } from "../client/chain-client.ts";
 import { nodeSocket } from "../client/node-socket.ts";
 import { guardReorgs } from "../client/reorg.ts";
 import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
+import { ChainJournal } from "../journal/chain-journal.ts";
+import { recordCalls } from "../journal/record-calls.ts";
+import { replay } from "../journal/replay.ts";
 import { type Accounts, accounts, type DeploymentRecord, deployment } from "./deployment.ts";
 import { loadGenesis } from "./genesis-cache.ts";
-import { GenesisError } from "./genesis-error.ts";
 import { type EpochOptions, openEpoch } from "./open-epoch.ts";
 import { type NamedProgram, openPrograms } from "./open-programs.ts";
 import { chainId, programRoles, walletNames } from "./roles.ts";
 import { verifyDeployment } from "./verify-deployment.ts";
 
-/** Which chain to start, and whether it is kept. */
+/** Which chain to start, and whether what happens on it is recorded. */
 export interface ChainOptions extends EpochOptions {
   readonly mode: ClockMode;
-  /** The folder that keeps the chain across runs; it belongs to the chain alone. Without it nothing is written. */
-  readonly folder?: string;
-  /** Forget what the folder holds and begin anew. */
-  readonly fresh?: boolean;
+  /** Record everything that changes the chain, in {@link ChainNode.journal}. */
+  readonly journaled?: boolean;
   /** The programs of a fresh chain; those of the genesis if not given. */
   readonly programs?: readonly NamedProgram[];
-  /** The chain to continue with instead of a fresh one. */
+  /** The chain to continue with instead of a fresh one, from a snapshot file. */
   readonly saved?: SavedChain;
+  /** The chain to continue with, from a data directory. */
+  readonly kept?: KeptChain;
   /** Ends the start early. */
   readonly signal?: AbortSignal;
 }
@@ -44,6 +42,15 @@ export interface SavedChain extends ChainRecord {
   readonly offset: number;
 }
 
+/** A chain as a data directory has it: where it came from, and what happened since. */
+export interface KeptChain extends ChainRecord {
+  /** The absolute path of the state that it came from, to be read and never written. */
+  readonly stateFile: string;
+  readonly changes: readonly ChainChange[];
+  /** Called for each block that is made again. */
+  readonly made: () => void;
+}
+
 /** A running chain with the contracts deployed on it. */
 export interface ChainNode extends AsyncDisposable {
   readonly anvil: AnvilProcess;
@@ -55,10 +62,14 @@ export interface ChainNode extends AsyncDisposable {
   readonly accounts: Accounts;
   /** Whether the chain continues where an earlier run stopped. */
   readonly resumed: boolean;
+  /** Records everything that changes the chain; null for one in memory. */
+  readonly journal: ChainJournal | null;
+  /** The absolute path of the state that it came from, which may be gone once the chain runs. */
+  readonly stateFile: string;
   /**
-   * Ends the chain; when it is kept, it is on disk afterwards.
+   * Ends the chain.
    *
-   * @throws AnvilError when Anvil does not end or cannot write.
+   * @throws AnvilError when Anvil does not end.
    */
   stop(): Promise<void>;
 }
@@ -70,25 +81,23 @@ export const chainRecord = z.object({ deployment, accounts });
 export type ChainRecord = z.infer<typeof chainRecord>;
 
 /**
- * Starts the sandbox's chain: a fresh one from the cached genesis, or the one that its folder keeps, checked against what was
- * written down about it.
+ * Starts the sandbox's chain: a fresh one from the cached genesis, a saved one, or one that is made again from a journal; each is checked
+ * against what was written down about it.
  *
- * @throws GenesisError when there is no genesis or the kept chain is another one; AnvilError when Anvil does not start.
+ * @throws GenesisError when there is no genesis or the chain is another one; AnvilError when Anvil does not start, or makes other blocks.
  * @example
  * await using chain = await startChain({ mode: "deterministic", seed: "checkout" });
  * chain.deployment.registrar.address;
  */
 export async function startChain(options: ChainOptions): Promise<ChainNode> {
-  const { folder } = options;
-  const kept = folder === undefined ? undefined : await findKept(folder, options);
-  if (folder !== undefined && kept !== undefined) return await resume(options, folder, kept);
-  const { saved } = options;
+  const { kept, saved } = options;
+  if (kept !== undefined) return await startKept(options, kept);
   return saved === undefined ? await startFresh(options) : await startSaved(options, saved);
 }
 
 async function startFresh(options: ChainOptions): Promise<ChainNode> {
   const genesis = await loadGenesis(options.signal);
-  return await startNew(options, genesis.stateFile, async (client, clock) => {
+  return await start(options, genesis.stateFile, async (client, clock) => {
     await verifyDeployment(client, genesis.deployment, "remove .genesis and start again");
     const { deployment, accounts } = await openPrograms(client, genesis, options.programs ?? programRoles);
     return { deployment: await openEpoch(client, clock, deployment, options), accounts };
@@ -97,7 +106,7 @@ async function startFresh(options: ChainOptions): Promise<ChainNode> {
 
 async function startSaved(options: ChainOptions, saved: SavedChain): Promise<ChainNode> {
   const { stateFile, deployment, accounts, baseFee, offset } = saved;
-  return await startNew(options, stateFile, async (client, clock) => {
+  return await start(options, stateFile, async (client, clock) => {
     await verifyDeployment(client, deployment, "save the snapshot again");
     await client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFee });
     await clock.pin(offset);
@@ -105,49 +114,24 @@ async function startSaved(options: ChainOptions, saved: SavedChain): Promise<Cha
   });
 }
 
-// Kept from its first block on, if it is to be kept.
-async function startNew(
-  options: ChainOptions,
-  initialState: string,
-  prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
-): Promise<ChainNode> {
-  const { folder } = options;
-  if (folder !== undefined) {
-    // Whatever is left there belongs to a run that nobody could use yet, or that is to be forgotten.
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-  }
-  return await start(options, folder, { initialState }, async (client, clock) => {
-    const record = await prepare(client, clock);
-    if (folder !== undefined)
-      await replaceFile(recordFileIn(folder), JSON.stringify(z.encode(chainRecord, record)));
-    return record;
-  });
-}
-
-async function resume(options: ChainOptions, folder: string, record: ChainRecord): Promise<ChainNode> {
-  return await start(options, folder, {}, async (client) => {
-    await verifyDeployment(
-      client,
-      record.deployment,
-      "restore the data directory, or start with --fresh to begin anew",
-    );
-    return record;
+async function startKept(options: ChainOptions, kept: KeptChain): Promise<ChainNode> {
+  const { stateFile, deployment, accounts } = kept;
+  return await start(options, stateFile, async (client) => {
+    await verifyDeployment(client, deployment, "restore the data directory from a backup");
+    return { deployment, accounts };
   });
 }
 
 async function start(
-  { mode, signal }: ChainOptions,
-  folder: string | undefined,
-  source: Pick<AnvilOptions, "initialState">,
+  { mode, signal, journaled = false, kept }: ChainOptions,
+  stateFile: string,
   prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
 ): Promise<ChainNode> {
   const anvil = await startAnvil({
     chainId,
     unlocked: walletNames.length,
-    ...source,
+    initialState: stateFile,
     ...(signal === undefined ? {} : { signal }),
-    ...(folder === undefined ? {} : { stateFile: stateFileIn(folder) }),
   });
   const socket = nodeSocket(anvil.url);
   const stop = async () => {
@@ -158,60 +142,41 @@ async function start(
   signal?.addEventListener("abort", () => socket.close());
   if (signal?.aborted === true) socket.close();
   try {
-    const client = createChainClient(
-      anvil.url,
-      guardReorgs(socket.transport, { loadedBlock: anvil.loadedBlock, mode }),
-    );
+    const guarded = guardReorgs(socket.transport, { loadedBlock: anvil.loadedBlock, mode });
+    const journal = journaled
+      ? await openJournal(createChainClient(anvil.url, socket.transport), kept)
+      : null;
+    const client = createChainClient(anvil.url, journal === null ? guarded : recordCalls(guarded, journal));
     const request: EIP1193RequestFn = client.request;
-    const clock = await createClock(
-      client,
-      mode,
-      folder === undefined ? undefined : join(folder, "clock.json"),
-    );
+    const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
     const record = await prepare(client, clock);
-    const { resumed } = anvil;
-    return { anvil, client, request, clock, ...record, resumed, stop, [Symbol.asyncDispose]: stop };
+    const node = { anvil, client, request, clock, journal, stateFile, ...record };
+    return { ...node, resumed: kept !== undefined, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-// The record of the chain that a folder keeps, or undefined when it keeps none or is to forget it.
-async function findKept(
-  folder: string,
-  { fresh = false, signal }: ChainOptions,
-): Promise<ChainRecord | undefined> {
-  const file = recordFileIn(folder);
-  const forgotten = fresh || !existsSync(file);
-  let saved = false;
-  try {
-    saved = await settleStateFile(stateFileIn(folder), signal);
-  } catch (error) {
-    if (!(forgotten && error instanceof AnvilError && error.code === "state_lost")) throw error;
-  }
-  if (forgotten) return undefined;
-  if (!saved) {
-    throw new AnvilError(
-      "state_lost",
-      `The chain that ${file} describes was never saved (Anvil was killed); start with --fresh to begin anew.`,
-    );
-  }
-  try {
-    return chainRecord.parse(JSON.parse(await readFile(file, "utf8")));
-  } catch (cause) {
-    throw new GenesisError(
-      "mismatch",
-      `${file} cannot be read as the description of a chain; restore it, or start with --fresh to begin anew.`,
-      { cause },
-    );
-  }
+/** A clock whose moves are kept before they are answered. */
+function keepTravels(clock: SandboxClock, journal: ChainJournal | null): SandboxClock {
+  if (journal === null) return clock;
+  const kept = async (moving: Promise<number>) => {
+    const time = await moving;
+    await journal.announce();
+    return time;
+  };
+  return {
+    ...clock,
+    travel: async (by) => await kept(clock.travel(by)),
+    travelTo: async (timestamp) => await kept(clock.travelTo(timestamp)),
+  };
 }
 
-function stateFileIn(folder: string): string {
-  return join(folder, "state.json");
-}
-
-function recordFileIn(folder: string): string {
-  return join(folder, "chain.json");
+/** Makes the blocks of a kept chain again, if there is one, and records what happens from then on. */
+async function openJournal(client: ChainClient, kept: KeptChain | undefined): Promise<ChainJournal> {
+  const { number, hash } = await client.getBlock({ blockTag: "latest" });
+  const node = connect(client.request);
+  const made = kept === undefined ? [] : await replay(node, kept.changes, kept.made);
+  return new ChainJournal(node, [{ number: Number(number), hash }, ...made], kept?.changes ?? []);
 }

@@ -16,7 +16,7 @@ export async function codeHashAt(client: ChainClient, address: Address): Promise
  * @param remedy - What a person can do about a mismatch, as the end of a sentence.
  * @throws GenesisError `mismatch` with the first thing that differs.
  * @example
- * await verifyDeployment(client, deployment, "start with --fresh to begin anew");
+ * await verifyDeployment(client, deployment, "save the snapshot again");
  */
 export async function verifyDeployment(
   client: ChainClient,

@@ -1,6 +1,7 @@
 import { Mutex } from "async-mutex";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
 import type { Gate } from "../../../server/http/gate.ts";
+import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { mostGas } from "./bound-call.ts";
 import { judgeMeasurement } from "./measure-trace.ts";
@@ -29,31 +30,34 @@ interface PlannedCall {
   plan: Plan;
 }
 
+/** What the front needs of the chain beside answers. */
+export interface FrontedChain {
+  /** Waits for the block that is being made. */
+  settle: () => Promise<unknown>;
+  /** Mines so many blocks. */
+  mine: (blocks: number) => Promise<void>;
+  /** Makes other blocks in the place of the newest ones. */
+  reorg: (params: readonly unknown[]) => Promise<void>;
+  /** Makes a call that changes the chain between blocks. @throws StoreUnavailableError when it cannot be kept. */
+  change: (
+    call: { method: string; params: readonly unknown[] },
+    run: () => Promise<Response>,
+    isDone: (answer: Response) => boolean,
+  ) => Promise<Response>;
+}
+
 /** Answers JSON-RPC requests: passes on what is on the list, within its limits, one thing after the other. */
 export class RequestAnswerer {
   readonly #anvil: AnvilHttp;
   readonly #gate: Gate;
-  readonly #settle: () => Promise<unknown>;
-  readonly #mine: (blocks: number) => Promise<void>;
-  readonly #reorg: (params: readonly unknown[]) => Promise<void>;
+  readonly #chain: FrontedChain;
   /** Anvil makes no block while it runs a call, so that calls run one at a time. */
   readonly #running = new Mutex();
 
-  /** @param chain - waits for the block that is being made, mines so many of them, and reorganises. */
-  constructor(
-    anvil: AnvilHttp,
-    gate: Gate,
-    chain: {
-      settle: () => Promise<unknown>;
-      mine: (blocks: number) => Promise<void>;
-      reorg: (params: readonly unknown[]) => Promise<void>;
-    },
-  ) {
+  constructor(anvil: AnvilHttp, gate: Gate, chain: FrontedChain) {
     this.#anvil = anvil;
     this.#gate = gate;
-    this.#settle = chain.settle;
-    this.#mine = chain.mine;
-    this.#reorg = chain.reorg;
+    this.#chain = chain;
   }
 
   /**
@@ -89,19 +93,21 @@ export class RequestAnswerer {
         return failure(id, plan.error);
       case "ask":
         return await enter(async () => await this.#ask(group));
+      case "change":
+        return await enter(async () => await this.#change(first, plan.params));
       case "run":
         return await this.#run(first, until, async () => await this.#ask([first]));
       case "trace":
         return await this.#run(first, until, async () => await this.#trace(first, plan));
       case "settled":
         return await enter(async () => {
-          await this.#settle();
+          await this.#chain.settle();
           return await this.#ask(group);
         });
       case "reorg":
         return await enter(async () => await this.#reorganise(id, plan.params));
       case "mine":
-        await enter(async () => await this.#mine(plan.blocks)).catch((cause: unknown) => {
+        await enter(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
           throw new ChainSilentError(
             "The chain did not mine these blocks. See whether the sandbox still runs.",
             {
@@ -120,6 +126,17 @@ export class RequestAnswerer {
     }
   }
 
+  /** Makes a call that no block shows, which is told to whoever keeps the chain. */
+  async #change(call: PlannedCall, params: readonly unknown[]): Promise<Response> {
+    try {
+      const { method } = call;
+      return await this.#chain.change({ method, params }, async () => await this.#ask([call]), isSuccess);
+    } catch (cause) {
+      if (!(cause instanceof StoreUnavailableError)) throw cause;
+      throw new ChainSilentError(`${cause.message} Send the call again.`, { cause });
+    }
+  }
+
   async #trace(call: PlannedCall, { measuring, params }: TracePlan): Promise<Response> {
     const measurement = await this.#ask([{ ...call, plan: { kind: "run", params: measuring } }]);
     const refusal = judgeMeasurement(measurement);
@@ -130,7 +147,7 @@ export class RequestAnswerer {
 
   async #reorganise(id: RpcId, params: readonly unknown[]): Promise<Response> {
     try {
-      await this.#reorg(params);
+      await this.#chain.reorg(params);
     } catch (error) {
       if (error instanceof RpcRefusedError)
         return failure(id, { code: error.rpcCode, message: error.reason });
@@ -186,6 +203,10 @@ async function subscribe(
 ): Promise<Response> {
   const asked = await subscriptions.ask(method, params);
   return Buffer.from(asked.answer.replace(`"id":${asked.id}`, () => `"id":${JSON.stringify(id)}`));
+}
+
+function isSuccess(answer: Response): boolean {
+  return !("error" in JSON.parse(answer.toString()));
 }
 
 function nameCall(method: string): string {

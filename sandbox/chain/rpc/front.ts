@@ -7,7 +7,7 @@ import { jsonAnswer } from "../../../server/http/answer.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import type { RefusalForm } from "../../../server/http/refusal-form.ts";
 import { endWith } from "../../lib/http/refuse.ts";
-import { RequestAnswerer, silence } from "./answer-request.ts";
+import { type FrontedChain, RequestAnswerer, silence } from "./answer-request.ts";
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { type RpcError, readRequest } from "./read-request.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -33,11 +33,8 @@ export class RpcFront {
     perMessageDeflate: false,
   });
 
-  /**
-   * @param url - where Anvil itself answers.
-   * @param chain - waits for the block that is being made, mines so many of them, and reorganises.
-   */
-  constructor(url: string, gate: Gate, chain: ConstructorParameters<typeof RequestAnswerer>[2]) {
+  /** @param url - where Anvil itself answers. */
+  constructor(url: string, gate: Gate, chain: FrontedChain) {
     this.#chain = url.replace(/^http/, "ws");
     this.#anvil = new AnvilHttp(url);
     this.#answerer = new RequestAnswerer(this.#anvil, gate, chain);

@@ -1,3 +1,10 @@
+import {
+  accountMethods,
+  gasMethods,
+  impersonationMethods,
+  nonceMethods,
+} from "../journal/changing-methods.ts";
+
 /** Methods that the front passes on, and what they do to the sandbox. */
 export interface PassedMethods {
   methods: readonly string[];
@@ -161,40 +168,17 @@ export const passedMethods: readonly PassedMethods[] = [
     effect: "mine; a call that also sets the time is refused",
   },
   {
-    methods: [
-      "anvil_setBalance",
-      "hardhat_setBalance",
-      "tenderly_setBalance",
-      "anvil_addBalance",
-      "hardhat_addBalance",
-      "tenderly_addBalance",
-      "anvil_dealERC20",
-      "anvil_setERC20Balance",
-      "hardhat_dealERC20",
-      "anvil_setERC20Allowance",
-      "anvil_setCode",
-      "hardhat_setCode",
-      "anvil_setStorageAt",
-      "hardhat_setStorageAt",
-    ],
+    methods: accountMethods,
     effect:
       "a changed chain, which the binding check sees as it is: other code at a bound contract is refused by `contract`. A restore takes it back",
   },
   {
-    methods: ["anvil_setNonce", "hardhat_setNonce", "evm_setAccountNonce"],
+    methods: nonceMethods,
     effect:
       "a changed chain; a program operator's account that is moved so counts as used elsewhere: its relay operations need attention",
   },
   {
-    methods: [
-      "anvil_impersonateAccount",
-      "hardhat_impersonateAccount",
-      "anvil_stopImpersonatingAccount",
-      "hardhat_stopImpersonatingAccount",
-      "anvil_autoImpersonateAccount",
-      "hardhat_autoImpersonateAccount",
-      "anvil_impersonateSignature",
-    ],
+    methods: impersonationMethods,
     effect: "send for any address; this stays until it is stopped, across restores too",
   },
   {
@@ -213,12 +197,7 @@ export const passedMethods: readonly PassedMethods[] = [
     effect: "a pool that forgets; the relayer sends its own transactions again",
   },
   {
-    methods: [
-      "evm_setBlockGasLimit",
-      "anvil_setBlockGasLimit",
-      "anvil_setNextBlockBaseFeePerGas",
-      "hardhat_setNextBlockBaseFeePerGas",
-    ],
+    methods: gasMethods,
     effect: "other conditions for gas, within [limits](#limits); a restore takes them back",
   },
   {

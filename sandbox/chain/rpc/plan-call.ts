@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { mostBlocks } from "../clock/mining-limits.ts";
+import { isChanging } from "../journal/changing-methods.ts";
 import { bounders, mostShownBlocks, ParamsError, quantity, requireNoBlobs } from "./bound-call.ts";
 import { measuringParams } from "./measure-trace.ts";
 import {
@@ -17,6 +18,8 @@ import type { RpcCall, RpcError } from "./read-request.ts";
 export type Plan =
   /** As it is. */
   | { kind: "ask"; params: readonly unknown[] }
+  /** As it is, and alone: it changes the chain between blocks. */
+  | { kind: "change"; params: readonly unknown[] }
   /** It runs code without a transaction, which keeps Anvil busy: one such call at a time. */
   | { kind: "run"; params: readonly unknown[] }
   /** It runs code, too, if measuring it first shows that its trace fits into memory. */
@@ -67,6 +70,7 @@ export function planCall(call: RpcCall): Plan {
     if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
     if (method === "debug_traceCall")
       return { kind: "trace", measuring: measuringParams(bounded), params: bounded };
+    if (isChanging(method)) return { kind: "change", params: bounded };
     return { kind: runs.has(method) ? "run" : "ask", params: bounded };
   } catch (error) {
     if (error instanceof ParamsError)

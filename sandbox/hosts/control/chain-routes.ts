@@ -16,7 +16,7 @@ const miningBody = z.strictObject({
 
 /** The part of the control API that moves time and blocks. */
 export function chainRoutes({ chain, gate }: { chain: ChainNode; gate: Gate }): Router {
-  const { clock, client } = chain;
+  const { clock, client, journal } = chain;
   const gated = gatedBy(gate);
   const router = Router();
   router.post(
@@ -32,6 +32,7 @@ export function chainRoutes({ chain, gate }: { chain: ChainNode; gate: Gate }): 
     gated(async (request, response) => {
       const { blocks } = mineBody.parse(request.body ?? {});
       await mineBlocks(client, blocks);
+      await journal?.announce();
       response.json({ block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) });
     }),
   );

@@ -6,6 +6,7 @@ import type { Gate } from "../../../server/http/gate.ts";
 import type { KeyUse } from "../../../server/key-use.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import { keptChainRoutes } from "../../service/cluster/kept-chain.ts";
 import { refusalRoutes } from "../../service/cluster/refusals.ts";
 import type { Given } from "../../service/given/given.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
@@ -60,6 +61,7 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
   });
   app.use(snapshotFileRoutes(sandbox));
   app.use(refusalRoutes(sandbox.services));
+  app.use(keptChainRoutes(sandbox.chain.journal));
   app.use(snapshotRoutes(sandbox));
   app.use(scenarioRoutes(sandbox));
   app.use(givenRoutes(sandbox));

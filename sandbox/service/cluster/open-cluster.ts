@@ -1,7 +1,5 @@
-import { join } from "node:path";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Services } from "../../../server/services.ts";
-import { openDirectoryStore } from "../../../server/store/directory.ts";
 import { type JournaledStore, openEphemeralStore } from "../../../server/store/journaled-store.ts";
 import type { JournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
@@ -39,22 +37,21 @@ class ClusterOfOne implements Cluster {
 
   async publish(): Promise<void> {}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.store.close();
-  }
+  async [Symbol.asyncDispose](): Promise<void> {}
 }
 
 /**
  * Opens the store that the settings name, in memory, a directory or PostgreSQL, and takes a place among the processes that share it.
  *
- * @throws SandboxError database_mismatch; StoreDamagedError, StoreUnavailableError, DatabaseUrlError, ClusterMemberError.
+ * @param journal - where a data directory keeps chain and records; null in memory.
+ * @throws SandboxError database_mismatch; StoreUnavailableError, DatabaseUrlError, ClusterMemberError.
  */
-export async function openCluster(settings: SandboxSettings, chain: ChainNode): Promise<Cluster> {
-  const { store, dataDirectory } = settings;
+export async function openCluster(
+  settings: SandboxSettings,
+  chain: ChainNode,
+  journal: JournaledStore | null,
+): Promise<Cluster> {
+  const { store } = settings;
   if (store !== undefined) return await openShared({ ...settings, store }, chain);
-  return new ClusterOfOne(
-    dataDirectory === undefined
-      ? openEphemeralStore()
-      : await openDirectoryStore(join(dataDirectory, "store")),
-  );
+  return new ClusterOfOne(journal ?? openEphemeralStore());
 }

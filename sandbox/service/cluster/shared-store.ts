@@ -72,6 +72,11 @@ export class SharedStore implements Cluster {
     return this.member.journal;
   }
 
+  /** Names what makes durable, before anything is committed, what has happened on the chain. */
+  keptBehind(keepChain: () => Promise<void>): void {
+    this.store.database.beforeCommit = keepChain;
+  }
+
   /** Opens the database and joins its cluster. @throws StoreUnavailableError, DatabaseUrlError, ClusterMemberError */
   static async open(url: string, role: ClusterRole, log: Log): Promise<SharedStore> {
     const store = await PostgresStore.open(new Database(url));
@@ -196,6 +201,7 @@ export async function openShared(
   const shared = await SharedStore.open(store, "owner", log);
   try {
     await shared.adopt(chain, fresh);
+    shared.keptBehind(async () => await chain.journal?.keep());
     return shared;
   } catch (error) {
     await shared[Symbol.asyncDispose]();

@@ -4,15 +4,21 @@ import type { ClosingStack } from "../../lib/closing-stack.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import type { StartDeadline } from "../../options/start-deadline.ts";
 import type { SandboxDescription } from "../description.ts";
+import { loadingIn } from "../snapshot-file/place-state.ts";
+import { type KeptSettings, requireSettings } from "./beginning.ts";
 import { lockDataDirectory } from "./lock.ts";
+import { openJournal, type SandboxJournal } from "./open-journal.ts";
 import { publish, unpublish } from "./sandbox-file.ts";
-import { confirmSettings, keepSettings } from "./settings-file.ts";
 
 /** The data directory of a start, in its order; a sandbox in memory has one that does nothing. */
 export interface DataDirectory {
-  /** Makes sure that the settings are those of the sandbox in it, or keeps those of a new one. @throws SandboxError data_directory_mismatch */
-  keepSettings(): Promise<void>;
-  /** Says that the start succeeded, writes `sandbox.json` and `.env`, and has them removed when the sandbox closes. */
+  /**
+   * Makes sure that the settings are those of the sandbox in it, and opens its journal, or a new one; null in memory.
+   *
+   * @throws SandboxError data_directory_mismatch; StoreDamagedError, StoreUnavailableError.
+   */
+  openJournal(): Promise<SandboxJournal | null>;
+  /** Writes `sandbox.json` and `.env`, and has them removed when the sandbox closes. */
   publish(description: SandboxDescription): Promise<void>;
   /** Writes `sandbox.json` and `.env` again. */
   republish(description: SandboxDescription): Promise<void>;
@@ -31,7 +37,9 @@ export async function openDataDirectory(
   const { dataDirectory: directory } = settings;
   if (directory === undefined)
     return {
-      async keepSettings() {},
+      async openJournal() {
+        return null;
+      },
       async publish() {
         deadline.signal.throwIfAborted();
       },
@@ -45,14 +53,24 @@ export async function openDataDirectory(
   const locking = lockDataDirectory(directory);
   opened.defer(await deadline.within("the lock of the data directory", locking, (unlock) => unlock()));
   return {
-    async keepSettings() {
+    async openJournal() {
       await unpublish(directory);
-      const { seed, mode, programs } = settings;
-      const kept = { seed, mode, programs: [...programs], in_database: settings.store !== undefined };
-      await keepSettings(directory, { version: 1, ...kept }, settings.fresh);
+      // What a killed load left.
+      await rm(loadingIn(directory), { recursive: true, force: true });
+      const { seed, mode, programs, fresh } = settings;
+      const made: KeptSettings = {
+        version: 1,
+        seed,
+        mode,
+        programs: [...programs],
+        in_database: settings.store !== undefined,
+      };
+      if (!fresh) await requireSettings(directory, made);
+      const journal = await openJournal(directory, made, fresh);
+      opened.defer(async () => await journal.store.close());
+      return journal;
     },
     async publish(description) {
-      await confirmSettings(directory);
       opened.defer(await publish(directory, description));
       deadline.signal.throwIfAborted();
       isStarted = true;

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SavedChain } from "../../chain/genesis/start-chain.ts";
@@ -6,9 +6,18 @@ import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { Fingerprint } from "../fingerprint.ts";
 import type { SavedSandbox } from "./saved-sandbox.ts";
 
-/** Places the state of a saved chain where Anvil can load it; disposing takes the file away. */
-export async function placeState(saved: SavedSandbox): Promise<SavedChain & AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-state-"));
+/**
+ * Places the state of a saved chain where Anvil can load it; disposing takes the file away.
+ *
+ * @param directory - the data directory, in which a killed process's file is found again; the system's temporary one if there is none.
+ */
+export async function placeState(
+  saved: SavedSandbox,
+  directory: string | undefined,
+): Promise<SavedChain & AsyncDisposable> {
+  const folder =
+    directory === undefined ? await mkdtemp(join(tmpdir(), "routing-sandbox-state-")) : loadingIn(directory);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const stateFile = join(folder, "state.json");
   await writeFile(stateFile, saved.state, { mode: 0o600 });
   return {
@@ -18,6 +27,11 @@ export async function placeState(saved: SavedSandbox): Promise<SavedChain & Asyn
     offset: saved.offset,
     [Symbol.asyncDispose]: async () => await rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** Where a data directory has the state that is just being loaded. */
+export function loadingIn(directory: string): string {
+  return join(directory, "loading");
 }
 
 /**

@@ -1,6 +1,5 @@
-import { gunzipSync } from "node:zlib";
-import { hexToBytes } from "viem";
 import type { Relayer } from "../../../relayer/relayer.ts";
+import { dumpChain } from "../../chain/client/dump-chain.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import {
@@ -36,7 +35,7 @@ export async function saveSandbox(sources: SavedSources): Promise<SavedSandbox> 
     await relayer.drain();
     const { client, clock, deployment, accounts } = chain;
     const pending = await client.getBlock({ blockTag: "pending" });
-    const dump = await client.request({ method: "anvil_dumpState", params: [true] });
+    const state = await dumpChain(client, true);
     const { seed, mode, programs, confirmations, gasBudgetWei } = settings;
     return {
       settings: {
@@ -52,7 +51,7 @@ export async function saveSandbox(sources: SavedSources): Promise<SavedSandbox> 
       offset: clock.offset(),
       parts: encodeParts(await captureParts(parts)),
       fingerprint: await takeFingerprint(chain, parts),
-      state: gunzipSync(hexToBytes(dump)).toString(),
+      state,
     };
   });
 }

@@ -3,7 +3,7 @@ import { definedOnly } from "../../lib/defined-only.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxOptions } from "../../options/options.ts";
 import { resolvePrograms } from "../../options/programs.ts";
-import { readKeptSettings } from "../data-directory/settings-file.ts";
+import { readKeptSettings } from "../data-directory/beginning.ts";
 import type { SavedSandbox } from "./saved-sandbox.ts";
 import { readSnapshot } from "./snapshot-file.ts";
 

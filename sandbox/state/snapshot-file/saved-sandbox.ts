@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { chainRecord } from "../../chain/genesis/start-chain.ts";
 import { ownState } from "../../lib/part.ts";
-import { keptSettings } from "../data-directory/settings-file.ts";
+import { keptSettings } from "../data-directory/beginning.ts";
 import type { Fingerprint } from "../fingerprint.ts";
 
 const wei = z.codec(z.string().regex(/^\d+$/), z.bigint(), {

@@ -33,6 +33,7 @@ export class CommitQueue {
       const told = await this.#transact(async (query) => {
         group = this.#waiting;
         this.#waiting = [];
+        await this.#database.beforeCommit();
         return await writeGroup(group, query, this.#database);
       });
       for (const tell of told) tell();

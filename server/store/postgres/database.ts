@@ -24,6 +24,8 @@ export class Database {
   readonly schema: string;
   /** The channel that commits are announced on, quoted. */
   readonly channel: string;
+  /** Runs in each transaction before anything is committed, to make durable elsewhere what the commits rely on. */
+  beforeCommit: () => Promise<void> = async () => {};
   readonly #config: ClientConfig;
   readonly #pool: Pool;
   /** Keeps the locks of one schema apart from those of another. */

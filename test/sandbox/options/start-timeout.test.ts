@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { readGuardRecord } from "../../../sandbox/chain/anvil/guard-record.ts";
 import type { ChainNode } from "../../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { findProcess } from "../../../sandbox/lib/processes.ts";
@@ -15,6 +14,7 @@ import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import { joinSandbox } from "../../../sandbox/service/cluster/join-sandbox.ts";
 import { cli } from "../../cli/program.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
+import { findAnvils } from "../chain/anvil/find-anvil.ts";
 
 const log = { info() {}, error() {} };
 
@@ -43,23 +43,26 @@ async function canListen(port: number): Promise<boolean> {
   return listens;
 }
 
-/** Stops the Anvil that will keep its chain in a data directory as soon as there is one. @returns its process id. */
-async function stopAnvilOf(dataDirectory: string): Promise<number> {
+/** Stops the next Anvil that a process starts, by default this one, as soon as there is one. @returns its process id, once it is awaited. */
+async function stopNextAnvil(parent = process.pid): Promise<() => Promise<number>> {
   let isOver = false;
   onTestFinished(() => {
     isOver = true;
   });
-  while (!isOver) {
-    const record = await readGuardRecord(join(dataDirectory, "chain", "state.json.pid"));
-    if (record !== undefined) {
-      const { anvilPid } = record;
-      process.kill(anvilPid, "SIGSTOP");
-      onTestFinished(() => continueProcess(anvilPid));
-      return anvilPid;
+  const before = new Set((await findAnvils(parent)).map(({ anvil }) => anvil));
+  const stopping = (async () => {
+    while (!isOver) {
+      const next = (await findAnvils(parent)).find(({ anvil }) => !before.has(anvil));
+      if (next !== undefined) {
+        process.kill(next.anvil, "SIGSTOP");
+        onTestFinished(() => continueProcess(next.anvil));
+        return next.anvil;
+      }
+      await new Promise(setImmediate);
     }
-    await new Promise(setImmediate);
-  }
-  throw new Error("No Anvil was started.");
+    throw new Error("No Anvil was started.");
+  })();
+  return async () => await stopping;
 }
 
 function continueProcess(pid: number): void {
@@ -103,11 +106,11 @@ async function stateFolders(): Promise<string[]> {
 describe("a start whose Anvil is stopped fails when its time is over and leaves no process, port or lock", () => {
   test("before that listens", async () => {
     const dataDirectory = join(await temporaryFolder(), "kept");
-    const stopped = stopAnvilOf(dataDirectory);
+    const stopped = await stopNextAnvil();
     const port = await freePort();
     const start = open({ dataDirectory, startTimeoutMs: 1_000, ports: { api: port } });
     await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to start"));
-    expect(await findProcess(await stopped)).toBeUndefined();
+    expect(await findProcess(await stopped())).toBeUndefined();
     expect(await canListen(port)).toBe(true);
     expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
     expect((await open({ dataDirectory, ports: { api: port } })).chain.resumed).toBe(false);
@@ -147,7 +150,6 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
 
   test("of the command line, with one line on standard error", async () => {
     const dataDirectory = join(await temporaryFolder(), "kept");
-    const stopped = stopAnvilOf(dataDirectory);
     const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];
     const child = spawn(process.execPath, [
       cli,
@@ -159,9 +161,10 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
       ...ports,
     ]);
     onTestFinished(() => void child.kill("SIGKILL"));
+    const stopped = await stopNextAnvil(child.pid);
     const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
     expect([code, said]).toEqual([1, `${timeoutWhile("Anvil to start", 2_000).message}\n`]);
-    expect(await findProcess(await stopped)).toBeUndefined();
+    expect(await findProcess(await stopped())).toBeUndefined();
     expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
   });
 });
@@ -188,11 +191,11 @@ test("a kept chain whose start fails continues with the next one", async () => {
   await first.wallets.stranger.faucet(5n);
   const before = await first.fingerprint();
   await first.close();
-  const stopped = stopAnvilOf(dataDirectory);
+  const stopped = await stopNextAnvil();
   await expect(open({ dataDirectory, startTimeoutMs: 1_000 })).rejects.toMatchObject(
     timeoutWhile("Anvil to start"),
   );
-  expect(await findProcess(await stopped)).toBeUndefined();
+  expect(await findProcess(await stopped())).toBeUndefined();
   const again = await open({ dataDirectory });
   expect(again.chain.resumed).toBe(true);
   expect(await again.fingerprint()).toEqual(before);
@@ -200,9 +203,9 @@ test("a kept chain whose start fails continues with the next one", async () => {
 
 test("a start whose Anvil continues in time succeeds", async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
-  const stopped = stopAnvilOf(dataDirectory);
+  const stopped = await stopNextAnvil();
   const starting = open({ dataDirectory });
-  continueProcess(await stopped);
+  continueProcess(await stopped());
   expect(await (await starting).chain.client.getChainId()).toBe(31_337);
 });
 
@@ -266,8 +269,7 @@ describe("a sandbox whose Anvil is stopped", () => {
     const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];
     const child = spawn(process.execPath, [cli, "start", "--data-dir", dataDirectory, "--json", ...ports]);
     await once(child.stdout, "data");
-    const record = await readFile(join(dataDirectory, "chain", "state.json.pid"), "utf8");
-    const pid = Number(record.split(" ")[1]);
+    const [{ anvil: pid } = { anvil: 0 }] = await findAnvils(child.pid ?? 0);
     process.kill(pid, "SIGSTOP");
     onTestFinished(() => continueProcess(pid));
     const exit = once(child, "exit");
@@ -287,10 +289,14 @@ async function createdAgain(dataDirectory: string): Promise<Sandbox> {
   return sandbox;
 }
 
-test("a sandbox whose Anvil was killed closes and says that its chain is lost", async () => {
+test("a sandbox whose Anvil was killed closes, and goes on with the next start", async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
   const sandbox = await createSandbox({ dataDirectory });
+  await sandbox.wallets.stranger.faucet(5n);
+  const before = await sandbox.fingerprint();
   process.kill(sandbox.chain.anvil.pid, "SIGKILL");
-  await expect(sandbox.close()).rejects.toMatchObject({ name: "AnvilError", code: "state_lost" });
+  await sandbox.close();
   expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
+  await using again = await createSandbox({ dataDirectory });
+  expect(await again.fingerprint()).toEqual(before);
 });

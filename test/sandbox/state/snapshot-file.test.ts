@@ -181,8 +181,13 @@ test("a load whose port is taken, or that is killed, leaves a directory that can
   await writeFile(join(dataDirectory, "settings.json"), '{"version":1,"seed":"half","mode":"live"}');
   await mkdir(join(dataDirectory, "store"), { recursive: true });
   await writeFile(join(dataDirectory, "store", "store.json"), "half a store");
+  await mkdir(join(dataDirectory, "store.next"));
+  await writeFile(join(dataDirectory, "store.next", "store.json"), "half a store");
+  await mkdir(join(dataDirectory, "loading"));
+  await writeFile(join(dataDirectory, "loading", "state.json"), "half a state");
   await using loaded = await createSandbox({ from: file, dataDirectory });
   expect(await loaded.fingerprint()).toEqual(await sandbox.fingerprint());
+  expect((await readdir(dataDirectory)).sort()).toEqual([".env", "lock.json", "sandbox.json", "store"]);
 });
 
 test.runIf(existsSync("/dev/full"))(

@@ -161,14 +161,16 @@ describe("in a directory", () => {
 });
 
 describe("a directory of another format is refused and left alone", () => {
-  const advice = "Use the version that wrote it, or start with --fresh.";
+  const advice =
+    "Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.";
 
   test.for([
     {
       format: 1,
       snapshot: JSON.stringify({ up_to: 3, image: { version: 1, counters: {}, collections: {} } }),
     },
-    { format: 3, snapshot: toLine({ format: 3, up_to: 7, something: "new" }) },
+    { format: 2, snapshot: toLine({ format: 2, up_to: 7, counters: {} }) },
+    { format: 4, snapshot: toLine({ format: 4, up_to: 7, something: "new" }) },
   ])("format $format", async ({ format, snapshot }) => {
     const folder = await temporaryFolder();
     const files = new Map([
@@ -177,7 +179,7 @@ describe("a directory of another format is refused and left alone", () => {
     ]);
     for (const [file, text] of files) await writeFile(file, text);
     await expect(openDirectoryStore(folder)).rejects.toThrow(
-      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 2. ${advice}`,
+      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 3. ${advice}`,
     );
     expect((await readdir(folder)).sort()).toEqual(["store.journal", "store.json"]);
     for (const [file, text] of files) expect(await readFile(file, "utf8")).toBe(text);
@@ -188,7 +190,7 @@ describe("a directory of another format is refused and left alone", () => {
     const journal = toLine({ number: 1, counters: { crd: 1 }, changes: [] });
     await writeFile(join(folder, "store.journal"), journal);
     await expect(openDirectoryStore(folder)).rejects.toThrow(
-      `${join(folder, "store.json")}, line 1: the file is missing, and the journal beside it holds records.`,
+      `${join(folder, "store.json")}, line 1: the file is missing, and the journal beside it holds records (byte 0).`,
     );
     expect(await readdir(folder)).toEqual(["store.journal"]);
     expect(await readFile(join(folder, "store.journal"), "utf8")).toBe(journal);

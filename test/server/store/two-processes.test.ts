@@ -236,7 +236,13 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
 
   test("the password is in no file and no output", async () => {
     expect(member.output()).not.toContain(password);
-    for (const file of ["sandbox.json", ".env", "settings.json", "chain/chain.json"])
+    for (const file of [
+      "sandbox.json",
+      ".env",
+      "store/store.json",
+      "store/store.journal",
+      "store/chain.json",
+    ])
       expect(await readFile(join(folder, file), "utf8")).not.toContain(password);
   });
 });

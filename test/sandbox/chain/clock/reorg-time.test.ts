@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
+import { toLine } from "../../../../server/store/checked-lines.ts";
+import { readDirectory } from "../../../../server/store/directory.ts";
 import { ask } from "../../../ask.ts";
 import { present, type Schema } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
@@ -285,36 +287,27 @@ describe.each(modes)("in mode %s", (mode) => {
 test("a live clock that travelled is as far ahead of the wall clock when it goes on, also after a restore and a reorg", async () => {
   const dataDirectory = join(await temporaryFolder(), "data");
   const options = { seed: "reorg time", mode: "live", dataDirectory } as const;
-  const file = join(dataDirectory, "chain", "clock.json");
+  const store = join(dataDirectory, "store");
+  const kept = async () => (await readDirectory(store)).chain?.findLast(({ kind }) => kind === "clock");
   {
     await using kit = await TestKit.open(options);
     const { clock } = kit.sandbox;
     await clock.travel({ days: 2 });
     const snapshot = await kit.sandbox.snapshot();
-    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ offset: 2 * day });
+    expect(await kept()).toEqual({ kind: "clock", offset: 2 * day });
     await clock.travel({ days: 8 });
-    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ offset: 10 * day });
+    expect(await kept()).toEqual({ kind: "clock", offset: 10 * day });
     await snapshot.restore();
     await rpc(kit, "anvil_reorg", [1, []]);
-    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ offset: 2 * day });
+    expect(await kept()).toEqual({ kind: "clock", offset: 2 * day });
   }
   // Later than the latest block says, as when time went on and nothing was mined.
-  await writeFile(file, JSON.stringify({ offset: 2 * day + 600 }));
+  const [header = ""] = (await readFile(join(store, "store.json"), "utf8")).split("\n");
+  const { chain_up_to: count } = JSON.parse(header.slice(17));
+  const moved = { chain: count + 1, record: { kind: "clock", offset: 2 * day + 600 } } as const;
+  await writeFile(join(store, "store.journal"), toLine(moved));
   const started = Math.floor(Date.now() / 1_000);
   const later = await open(options);
   expect(later.sandbox.clock.offset()).toBe(2 * day + 600);
   await expectNoEarlierThan(later, started + 2 * day + 600);
-});
-
-test("a start says which offset of a clock it cannot read", async () => {
-  const dataDirectory = join(await temporaryFolder(), "data");
-  const options = { seed: "reorg time", mode: "live", dataDirectory } as const;
-  await (await TestKit.open(options)).sandbox.close();
-  const file = join(dataDirectory, "chain", "clock.json");
-  await writeFile(file, '{"offset":"8 days"}');
-  await expect(TestKit.open(options)).rejects.toMatchObject({
-    name: "GenesisError",
-    code: "mismatch",
-    message: `${file} cannot be read as the offset of a clock. Restore it, or remove it to go on from the latest block.`,
-  });
 });

@@ -1,9 +1,12 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { initialBalances, walletNames } from "../../../../sandbox/chain/genesis/roles.ts";
-import { type ChainOptions, startChain } from "../../../../sandbox/chain/genesis/start-chain.ts";
-import { temporaryFolder } from "../../../temporary-folder.ts";
+import {
+  type ChainNode,
+  type ChainOptions,
+  type KeptChain,
+  startChain,
+} from "../../../../sandbox/chain/genesis/start-chain.ts";
+import { type ChainChange, ChainLog } from "../../../../server/store/chain-log.ts";
 
 const EIGHT_DAYS = 8 * 86_400;
 
@@ -68,12 +71,10 @@ describe("a fresh chain", () => {
 
 describe("a kept chain", () => {
   test("continues in its epoch, with its blocks and its time", async () => {
-    const folder = join(await temporaryFolder(), "chain");
-    const first = await start({ folder });
+    const first = await start({ journaled: true });
     await first.clock.travel(EIGHT_DAYS);
     const block = await first.client.getBlock();
-    await first.stop();
-    const second = await start({ folder });
+    const second = await startAgain(first);
     expect([first.resumed, second.resumed]).toEqual([false, true]);
     expect(second.deployment).toEqual(first.deployment);
     expect(second.accounts).toEqual(first.accounts);
@@ -83,9 +84,7 @@ describe("a kept chain", () => {
   });
 
   test("continues exactly as one that never stopped", async () => {
-    const folder = join(await temporaryFolder(), "chain");
-    await (await start({ folder })).stop();
-    const [stopped, unstopped] = [await start({ folder }), await start()];
+    const [stopped, unstopped] = [await startAgain(await start({ journaled: true })), await start()];
     for (const { client, clock } of [stopped, unstopped]) {
       await client.mine({ blocks: 2 });
       await clock.travel(60);
@@ -93,36 +92,90 @@ describe("a kept chain", () => {
     expect(await stopped.client.getBlock()).toEqual(await unstopped.client.getBlock());
   });
 
-  test("is forgotten when a fresh one is asked for", async () => {
-    const folder = join(await temporaryFolder(), "chain");
-    const first = await start({ folder, random: "0x01" });
-    await first.stop();
-    const second = await start({ folder, random: "0x02", fresh: true });
-    expect(second.resumed).toBe(false);
-    expect(second.deployment.epoch).not.toBe(first.deployment.epoch);
-  });
-
   test("is not mistaken for one of another epoch", async () => {
-    const [one, other] = [join(await temporaryFolder(), "chain"), join(await temporaryFolder(), "chain")];
-    await (await start({ folder: one })).stop();
-    await (await start({ folder: other, seed: "other" })).stop();
-    await writeFile(join(one, "state.json"), await readFile(join(other, "state.json")));
-    await expect(start({ folder: one })).rejects.toMatchObject({
+    const [one, other] = [await start({ journaled: true }), await start({ journaled: true, seed: "other" })];
+    await expect(startAgain(other, one)).rejects.toMatchObject({
       code: "mismatch",
-      message: expect.stringMatching(/^The chain is not the one .* --fresh/),
+      message: expect.stringMatching(/^The chain is not the one that was saved/),
     });
   });
 
-  test("says which description it cannot read", async () => {
-    const folder = join(await temporaryFolder(), "chain");
-    await (await start({ folder })).stop();
-    await writeFile(join(folder, "chain.json"), "{}");
-    await expect(start({ folder })).rejects.toMatchObject({
-      code: "mismatch",
-      message: expect.stringContaining(join(folder, "chain.json")),
+  test("whose block is made differently is refused with that block", async () => {
+    const first = await start({ journaled: true });
+    await first.client.mine({ blocks: 3 });
+    const changes = await recordsOf(first);
+    const at = changes.length - 2;
+    const block = { ...changes[at], gas_limit: "0x1c9c381" } as ChainChange;
+    await expect(
+      start({ journaled: true, kept: keptAs(first, changes.with(at, block)) }),
+    ).rejects.toMatchObject({
+      code: "replay_failed",
+      message: expect.stringMatching(
+        /^Block 13 of the journal cannot be made again: Anvil \S+ makes another/,
+      ),
     });
+  });
+
+  test("is made again with a call before a block or after it, whichever it was when both came at once", async () => {
+    const first = await start({ journaled: true });
+    const { client } = first;
+    const address = "0x00000000000000000000000000000000000000aa";
+    await client.mine({ blocks: 1 });
+    await client.setBalance({ address, value: 1n });
+    await client.mine({ blocks: 1 });
+    const records = await recordsOf(first);
+    const call = records.findIndex(({ kind }) => kind === "call");
+    // Recorded one block too early, as a call is that meets a block which is being made.
+    const changes = [...records];
+    changes.splice(call - 1, 0, ...changes.splice(call, 1));
+    expect(changes).not.toEqual(records);
+    const again = await start({ journaled: true, kept: keptAs(first, changes) });
+    expect(await again.client.getBlock()).toEqual(await client.getBlock());
+    expect(await again.client.getBalance({ address })).toBe(1n);
+  });
+
+  test("has every block however many came at once, without those that a reorg took away", async () => {
+    const first = await start({ journaled: true });
+    const { client, journal } = first;
+    await client.mine({ blocks: 150 });
+    const [kept, dropped] = ["0x00000000000000000000000000000000000000aa", `0x${"bb".repeat(20)}`] as const;
+    await client.setBalance({ address: kept, value: 1n });
+    await client.mine({ blocks: 2 });
+    await client.setBalance({ address: dropped, value: 1n });
+    await client.mine({ blocks: 1 });
+    const log = logOf(await journal?.take());
+    await client.request({ method: "anvil_reorg", params: [3, []] });
+    await client.mine({ blocks: 1 });
+    const later = (await journal?.take()) ?? [];
+    expect(later.map(({ kind }) => kind)).toEqual(["rewind", "block", "block", "block", "block"]);
+    for (const change of later) log.add(change);
+    const again = await start({ journaled: true, kept: keptAs(first, log.records) });
+    for (const address of [kept, dropped])
+      expect(await again.client.getBalance({ address })).toBe(await client.getBalance({ address }));
+    expect(await again.client.getBalance({ address: kept })).toBe(1n);
+    for (const blockNumber of [100n, 161n, 162n, 163n, 164n, 165n])
+      expect(await again.client.getBlock({ blockNumber })).toEqual(await client.getBlock({ blockNumber }));
   });
 });
+
+/** A chain that is made again from what was recorded of one. */
+async function startAgain(chain: ChainNode, described = chain): Promise<ChainNode> {
+  return await start({ journaled: true, kept: keptAs(described, await recordsOf(chain)) });
+}
+
+function keptAs(chain: ChainNode, changes: readonly ChainChange[]): KeptChain {
+  return { ...chain, changes, made() {} };
+}
+
+async function recordsOf({ journal }: ChainNode): Promise<readonly ChainChange[]> {
+  return logOf(await journal?.take()).records;
+}
+
+function logOf(changes: readonly ChainChange[] = []): ChainLog {
+  const log = new ChainLog();
+  for (const change of changes) log.add(change);
+  return log;
+}
 
 describe("the clock", () => {
   test("moves chain and API together, one second for each block", async () => {
@@ -151,23 +204,20 @@ describe("the clock", () => {
   });
 
   test("keeps what it travelled when a live chain is resumed", async () => {
-    const folder = join(await temporaryFolder(), "chain");
-    const first = await start({ folder, mode: "live" });
+    const first = await start({ journaled: true, mode: "live" });
     const arrived = await first.clock.travel(EIGHT_DAYS);
-    await first.stop();
-    const second = await start({ folder, mode: "live" });
+    const kept = keptAs(first, await recordsOf(first));
+    const second = await start({ journaled: true, mode: "live", kept });
     expect(await second.clock.now()).toBeGreaterThanOrEqual(arrived);
     await second.client.mine({ blocks: 1 });
     expect(Number((await second.client.getBlock()).timestamp)).toBeGreaterThanOrEqual(arrived);
   });
 
-  test("goes on from the latest block when a live chain is resumed and nothing tells how far it had travelled", async () => {
-    const folder = join(await temporaryFolder(), "chain");
-    const first = await start({ folder, mode: "live" });
+  test("continues from the latest block when a live chain is resumed and nothing shows how far it had travelled", async () => {
+    const first = await start({ journaled: true, mode: "live" });
     const arrived = await first.clock.travel(EIGHT_DAYS);
-    await first.stop();
-    await rm(join(folder, "clock.json"));
-    const second = await start({ folder, mode: "live" });
+    const changes = (await recordsOf(first)).filter(({ kind }) => kind !== "clock");
+    const second = await start({ journaled: true, mode: "live", kept: keptAs(first, changes) });
     expect(await second.clock.now()).toBeGreaterThanOrEqual(arrived);
     await second.client.mine({ blocks: 1 });
     expect(Number((await second.client.getBlock()).timestamp)).toBeGreaterThanOrEqual(arrived);

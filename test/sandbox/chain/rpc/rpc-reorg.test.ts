@@ -109,7 +109,7 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     await expectWhole(sandbox);
   });
 
-  test("after a stop and a start, where the newest block is that of the stop", async () => {
+  test("after a stop and a start, which goes as far back as before", async () => {
     const dataDirectory = join(await temporaryFolder(), "data");
     {
       await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
@@ -118,11 +118,11 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
     const { rpc } = sandbox.description.urls;
     const height = Number(await sandbox.chain.client.getBlockNumber());
-    expect(await call(rpc, reorg(1))).toMatchObject({ error: { message: tooDeep(1, 0, height) } });
+    expect(await call(rpc, reorg(5))).toMatchObject({ error: { message: tooDeep(5, 4, height - 4) } });
     await expectWhole(sandbox);
     await sandbox.chain.client.mine({ blocks: 3 });
-    expect(await call(rpc, reorg(4))).toMatchObject({ error: { message: tooDeep(4, 3, height) } });
-    expect(await call(rpc, reorg(3))).toEqual({ jsonrpc: "2.0", id: 1, result: null });
+    expect(await call(rpc, reorg(8))).toMatchObject({ error: { message: tooDeep(8, 7, height - 4) } });
+    expect(await call(rpc, reorg(7))).toEqual({ jsonrpc: "2.0", id: 1, result: null });
     await expectWhole(sandbox);
   });
 
@@ -136,7 +136,7 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     await snapshot.restore();
     await expectWhole(sandbox);
     const { rpc } = sandbox.description.urls;
-    expect(await call(rpc, reorg(1))).toMatchObject({ error: { message: tooDeep(1, 0, height) } });
+    expect(await call(rpc, reorg(2))).toMatchObject({ error: { message: tooDeep(2, 1, height - 1) } });
     await expectWhole(sandbox);
   });
 
@@ -191,17 +191,17 @@ test("a reorg to a block whose state a kept chain has dropped is refused with th
   const dataDirectory = join(await temporaryFolder(), "data");
   await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
   const { rpc } = sandbox.description.urls;
-  await sandbox.chain.client.mine({ blocks: 150 });
-  const { error } = refusal.parse(await call(rpc, reorg(149)));
+  await sandbox.chain.client.mine({ blocks: 600 });
+  const { error } = refusal.parse(await call(rpc, reorg(599)));
   const [, most = 0, first = 0] = (
-    /^A reorg can take at most (\d+) blocks now, not 149, because Anvil keeps no state of blocks before block (\d+)\. Take fewer blocks, or mine first\.$/.exec(
+    /^A reorg can take at most (\d+) blocks now, not 599, because Anvil keeps no state of blocks before block (\d+)\. Take fewer blocks, or mine first\.$/.exec(
       error.message,
     ) ?? []
   ).map(Number);
   expect(most + first).toBe(Number(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })));
-  expect(most).toBeGreaterThan(100);
+  expect(most).toBeGreaterThan(400);
   expect(await call(rpc, reorg(most + 1))).toMatchObject({
-    error: { code: -32_602, message: error.message.replace("not 149", `not ${most + 1}`) },
+    error: { code: -32_602, message: error.message.replace("not 599", `not ${most + 1}`) },
   });
   expect(await call(rpc, reorg(most))).toEqual({ jsonrpc: "2.0", id: 1, result: null });
   await expectWhole(sandbox);

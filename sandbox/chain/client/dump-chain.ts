@@ -1,0 +1,13 @@
+import { gunzipSync } from "node:zlib";
+import { hexToBytes } from "viem";
+import type { ChainClient } from "./chain-client.ts";
+
+/**
+ * Returns a chain's state, as Anvil loads it: JSON, which is never parsed here, as its numbers may be larger than JavaScript's.
+ *
+ * @param history - whether the states of the latest blocks are in it.
+ */
+export async function dumpChain(client: ChainClient, history: boolean): Promise<string> {
+  const dump = await client.request({ method: "anvil_dumpState", params: [history] });
+  return gunzipSync(hexToBytes(dump)).toString();
+}

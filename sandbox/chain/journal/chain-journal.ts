@@ -1,0 +1,202 @@
+import { Mutex } from "async-mutex";
+import { z } from "zod";
+import type { Node } from "../../../relayer/node/node.ts";
+import { type CallChange, type ChainChange, isLasting } from "../../../server/store/chain-log.ts";
+import type { ChainSource } from "../../../server/store/journaled-store.ts";
+import { StoreUnavailableError } from "../../../server/store/store.ts";
+import type { KeptOffset } from "../clock/clock.ts";
+import { isRewinding } from "./changing-methods.ts";
+import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
+
+/** How many blocks are read at once. */
+const portion = 64;
+
+const headSchema = z.object({ hash: z.string() });
+
+/** A block by its number and hash. */
+export interface KnownBlock {
+  number: number;
+  hash: string;
+}
+
+/**
+ * Collects everything that changes a chain, in its order: blocks whoever made them, blocks that a reorg took away, and calls that change the
+ * chain between blocks.
+ *
+ * Blocks are read from the node when somebody wants to rely on what it has answered. A call is recorded before any block that was not known
+ * before it, so that a block may have been made without its effect; making the blocks again shows which.
+ */
+export class ChainJournal implements ChainSource {
+  readonly #node: Node;
+  readonly #mutex = new Mutex();
+  readonly #hashes = new Map<number, string>();
+  #head: KnownBlock;
+  #happened: ChainChange[] = [];
+  /** Whether the node has answered something that only a block may have that is not known yet. */
+  #isBehind = true;
+  #paused = false;
+  #keep: () => Promise<void> = async () => {};
+
+  /** Where the chain's clock keeps its offset. */
+  readonly offset: KeptOffset;
+
+  /**
+   * @param known - the blocks that are recorded already; the first is the one that the chain came from.
+   * @param changes - what was recorded in earlier runs.
+   */
+  constructor(node: Node, known: readonly [KnownBlock, ...KnownBlock[]], changes: readonly ChainChange[]) {
+    this.#node = node;
+    const last = changes.findLast((change) => change.kind === "clock");
+    this.offset = {
+      read: () => last?.offset ?? 0,
+      keep: async (offset) => {
+        this.#happened.push({ kind: "clock", offset });
+        await this.#keep();
+      },
+    };
+    for (const { number, hash } of known) this.#hashes.set(number, hash);
+    this.#head = known.at(-1) ?? known[0];
+  }
+
+  /** Sets what makes the records durable. */
+  keptBy(keep: () => Promise<void>): void {
+    this.#keep = keep;
+  }
+
+  async take(): Promise<readonly ChainChange[]> {
+    return await this.#mutex.runExclusive(async () => {
+      if (this.#isBehind && !this.#paused) await this.#catchUp();
+      return this.#happened.splice(0);
+    });
+  }
+
+  giveBack(changes: readonly ChainChange[]): void {
+    this.#happened = [...changes, ...this.#happened];
+  }
+
+  /** Resolves when what has happened is durable. @throws StoreUnavailableError */
+  async keep(): Promise<void> {
+    await this.#keep();
+  }
+
+  /** Records that the node has a new head; resolves when its block is durable. */
+  async announce(): Promise<void> {
+    this.#isBehind = true;
+    await this.#keep();
+  }
+
+  /** Returns what the node answers, and notes that whoever reads it may rely on it. */
+  async observe<T>(method: string, params: unknown, answering: Promise<T>): Promise<T> {
+    const answer = await answering;
+    const isHead = method === "eth_getBlockByNumber" && Array.isArray(params) && params[0] === "latest";
+    if (!isHead || headSchema.safeParse(answer).data?.hash !== this.#head.hash) this.#isBehind = true;
+    return answer;
+  }
+
+  /**
+   * Makes a call that changes the chain between blocks, or takes blocks off it.
+   *
+   * @param isDone - whether an answer says that the call was carried out.
+   * @returns the answer, once what the call did is durable.
+   */
+  async call<T>(
+    call: Omit<CallChange, "kind">,
+    run: () => Promise<T>,
+    isDone: (answer: T) => boolean = () => true,
+  ): Promise<T> {
+    const answer = await this.#mutex.runExclusive(async () => {
+      if (!this.#paused) await this.#catchUp();
+      const answered = await run();
+      if (isDone(answered)) this.#record(call);
+      return answered;
+    });
+    await this.#keep();
+    return answer;
+  }
+
+  /** Has nothing more read from the node, whose chain is about to go back. */
+  async pause(): Promise<void> {
+    await this.#mutex.runExclusive(() => {
+      this.#paused = true;
+    });
+  }
+
+  /** Ends a pause. @param head - the newest block, if the chain went back to it, and the journal with it. */
+  resume(head?: KnownBlock): void {
+    this.#paused = false;
+    this.#isBehind = true;
+    if (head === undefined) return;
+    this.#happened = this.#happened.filter(isLasting);
+    // Blocks that were made while the state of this one was kept.
+    this.#rewind(head);
+  }
+
+  #record(call: Omit<CallChange, "kind">): void {
+    const { method, params } = call;
+    if (!isRewinding(method)) {
+      this.#happened.push({ kind: "call", ...call });
+      return;
+    }
+    this.#isBehind = true;
+    // Some of the blocks that it makes may equal those that it took away, so that hashes do not show how far it went back.
+    const number = this.#head.number - Number(params[0] ?? 1);
+    const hash = this.#hashes.get(number);
+    if (hash !== undefined) this.#rewind({ number, hash });
+  }
+
+  /** Reads what the node has made since. */
+  async #catchUp(): Promise<void> {
+    this.#isBehind = false;
+    try {
+      while (!(await this.#readNew())) {
+        // A reorg came in between.
+      }
+    } catch (cause) {
+      this.#isBehind = true;
+      throw new StoreUnavailableError("The chain, which the journal keeps, does not answer.", { cause });
+    }
+  }
+
+  /** Reads new blocks. @returns false when the chain changed meanwhile. */
+  async #readNew(): Promise<boolean> {
+    const latest = await readBlock(this.#node, "latest");
+    if (latest === null) return false;
+    if (latest.hash === this.#head.hash) return true;
+    const isNext = latest.parentHash === this.#head.hash;
+    const common = isNext ? this.#head : await this.#findCommon(latest);
+    if (common === null) return false;
+    if (common.number < this.#head.number) this.#rewind(common);
+    for (let first = common.number + 1; first < latest.number; first += portion) {
+      const numbers = Array.from({ length: Math.min(portion, latest.number - first) }, (_, n) => first + n);
+      const blocks = await Promise.all(numbers.map(async (number) => await readBlock(this.#node, number)));
+      for (const block of blocks) if (block === null || !(await this.#add(block))) return false;
+    }
+    return await this.#add(latest);
+  }
+
+  /** The newest block that is known and still on the chain; null when the chain is not that long any more. */
+  async #findCommon(latest: ReadBlock): Promise<KnownBlock | null> {
+    for (let number = Math.min(this.#head.number, latest.number); ; number -= 1) {
+      const known = this.#hashes.get(number);
+      if (known === undefined) throw new Error(`Block ${number}, from which the chain came, is gone.`);
+      const block = number === latest.number ? latest : await readBlock(this.#node, number);
+      if (block === null) return null;
+      if (block.hash === known) return { number, hash: known };
+    }
+  }
+
+  async #add(block: ReadBlock): Promise<boolean> {
+    if (block.parentHash !== this.#head.hash) return false;
+    this.#happened.push(await describeBlock(this.#node, block));
+    const { number, hash } = block;
+    this.#hashes.set(number, hash);
+    this.#head = { number, hash };
+    return true;
+  }
+
+  #rewind(to: KnownBlock): void {
+    for (let number = this.#head.number; number > to.number; number -= 1) this.#hashes.delete(number);
+    this.#happened.push({ kind: "rewind", number: to.number, hash: to.hash });
+    this.#head = { number: to.number, hash: to.hash };
+  }
+}

@@ -1,0 +1,59 @@
+/** Calls that change accounts and contracts between blocks. */
+export const accountMethods = [
+  "anvil_setBalance",
+  "hardhat_setBalance",
+  "tenderly_setBalance",
+  "anvil_addBalance",
+  "hardhat_addBalance",
+  "tenderly_addBalance",
+  "anvil_dealERC20",
+  "anvil_setERC20Balance",
+  "hardhat_dealERC20",
+  "anvil_setERC20Allowance",
+  "anvil_setCode",
+  "hardhat_setCode",
+  "anvil_setStorageAt",
+  "hardhat_setStorageAt",
+] as const;
+
+/** Calls that set an account's next nonce. */
+export const nonceMethods = ["anvil_setNonce", "hardhat_setNonce", "evm_setAccountNonce"] as const;
+
+/** Calls that say for whom a node sends and signs. */
+export const impersonationMethods = [
+  "anvil_impersonateAccount",
+  "hardhat_impersonateAccount",
+  "anvil_stopImpersonatingAccount",
+  "hardhat_stopImpersonatingAccount",
+  "anvil_autoImpersonateAccount",
+  "hardhat_autoImpersonateAccount",
+  "anvil_impersonateSignature",
+] as const;
+
+/** Calls that change what the next blocks are made with. */
+export const gasMethods = [
+  "evm_setBlockGasLimit",
+  "anvil_setBlockGasLimit",
+  "anvil_setNextBlockBaseFeePerGas",
+  "hardhat_setNextBlockBaseFeePerGas",
+] as const;
+
+const changing: ReadonlySet<string> = new Set([
+  ...accountMethods,
+  ...nonceMethods,
+  ...impersonationMethods,
+  ...gasMethods,
+]);
+
+/** Calls that take so many blocks off the chain as their first param says; 1 block when a rollback names none. */
+const rewinding: ReadonlySet<string> = new Set(["anvil_reorg", "anvil_rollback"]);
+
+/** Whether a call changes the chain between blocks, so that no block shows it. */
+export function isChanging(method: string): boolean {
+  return changing.has(method);
+}
+
+/** Whether a call takes blocks off the chain. */
+export function isRewinding(method: string): boolean {
+  return rewinding.has(method);
+}

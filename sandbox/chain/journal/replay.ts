@@ -1,0 +1,145 @@
+import { type Hex, isHex, zeroAddress } from "viem";
+import { z } from "zod";
+import { RpcRefusedError } from "../../../relayer/errors.ts";
+import { ask, type Node } from "../../../relayer/node/node.ts";
+import {
+  type BlockChange,
+  type CallChange,
+  type ChainChange,
+  isLasting,
+} from "../../../server/store/chain-log.ts";
+import { anvilVersion } from "../anvil/anvil-binary.ts";
+import { AnvilError } from "../anvil/anvil-error.ts";
+import type { KnownBlock } from "./chain-journal.ts";
+
+const minedSchema = z.array(z.object({ hash: z.string() }));
+const idSchema = z.custom<Hex>((value) => isHex(value));
+
+/**
+ * Makes the blocks of a journal again on the state that they came from, and compares the hash of each.
+ *
+ * @param made - called for each block.
+ * @returns the blocks, in their order.
+ * @throws AnvilError replay_failed with the first block that differs.
+ */
+export async function replay(
+  node: Node,
+  changes: readonly ChainChange[],
+  made: () => void,
+): Promise<KnownBlock[]> {
+  const replayer = new Replayer(node);
+  const blocks: KnownBlock[] = [];
+  await replayer.begin();
+  for (const change of changes) {
+    if (change.kind === "call") replayer.postpone(change);
+    if (change.kind !== "block") continue;
+    await replayer.make(change);
+    blocks.push({ number: change.number, hash: change.hash });
+    made();
+  }
+  await replayer.end(changes);
+  return blocks;
+}
+
+class Replayer {
+  readonly #node: Node;
+  /** The calls since the latest block. */
+  #calls: CallChange[] = [];
+  #coinbase = "";
+  #gasLimit = "";
+  #isTimed = false;
+
+  constructor(node: Node) {
+    this.#node = node;
+  }
+
+  async begin(): Promise<void> {
+    await this.#ask("evm_setAutomine", [false]);
+  }
+
+  postpone(call: CallChange): void {
+    this.#calls.push(call);
+  }
+
+  /** Makes a block. A call that came while it was being made may have had its effect before it or after it: the hash shows which. */
+  async make(block: BlockChange): Promise<void> {
+    const calls = this.#calls;
+    this.#calls = [];
+    if (calls.length === 0) {
+      if (await this.#mine(block)) return;
+      throw differs(block);
+    }
+    for (let before = calls.length; before >= 0; before -= 1) {
+      const id = await ask(this.#node, "evm_snapshot", [], idSchema);
+      for (const call of calls.slice(0, before)) await this.#call(call);
+      if (await this.#mine(block)) {
+        this.#calls = calls.slice(before);
+        return;
+      }
+      await this.#ask("anvil_dropAllTransactions", []);
+      await this.#ask("evm_revert", [id]);
+      // A revert takes back more than the state.
+      this.#gasLimit = "";
+      this.#coinbase = "";
+      this.#isTimed = false;
+    }
+    throw differs(block);
+  }
+
+  /** Leaves the node as it was when the last change happened. */
+  async end(changes: readonly ChainChange[]): Promise<void> {
+    await this.#ask("anvil_setCoinbase", [zeroAddress]);
+    for (const call of this.#calls) await this.#call(call);
+    for (const change of changes) if (change.kind === "call" && isLasting(change)) await this.#call(change);
+    await this.#ask("evm_setAutomine", [true]);
+  }
+
+  async #call({ method, params }: CallChange): Promise<void> {
+    await this.#ask(method, params);
+  }
+
+  /** @returns whether the block is the one that there was. */
+  async #mine(block: BlockChange): Promise<boolean> {
+    try {
+      return (await this.#makeOne(block)) === block.hash;
+    } catch (error) {
+      // On another state, a transaction may lack its funds or its nonce.
+      if (error instanceof RpcRefusedError) return false;
+      throw error;
+    }
+  }
+
+  async #makeOne(block: BlockChange): Promise<string | undefined> {
+    if (block.coinbase !== this.#coinbase) await this.#ask("anvil_setCoinbase", [block.coinbase]);
+    if (block.gas_limit !== this.#gasLimit) await this.#ask("evm_setBlockGasLimit", [block.gas_limit]);
+    this.#coinbase = block.coinbase;
+    this.#gasLimit = block.gas_limit;
+    await this.#ask("anvil_setNextBlockBaseFeePerGas", [block.base_fee]);
+    const impersonated = new Set<unknown>();
+    for (const transaction of block.transactions)
+      if (typeof transaction === "string") await this.#ask("eth_sendRawTransaction", [transaction]);
+      else {
+        const { from } = transaction;
+        await this.#ask("anvil_impersonateAccount", [from]);
+        impersonated.add(from);
+        await this.#ask("eth_sendTransaction", [transaction]);
+      }
+    // The clock first, once: the time of a block may not lie before it.
+    if (!this.#isTimed) await this.#ask("evm_setTime", [block.timestamp]);
+    this.#isTimed = true;
+    const [mined] = await ask(this.#node, "evm_mine_detailed", [{ timestamp: block.timestamp }], minedSchema);
+    for (const account of impersonated) await this.#ask("anvil_stopImpersonatingAccount", [account]);
+    return mined?.hash;
+  }
+
+  async #ask(method: string, params: readonly unknown[]): Promise<void> {
+    await this.#node(method, params);
+  }
+}
+
+function differs({ number, hash }: BlockChange): AnvilError {
+  return new AnvilError(
+    "replay_failed",
+    `Block ${number} of the journal cannot be made again: Anvil ${anvilVersion()} makes another one than ${hash}. Start with the version of Anvil that made it, or restore the data directory from a backup; nothing in it was changed.`,
+  );
+}

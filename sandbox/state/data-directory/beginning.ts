@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { readDirectoryBegin } from "../../../server/store/directory.ts";
+import { howToConvert } from "../../../server/store/snapshot-file.ts";
+import { chainRecord } from "../../chain/genesis/start-chain.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
+import { defaultPrograms, programSchema } from "../../options/programs.ts";
+
+/** What a sandbox was made with; it cannot continue with anything else. */
+export const keptSettings = z.object({
+  version: z.literal(1),
+  seed: z.string(),
+  mode: z.enum(["deterministic", "live"]),
+  programs: z.array(programSchema).default([...defaultPrograms]),
+  /** Whether the records are in a database, and only the chain is here. */
+  in_database: z.boolean().default(false),
+});
+
+/** What {@link keptSettings} describes. */
+export type KeptSettings = z.infer<typeof keptSettings>;
+
+/** What the journal of a data directory begins with. */
+export const beginning = z.object({
+  settings: keptSettings,
+  chain: chainRecord,
+  /** SHA-256 of the state that the chain came from, in hex. */
+  state: z.string(),
+});
+
+/** What {@link beginning} describes. */
+export type Beginning = z.infer<typeof beginning>;
+
+/** Where a data directory has its journal. */
+export function journalIn(directory: string): string {
+  return join(directory, "store");
+}
+
+/** Where a journal has the state that its chain came from. */
+export function stateIn(journal: string): string {
+  return join(journal, "chain.json");
+}
+
+/** What data directories of the first version have beside the store. */
+export const firstVersionFiles = ["chain", "settings.json", "unfinished"] as const;
+
+/**
+ * Reads what a data directory was made with.
+ *
+ * @returns null for a new directory.
+ * @throws SandboxError data_directory_mismatch when it is of another version; StoreDamagedError.
+ */
+export async function readKeptSettings(directory: string): Promise<KeptSettings | null> {
+  return (await readBeginning(directory))?.settings ?? null;
+}
+
+/** Reads what the journal of a data directory begins with; null when there is none. @throws as {@link readKeptSettings} */
+export async function readBeginning(directory: string): Promise<Beginning | null> {
+  // What a first start of the first version left is nothing to continue with.
+  if (existsSync(join(directory, "unfinished"))) return null;
+  const begin = (await readDirectoryBegin(journalIn(directory))) ?? null;
+  if (begin !== null) return beginning.parse(begin);
+  if (existsSync(join(directory, "settings.json")))
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} was made by an earlier version, which kept chain and settings in other files. ${howToConvert}`,
+    );
+  return null;
+}
+
+/**
+ * Makes sure that a kept sandbox is resumed with the settings that it was made with.
+ *
+ * @throws SandboxError data_directory_mismatch
+ */
+export async function requireSettings(directory: string, wanted: KeptSettings): Promise<void> {
+  const kept = await readKeptSettings(directory);
+  if (kept?.in_database === true && !wanted.in_database)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} keeps its records in a database, and --store is missing. Name that database with --store, or choose another directory with --data-dir.`,
+    );
+  if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}; name none of them to continue with it, or choose another directory with --data-dir.`,
+    );
+}
+
+function describe({ seed, mode, programs, in_database }: KeptSettings): string {
+  const named = programs.map(({ id, name, account }) => `${id} (${name}, ${account})`);
+  const place = in_database ? " and its records in a database (--store)" : "";
+  return `seed "${seed}" in mode ${mode} with ${named.join(", ")}${place}`;
+}

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { toJson } from "../../../protocol/json.ts";
+import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
+import { newDirectoryStore, openDirectoryStore } from "../../../server/store/directory.ts";
+import type { JournaledStore } from "../../../server/store/journaled-store.ts";
+import type { ChainNode, ChainRecord, KeptChain } from "../../chain/genesis/start-chain.ts";
+import {
+  type Beginning,
+  beginning,
+  firstVersionFiles,
+  journalIn,
+  type KeptSettings,
+  readBeginning,
+  stateIn,
+} from "./beginning.ts";
+
+/** The journal of a data directory, in which chain and records are kept. */
+export interface SandboxJournal {
+  store: JournaledStore;
+  /** The chain to continue with; null for a new sandbox. */
+  kept: Omit<KeptChain, "made"> | null;
+  /** Has a new sandbox kept from now on, in the place of whatever was there: in one moment, or not at all. */
+  begin(chain: Pick<ChainNode, "deployment" | "accounts" | "stateFile">): Promise<void>;
+}
+
+/**
+ * Opens the journal of a data directory, or a new one, which takes its place once it is begun.
+ *
+ * @throws StoreDamagedError, StoreUnavailableError.
+ */
+export async function openJournal(
+  directory: string,
+  settings: KeptSettings,
+  fresh: boolean,
+): Promise<SandboxJournal> {
+  const begun = fresh ? null : await readBeginning(directory);
+  if (begun === null) return newJournal(directory, settings);
+  const stateFile = await requireState(directory, begun);
+  const store = await openDirectoryStore(journalIn(directory));
+  return {
+    store,
+    kept: { ...begun.chain, stateFile, changes: store.chain },
+    async begin() {},
+  };
+}
+
+/**
+ * Makes sure that a journal has the state that its chain came from.
+ *
+ * @returns where that is.
+ * @throws StoreDamagedError
+ */
+export async function requireState(directory: string, begun: Beginning): Promise<string> {
+  const file = stateIn(journalIn(directory));
+  const state = await readFile(file).catch(() => null);
+  if (state !== null && digestOf(state) === begun.state) return file;
+  const what = state === null ? "is missing" : "does not match its checksum";
+  throw new StoreDamagedError(
+    `${file} ${what}: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with --data-dir.`,
+  );
+}
+
+function newJournal(directory: string, settings: KeptSettings): SandboxJournal {
+  const { store, begin } = newDirectoryStore(journalIn(directory));
+  return {
+    store,
+    kept: null,
+    async begin({ deployment, accounts, stateFile }) {
+      const state = await readFile(stateFile);
+      const chain: ChainRecord = { deployment, accounts };
+      const encoded = z.encode(beginning, { settings, chain, state: digestOf(state) });
+      await begin(toJson(encoded), async (folder) => {
+        await using file = await open(stateIn(folder), "w", 0o600);
+        await file.writeFile(state);
+        await file.sync();
+      });
+      for (const name of firstVersionFiles) await rm(join(directory, name), { recursive: true, force: true });
+    },
+  };
+}
+
+function digestOf(state: Uint8Array): string {
+  return createHash("sha256").update(state).digest("hex");
+}

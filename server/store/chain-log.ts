@@ -1,0 +1,95 @@
+/** A block, with everything that is needed to make it again. */
+export interface BlockChange {
+  kind: "block";
+  number: number;
+  hash: string;
+  /** Unix seconds. */
+  timestamp: number;
+  /** In wei, as a hexadecimal quantity. */
+  base_fee: string;
+  /** As a hexadecimal quantity. */
+  gas_limit: string;
+  coinbase: string;
+  /** In their order: signed bytes, or what the node was asked to send for an account that it impersonated. */
+  transactions: readonly (string | { readonly [field: string]: unknown })[];
+}
+
+/** A call that changed the chain between blocks, such as `anvil_setBalance`. */
+export interface CallChange {
+  kind: "call";
+  method: string;
+  params: readonly unknown[];
+}
+
+/** The blocks after one left the chain, because of a reorg or a revert; so did the calls after the first of these. */
+export interface RewindChange {
+  kind: "rewind";
+  /** Of the block that is the newest one now. */
+  number: number;
+  hash: string;
+}
+
+/** A live clock was moved. */
+export interface ClockChange {
+  kind: "clock";
+  /** In seconds, ahead of the wall clock. */
+  offset: number;
+}
+
+/** Something that happened on the chain. */
+export type ChainChange = BlockChange | CallChange | RewindChange | ClockChange;
+
+/**
+ * Whether a change stays whatever is taken back: neither a revert nor a reorg moves the clock, or changes which accounts and signatures a
+ * node takes as its own.
+ */
+export function isLasting(change: ChainChange): boolean {
+  return change.kind === "clock" || (change.kind === "call" && /impersonat/i.test(change.method));
+}
+
+/** What has to be done to a chain's first state to have its state of now: blocks and calls in their order, without what was taken back. */
+export class ChainLog {
+  #records: ChainChange[] = [];
+  #count = 0;
+
+  constructor(records: readonly ChainChange[] = [], count = records.length) {
+    this.#records = [...records];
+    this.#count = count;
+  }
+
+  /** How many records were added, those that were taken back included. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The records that count now; adding others does not change this list. */
+  get records(): readonly ChainChange[] {
+    return [...this.#records];
+  }
+
+  /** Adds what happened next. */
+  add(record: ChainChange): void {
+    this.#count += 1;
+    if (record.kind === "rewind") this.#rewind(record);
+    else this.#records.push(record);
+  }
+
+  /** The records that count when the chain goes back to earlier ones of this log. */
+  after(earlier: readonly ChainChange[]): readonly ChainChange[] {
+    const kept = new Set(earlier);
+    return [...earlier, ...this.#records.filter((record) => isLasting(record) && !kept.has(record))];
+  }
+
+  /** Continues from other records; numbers continue. */
+  replace(records: readonly ChainChange[]): void {
+    this.#records = [...records];
+  }
+
+  /** A node's state of a block has the calls after it in it, up to the next block. */
+  #rewind({ number }: RewindChange): void {
+    const end = this.#records.findIndex((record) => record.kind === "block" && record.number > number);
+    if (end === -1) return;
+    const left = this.#records.splice(end);
+    this.#records.push(...left.filter(isLasting));
+  }
+}

@@ -1,0 +1,141 @@
+import { type Hex, toHex } from "viem";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { usdc } from "../../protocol/amount.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { castActors } from "../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
+import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import * as steps from "../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../testkit/demo/session.ts";
+import { controlSandbox } from "../crash/control.ts";
+import { Storefront, send } from "../crash/storefront.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { kill } from "./kill.ts";
+import { startSandbox } from "./started-sandbox.ts";
+
+const victims = ["Anvil", "Anvil's guard", "the program", "all at once"] as const;
+
+test.for(victims)(
+  "nothing that was answered is lost when %s gets SIGKILL: equal blocks, byte-identical replays, and the purchase continues",
+  { timeout: 90_000 },
+  async (victim) => {
+    const folder = await temporaryFolder();
+    const first = await startSandbox(folder);
+    const storefront = await Storefront.open(first.description);
+    const request = await storefront.prepare("offer");
+    const answer = await send(first.description, storefront.credential, request);
+    expect(answer.status).toBe(200);
+    const blocks = await readBlocks(first.description);
+    await kill(first, victim);
+
+    await using second = await startSandbox(folder);
+    expect(second.description.chain).toEqual(first.description.chain);
+    expect((await readBlocks(second.description)).slice(0, blocks.length)).toEqual(blocks);
+    const replayed = await send(second.description, storefront.credential, request);
+    expect(replayed).toEqual({ ...answer, replayed: true });
+    const again = await storefront.reopen(second.description);
+    const refund = await again.prepare("collect_refund");
+    expect((await send(second.description, again.credential, refund)).status).toBe(201);
+  },
+);
+
+test("whatever changed the chain is there after a kill of all: time, balances, code, reorgs, and transactions of unlocked and impersonated accounts", {
+  timeout: 90_000,
+}, async () => {
+  const folder = await temporaryFolder();
+  const first = await startSandbox(folder);
+  const rpc = rpcOf(first.description);
+  const [unlocked = ""] = z.array(z.string()).parse(await rpc("eth_accounts"));
+  const [poor, contract] = ["0x00000000000000000000000000000000000000aa", `0x${"c0".repeat(20)}`];
+  await rpc("anvil_setBalance", poor, toHex(10n ** 18n));
+  await rpc("anvil_impersonateAccount", poor);
+  const transfer = { from: poor, to: unlocked, value: "0x1" };
+  await rpc("eth_sendTransactionSync", transfer);
+  await rpc("eth_sendTransactionSync", { ...transfer, gas: "0x5208", gasPrice: "0xb2d05e00" });
+  // Stores what a block says of itself, and reverts when it is sent ether.
+  await rpc("anvil_setCode", contract, "0x34600d5743425544600155005b60006000fd");
+  await rpc("eth_sendTransactionSync", { from: unlocked, to: contract, gas: "0x186a0" });
+  await rpc("eth_sendTransactionSync", { from: unlocked, to: contract, gas: "0x186a0", value: "0x1" });
+  await rpc("evm_setBlockGasLimit", toHex(25_000_000));
+  await rpc("anvil_setNextBlockBaseFeePerGas", "0x5f5e100");
+  await rpc("evm_mine");
+  await controlSandbox(first.description, "POST", "/clock", { seconds: 86_400 });
+  await rpc("anvil_mine", "0x96");
+  await rpc("anvil_setBalance", poor, toHex(5n * 10n ** 17n));
+  await rpc("anvil_mine", "0x3");
+  await rpc("anvil_reorg", 2, []);
+  await rpc("anvil_setNonce", poor, "0x20");
+  await rpc("anvil_setStorageAt", contract, toHex(7, { size: 32 }), toHex(8, { size: 32 }));
+  // Waits for a block, so that all before it is known to be kept.
+  await controlSandbox(first.description, "POST", "/blocks", { blocks: 1 });
+  const balance = await rpc("eth_getBalance", poor, "latest");
+  const blocks = await readBlocks(first.description);
+  await kill(first, "all at once");
+
+  await using second = await startSandbox(folder);
+  const after = rpcOf(second.description);
+  expect(await readBlocks(second.description)).toEqual(blocks);
+  expect(await after("eth_getBalance", poor, "latest")).toBe(balance);
+  expect(await after("eth_getTransactionCount", poor, "latest")).toBe("0x20");
+  expect(await after("eth_getStorageAt", contract, "0x7", "latest")).toBe(toHex(8, { size: 32 }));
+  // Who was impersonated still is.
+  await after("eth_sendTransactionSync", transfer);
+});
+
+test("a restore and what came after it are there after a kill of all, chain and store at one moment", {
+  timeout: 90_000,
+}, async () => {
+  const folder = await temporaryFolder();
+  const first = await startSandbox(folder);
+  const session = await Session.open(await castActors(first.description), silentNarrator);
+  const merchant = await enrollMerchant(session);
+  const kept = await steps.createPurchase(session, merchant, "kept", "25000000");
+  await controlSandbox(first.description, "POST", "/snapshots");
+  await steps.activate(session, kept, "activate");
+  await steps.approve(session, session.actors.buyer, kept, 25n * usdc);
+  await controlSandbox(first.description, "POST", "/snapshots/1/restore", {});
+  const restored = await readBlocks(first.description);
+  await kill(first, "all at once");
+
+  const second = await startSandbox(folder);
+  expect(await readBlocks(second.description)).toEqual(restored);
+  const later = await Session.open(await castActors(second.description), silentNarrator);
+  const path = later.path(`/purchases/${kept.id}`);
+  const read = async ({ api }: { api: Session["actors"]["api"] }) =>
+    await api.send("GET", path, { bearer: later.credential });
+  expect(await read(later.actors)).toMatchObject({ status: 200, body: { status: "created" } });
+  await steps.activate(later, kept, "activate");
+  const blocks = await readBlocks(second.description);
+  await kill(second, "all at once");
+
+  await using third = await startSandbox(folder);
+  expect((await readBlocks(third.description)).slice(0, blocks.length)).toEqual(blocks);
+  expect(await read(await castActors(third.description))).toMatchObject({
+    status: 200,
+    body: { status: "active" },
+  });
+});
+
+/** The hashes of all blocks. */
+async function readBlocks(description: SandboxDescription): Promise<Hex[]> {
+  const rpc = rpcOf(description);
+  const head = Number(await rpc("eth_blockNumber"));
+  const blocks = Array.from({ length: head + 1 }, async (_, number) => {
+    const block = z.object({ hash: z.string() });
+    return block.parse(await rpc("eth_getBlockByNumber", toHex(number), false)).hash as Hex;
+  });
+  return await Promise.all(blocks);
+}
+
+function rpcOf({ urls }: SandboxDescription) {
+  const answer = z.object({ result: z.unknown() });
+  return async (method: string, ...params: readonly unknown[]) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const headers = { "Content-Type": "application/json" };
+    const text = await (await fetch(urls.rpc, { method: "POST", headers, body })).text();
+    const { result } = answer.parse(JSON.parse(text));
+    if (text.includes('"error"')) throw new Error(text);
+    return result;
+  };
+}

@@ -1,0 +1,26 @@
+import { once } from "node:events";
+import { isRunning, recordProcess, signalProcess } from "../../sandbox/lib/processes.ts";
+import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
+import type { StartedSandbox } from "./started-sandbox.ts";
+
+/** Which processes of a sandbox to kill. */
+export type Victims = "Anvil" | "Anvil's guard" | "the program" | "all at once";
+
+/** Kills processes of a running sandbox with SIGKILL and returns when the sandbox and its Anvil are gone. */
+export async function kill(sandbox: StartedSandbox, victims: Victims): Promise<void> {
+  const { pid } = sandbox.description;
+  const [{ guard, anvil } = {}] = await findAnvils(pid);
+  if (guard === undefined || anvil === undefined) throw new Error("The sandbox has no Anvil.");
+  const left = recordProcess(anvil);
+  const pids = {
+    Anvil: [anvil],
+    "Anvil's guard": [guard],
+    "the program": [pid],
+    "all at once": [pid, -guard],
+  }[victims];
+  // Stopped first, so that none sees another one's end.
+  for (const signal of ["SIGSTOP", "SIGKILL"] as const)
+    for (const victim of pids) signalProcess(victim, signal);
+  await sandbox.end("SIGCONT");
+  while (isRunning(left)) await once(AbortSignal.timeout(10), "abort");
+}

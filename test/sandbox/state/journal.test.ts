@@ -1,0 +1,117 @@
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { toLine } from "../../../server/store/checked-lines.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+
+const address = "0x00000000000000000000000000000000000000aa";
+
+test("a data directory of the first version is refused with what to do, and left alone", async () => {
+  const dataDirectory = await temporaryFolder();
+  const settings = '{"version":1,"seed":"first","mode":"live"}';
+  await writeFile(join(dataDirectory, "settings.json"), settings);
+  await mkdir(join(dataDirectory, "chain"));
+  const start = createSandbox({ dataDirectory });
+  await expect(start).rejects.toMatchObject({
+    code: "data_directory_mismatch",
+    message: `${dataDirectory} was made by an earlier version, which kept chain and settings in other files. Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.`,
+  });
+  await mkdir(join(dataDirectory, "store"));
+  const snapshot = join(dataDirectory, "store", "store.json");
+  await writeFile(snapshot, toLine({ format: 2, up_to: 0, counters: {} }));
+  await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
+    name: "StoreDamagedError",
+    message: expect.stringMatching(
+      /store\.json, line 1: this is format 2, and this version reads format 3\. Save/,
+    ),
+  });
+  expect(await readFile(join(dataDirectory, "settings.json"), "utf8")).toBe(settings);
+  await using sandbox = await createSandbox({ dataDirectory, fresh: true });
+  expect(sandbox.chain.resumed).toBe(false);
+  expect((await readdir(dataDirectory)).sort()).toEqual([".env", "lock.json", "sandbox.json", "store"]);
+});
+
+test("a torn last record is dropped, and damage before it stops the start with file, record and byte and changes nothing", async () => {
+  const dataDirectory = await temporaryFolder();
+  const copy = await temporaryFolder();
+  await using sandbox = await createSandbox({ dataDirectory });
+  const { client } = sandbox.chain;
+  for (const value of [1n, 2n]) await client.setBalance({ address, value });
+  await cp(join(dataDirectory, "store"), join(copy, "store"), { recursive: true });
+  const journal = join(copy, "store", "store.journal");
+  const whole = await readFile(journal, "utf8");
+  await writeFile(journal, whole.slice(0, -5));
+  const torn = await createSandbox({ dataDirectory: copy });
+  expect(await torn.chain.client.getBalance({ address })).toBe(1n);
+  await torn.close();
+
+  await cp(join(dataDirectory, "store"), join(copy, "store"), { recursive: true });
+  const [first = ""] = whole.split("\n");
+  const damaged = whole.replace("setBalance", "setbalance");
+  await writeFile(journal, damaged);
+  await expect(createSandbox({ dataDirectory: copy })).rejects.toMatchObject({
+    name: "StoreDamagedError",
+    message: expect.stringMatching(
+      /store\.journal, line [0-9]+: it does not match its checksum \(byte [0-9]+\)\. Restore/,
+    ),
+  });
+  expect(first).not.toBe("");
+  expect(await readFile(journal, "utf8")).toBe(damaged);
+});
+
+test("a journal whose chain came from another state is refused, and so is one whose blocks cannot be made again", async () => {
+  const dataDirectory = await temporaryFolder();
+  const sandbox = await createSandbox({ dataDirectory });
+  await sandbox.chain.client.mine({ blocks: 2 });
+  await sandbox.close();
+  const state = join(dataDirectory, "store", "chain.json");
+  const bytes = await readFile(state);
+  await writeFile(state, Buffer.concat([bytes, Buffer.from(" ")]));
+  await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
+    name: "StoreDamagedError",
+    message: `${state} does not match its checksum: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with --data-dir.`,
+  });
+  await writeFile(state, bytes);
+
+  const snapshot = join(dataDirectory, "store", "store.json");
+  const written = await readFile(snapshot, "utf8");
+  const lines = written.split("\n").slice(0, -1);
+  const texts = lines.map((line) => JSON.parse(line.slice(17)));
+  const blocks = texts.filter((line) => line.chain?.kind === "block");
+  blocks.at(-1).chain.gas_limit = "0x1c9c381";
+  await writeFile(snapshot, texts.map(toLine).join(""));
+  await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
+    code: "replay_failed",
+    message: expect.stringContaining(
+      `Block ${blocks.at(-1).chain.number} of the journal cannot be made again`,
+    ),
+  });
+  await writeFile(snapshot, written);
+  await using again = await createSandbox({ dataDirectory });
+  expect(again.chain.resumed).toBe(true);
+});
+
+test("a sandbox that begins anew takes the place of the old one when its start has succeeded, and not before", async () => {
+  const dataDirectory = await temporaryFolder();
+  const first = await createSandbox({ dataDirectory, seed: "first" });
+  await first.chain.client.setBalance({ address, value: 1n });
+  await first.close();
+  const failing = createSandbox({
+    dataDirectory,
+    seed: "second",
+    fresh: true,
+    adaptChain: async () => {
+      throw new Error("It fails.");
+    },
+  });
+  await expect(failing).rejects.toThrow("It fails.");
+  const again = await createSandbox({ dataDirectory });
+  expect([again.description.seed, again.chain.resumed]).toEqual(["first", true]);
+  expect(await again.chain.client.getBalance({ address })).toBe(1n);
+  await again.close();
+  await (await createSandbox({ dataDirectory, seed: "second", fresh: true })).close();
+  await using second = await createSandbox({ dataDirectory });
+  expect([second.description.seed, second.chain.resumed]).toEqual(["second", true]);
+  expect(await second.chain.client.getBalance({ address })).toBe(0n);
+});
