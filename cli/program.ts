@@ -3,6 +3,7 @@ import addCompletion from "@bomb.sh/tab/commander";
 import { Command } from "commander";
 import { z } from "zod";
 import { checkContractCommand } from "./commands/check-contract.ts";
+import { deliverCommand } from "./commands/deliver.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { explainCommand } from "./commands/explain.ts";
@@ -29,6 +30,7 @@ const examples: { readonly [command: string]: string } = {
   status: "status --json",
   "given merchant": "given merchant --state funded",
   "given purchase": "given purchase --state claimed --amount 25000000 --claimed 10000000 --json",
+  deliver: "deliver --json",
   travel: "travel 1d12h",
   mine: "mine 3",
   "fault set": "fault set broadcast lose_response --count 2",
@@ -65,6 +67,7 @@ export function createProgram(): Command {
     .addCommand(demoCommand())
     .addCommand(statusCommand())
     .addCommand(givenCommand())
+    .addCommand(deliverCommand())
     .addCommand(travelCommand())
     .addCommand(mineCommand())
     .addCommand(faultCommand())

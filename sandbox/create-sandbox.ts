@@ -12,6 +12,7 @@ import type { Log } from "../server/services.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
+import { AutoDelivery } from "./hosts/auto-delivery.ts";
 import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
@@ -27,7 +28,7 @@ import { restoreParts } from "./lib/part.ts";
 import { withMethods } from "./lib/with-methods.ts";
 import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
-import { type ApiClient, createApiClient } from "./service/client/api-client.ts";
+import { type ApiClient, type components, createApiClient } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
 import { retryPolicy } from "./service/client/retry-policy.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
@@ -81,6 +82,12 @@ export interface Sandbox extends AsyncDisposable {
   given: Given;
   /** The designated reviewer: signs decisions, and records them. */
   reviewer: Reviewer;
+  /**
+   * Delivers every undelivered event of all programs and returns the notifications, delivered or exhausted.
+   *
+   * @throws ProblemError when the API refuses.
+   */
+  deliverAll(): Promise<components["schemas"]["Notification"][]>;
   /** Takes a snapshot of everything as one. */
   snapshot(): Promise<Snapshot>;
   /** Gives notifications, receipts and reviewers, or those named, new keys from now on; the old public ones stay published. */
@@ -188,6 +195,7 @@ async function openSandbox(
   await journal?.begin(chain);
   openHosts(listeners, { ...service, ...state, ...tools, chain, description, watch, given }, opened);
   await deadline.within(cluster.awaited, cluster.publish(process));
+  if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, service.services));
   // From here on nothing else is waited for, so that the deadline cannot pass any more.
   await directory.publish(description);
   // Closed first: what is under way could not end.
@@ -348,6 +356,7 @@ function openGiven(
     access,
     merchants: openMerchantReads(services),
     turns: new Mutex(),
+    deliveryTurns: new Mutex(),
   };
   return new Given(sources, { wallets, clock: chain.clock, chain, guard: (client) => client });
 }
@@ -380,6 +389,7 @@ function sandboxOf(sandbox: {
     openWallet: (privateKey) => wallets.open(privateKeyToAccount(privateKey)),
     given,
     reviewer: given.reviewer,
+    deliverAll: async () => await given.deliveries.all(),
     get client() {
       return state.client();
     },

@@ -26,6 +26,7 @@ interface StartFlags extends SandboxFlags, PortFlags {
   program?: ProgramOption[];
   from?: string;
   receiverUrl?: string;
+  autoDeliver?: boolean;
   startTimeout: number;
 }
 
@@ -60,6 +61,7 @@ export function startCommand(): Command {
       "--receiver-url <url>",
       "the one URL that notifications go to (default: the sandbox's own receiver)",
     )
+    .option("--auto-deliver", "deliver events as they happen")
     .addOption(startTimeoutOption())
     .addOption(jsonOption("print the description as JSON"))
     .action(async (flags: StartFlags) => await start(flags));
@@ -75,9 +77,19 @@ async function start(flags: StartFlags): Promise<void> {
     pino.destination(2),
   );
   const { seed, mode = await modeFor(flags), program: programs, from } = flags;
-  const { confirmations, gasBudget: gasBudgetWei, receiverUrl, store } = flags;
+  const { confirmations, gasBudget: gasBudgetWei, receiverUrl, store, autoDeliver } = flags;
   const sandbox = await createSandbox({
-    ...definedOnly({ seed, mode, programs, from, confirmations, gasBudgetWei, receiverUrl, store }),
+    ...definedOnly({
+      seed,
+      mode,
+      programs,
+      from,
+      confirmations,
+      gasBudgetWei,
+      receiverUrl,
+      store,
+      autoDeliver,
+    }),
     ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
     dataDirectory: flags.dataDir,
     fresh: flags.fresh ?? false,

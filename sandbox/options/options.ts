@@ -25,6 +25,8 @@ export interface SandboxOptions {
   gasBudgetWei?: bigint;
   /** The one URL that notifications go to; the sandbox's own receiver by default. */
   receiverUrl?: string;
+  /** Delivers events as they happen; false by default. */
+  autoDeliver?: boolean;
   /** Answers the address of the receiver's host, once, at the start; the system's resolver by default. */
   resolveHost?: Resolve;
   /** How long a delivery may take, in real milliseconds; 5,000 by default. */
@@ -64,6 +66,7 @@ export interface SandboxSettings {
   programs: readonly ProgramSetting[];
   gasBudgetWei: bigint;
   receiverUrl: string | undefined;
+  autoDeliver: boolean;
   resolveHost: Resolve;
   deliveryTimeoutMs: number;
   dataDirectory: string | undefined;
@@ -94,6 +97,7 @@ export function resolveOptions(options: SandboxOptions): SandboxSettings {
     programs: options.programs === undefined ? defaultPrograms : resolvePrograms(options.programs),
     gasBudgetWei,
     receiverUrl: options.receiverUrl,
+    autoDeliver: options.autoDeliver ?? false,
     resolveHost: options.resolveHost ?? resolveHost,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 5_000,
     dataDirectory: options.dataDirectory === undefined ? undefined : folderOf(options.dataDirectory),

@@ -4,6 +4,7 @@ import { bodies } from "./bodies.ts";
 import { chainReader } from "./chain-reader.ts";
 import { client } from "./client.ts";
 import { clock } from "./clock.ts";
+import { deliveries } from "./deliveries.ts";
 import { documentation } from "./documentation.ts";
 import { explain } from "./explain.ts";
 import { faults } from "./faults.ts";
@@ -49,6 +50,7 @@ const subjects: { readonly [subject: string]: readonly MutantGroup[] } = {
   given: givenStates,
   client,
   matchers,
+  deliveries,
 };
 
 /** Every bug that is planted. */

@@ -106,6 +106,19 @@ test("given makes a merchant and a purchase in a state, of the running sandbox",
   expect([id, commitment.hash]).toEqual([expect.stringMatching(/^pur_/), expect.stringMatching(/^0x/)]);
 });
 
+test("deliver delivers every undelivered event of the running sandbox", async () => {
+  const deliver = async (...flags: string[]) => await run("deliver", ...flags, "--data-dir", folder);
+  await deliver();
+  expect(await deliver()).toBe("Events delivered: 0; exhausted: none.\n");
+  const merchant = ["given", "merchant", "--state", "pending", "--wallet", "stranger", "--data-dir", folder];
+  const { event_id } = JSON.parse(await run(...merchant, "--json")).merchant;
+  const { notifications } = JSON.parse(await deliver("--json"));
+  expect(notifications).toMatchObject([{ event_id, status: "delivered" }]);
+  const other = JSON.parse(await run(...merchant, "--json")).merchant;
+  sandbox.receiver.failNext(5, { status: 503 });
+  expect(await deliver()).toBe(`Events delivered: 0; exhausted: ${other.event_id}.\n`);
+});
+
 test("given says what is wrong with an option and what to do", async () => {
   const given = ["given", "purchase", "--data-dir", folder];
   await expect(run(...given, "--state", "payed")).rejects.toMatchObject({

@@ -35,6 +35,7 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
       // Each step notes for itself; a transaction that nobody mines would be waited for without end.
       given: guardCalls(given, guard, { isStepwise: true }),
       reviewer: guardCalls(given.reviewer, guard),
+      deliverAll: async () => await given.deliveries.all(),
       get client() {
         const { client } = sandbox;
         return guardCalls(client, guard, { own: { retrying: guardCalls(client.retrying, guard) } });

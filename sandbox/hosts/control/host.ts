@@ -40,7 +40,7 @@ export interface ControlledSandbox {
   explorer: Explorer;
   gate: Gate;
   recorder: Recorder;
-  given: Pick<Given, "request">;
+  given: Pick<Given, "request" | "deliveries">;
   /** The content of a snapshot file. */
   encoded: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;

@@ -10,6 +10,7 @@ import type { ApiClient, components } from "../client/api-client.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
 import type { GivenAccess } from "./access.ts";
 import type { GivenActors } from "./actors.ts";
+import { Deliveries } from "./deliveries.ts";
 import type { MerchantReads } from "./merchant-reads.ts";
 import { giveMerchant } from "./merchants.ts";
 import {
@@ -77,6 +78,7 @@ export interface GivenSources {
   access: GivenAccess;
   merchants: MerchantReads;
   turns: Mutex;
+  deliveryTurns: Mutex;
 }
 
 /**
@@ -97,6 +99,11 @@ export class Given {
   /** The reviewer that acts with the same means. */
   get reviewer(): Reviewer {
     return this.#actors.reviewer;
+  }
+
+  /** What delivers events with the same means. */
+  get deliveries(): Deliveries {
+    return this.#actors.deliveries;
   }
 
   /** Returns given states that are made with other means, as those of a lease. */
@@ -175,7 +182,7 @@ export class Given {
 }
 
 function actorsOf(sources: GivenSources, { wallets, clock, chain, guard }: GivenMeans): GivenActors {
-  const { description, services, access, merchants } = sources;
+  const { description, services, access, merchants, deliveryTurns } = sources;
   const { urls, accounts } = description;
   const programs = accounts.map(({ program }) => program);
   const apis = new Map<string, ProgramApi>();
@@ -195,6 +202,7 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard }: Given
     wallets,
     clock,
     reviewer: new Reviewer(description, clock, api),
+    deliveries: new Deliveries({ programs, api, services, turns: deliveryTurns }),
     merchants,
     api,
     async holdCollection(program, businessKey) {

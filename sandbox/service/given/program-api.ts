@@ -142,6 +142,15 @@ export class ProgramApi {
     return refund;
   }
 
+  async deliver({ id: event_id }: Id): Promise<Schemas["Notification"]> {
+    const params = await this.#write(event_id);
+    const { notification } = await this.#done(
+      async (client) =>
+        await client.POST("/v1/routing/programs/{program}/notifications", { params, body: { event_id } }),
+    );
+    return notification;
+  }
+
   async #write(id: string) {
     const key = await this.#access.nextKey(this.#program);
     return { path: { program: this.#program, id }, header: { "Idempotency-Key": key } };
