@@ -2,7 +2,7 @@ import { createServer, request as send } from "node:http";
 import { buffer } from "node:stream/consumers";
 
 /** What the proxy does with one request; after the last one it passes all on. */
-export type Fault = "lose request" | "lose answer" | "cut answer" | "answer 503" | "pass";
+export type Fault = "lose request" | "lose answer" | "cut answer" | "answer 502" | "answer 503" | "pass";
 
 /** A request as it arrived. */
 export interface SeenRequest {
@@ -21,6 +21,10 @@ export async function openFaultyProxy(api: string, faults: readonly Fault[]) {
     seen.push({ key: request.headersDistinct["idempotency-key"]?.[0], body: body.toString() });
     if (fault === "lose request") {
       request.socket.destroy();
+      return;
+    }
+    if (fault === "answer 502") {
+      response.writeHead(502).end("busy");
       return;
     }
     if (fault === "answer 503") {

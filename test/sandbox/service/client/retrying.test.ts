@@ -33,13 +33,13 @@ async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 inSandbox("a write is sent again, identically, until its answer arrives", async ({ sandbox }) => {
-  const faults: Fault[] = ["lose request", "lose answer", "cut answer", "answer 503"];
+  const faults: Fault[] = ["lose request", "lose answer", "cut answer", "answer 502", "answer 503"];
   const { client, proxy } = await openClient(sandbox, faults);
   await using _ = proxy;
   const { purchase, decision } = await sandbox.given.purchase({ state: "approved" });
   const refund = await client.retrying.refund(purchase, decision);
   expect(refund).toMatchObject({ status: "collected", purchase_id: purchase.id });
-  expect(proxy.seen).toHaveLength(5);
+  expect(proxy.seen).toHaveLength(6);
   const [first] = proxy.seen;
   expect(first?.key).toMatch(/^[0-9a-f-]{36}$/);
   expect(first?.body).toBe(JSON.stringify({ decision_id: decision.id }));
@@ -73,7 +73,7 @@ inSandbox("a read is sent again, and a refusal is thrown at once", async ({ sand
 inSandbox("a request that was aborted is not sent again", async ({ sandbox }) => {
   const { client, proxy } = await openClient(sandbox, []);
   await using _ = proxy;
-  const signal = AbortSignal.abort(new Error("The test has ended."));
+  const signal = AbortSignal.abort(new TypeError("The test has ended."));
   const params = { path: { program } };
   const read = client.retrying.GET("/v1/routing/programs/{program}", { params, signal });
   expect(await reasonOf(read)).toMatchObject({ message: "The test has ended." });
