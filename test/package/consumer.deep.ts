@@ -68,18 +68,23 @@ test("strict TypeScript accepts what each export is used for, declarations of al
   await write(
     "use.ts",
     `import { createSandbox, type Sandbox, SandboxError } from "routing-sandbox";
-import { createApiClient } from "routing-sandbox/client";
+import { createApiClient, unwrap } from "routing-sandbox/client";
 import { purchaseRegistrarAbi, readContractArtifact } from "routing-sandbox/contracts";
+import { sandboxMatchers } from "routing-sandbox/matchers";
 import { hashCommitment, registrarDomain } from "routing-sandbox/protocol";
 import { sandboxTest } from "routing-sandbox/vitest";
 import { encodeErrorResult } from "viem";
+import type { expect as vitestExpect } from "vitest";
 
+declare const expect: typeof vitestExpect;
 export const withSandbox = (): ReturnType<typeof sandboxTest> => sandboxTest({ seed: "typed" });
 export const commit: (...given: Parameters<typeof hashCommitment>) => string = hashCommitment;
 const refused: boolean = await createSandbox({ confirmations: 0 }).then(() => false, (error) => !(error instanceof SandboxError));
 await using sandbox: Sandbox = await createSandbox({ seed: "typed" });
 const { chain, contracts, urls } = sandbox.description;
-const { data } = await createApiClient(urls.api).GET("/v1/routing/capabilities");
+const { now } = unwrap(await createApiClient(urls.api).GET("/v1/routing/capabilities"));
+const asserts = async () => await expect("0x").toBeAcceptedAs("refund", { id: "pur_1" });
+const matchers: string[] = Object.keys(sandboxMatchers(() => sandbox));
 const { claim, decision } = await sandbox.given.purchase({ state: "denied" });
 const claimed: string = claim.requested_amount;
 const outcome: "approved" | "denied" = decision.outcome;
@@ -88,7 +93,7 @@ const domain = registrarDomain(chain.chain_id, contracts.registrar);
 const error: string = encodeErrorResult({ abi: purchaseRegistrarAbi, errorName: "ProgramNotOpen", args: [\`0x\${"0".repeat(64)}\`] });
 // @ts-expect-error there is no such option
 export const misspelt = async () => await createSandbox({ sed: "typed" });
-console.log(JSON.stringify({ refused, claimed, outcome, now: data?.now, abi: abi.length, bytecode: bytecode.length, domain, error: error.length }));
+console.log(JSON.stringify({ refused, claimed, outcome, now, asserts: typeof asserts, matchers: matchers.length, abi: abi.length, bytecode: bytecode.length, domain, error: error.length }));
 `,
   );
   await project.run("npx", "tsc");
@@ -98,6 +103,8 @@ console.log(JSON.stringify({ refused, claimed, outcome, now: data?.now, abi: abi
     claimed: "25000000",
     outcome: "denied",
     now: expect.stringMatching(/^2026-/),
+    asserts: "function",
+    matchers: 4,
     domain: { chainId: 31_337 },
   });
 });
