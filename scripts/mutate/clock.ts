@@ -335,6 +335,11 @@ export const clock: readonly MutantGroup[] = [
         replace: "      const answered",
       },
       {
+        rule: "A read at a block that is not known yet has that block recorded.",
+        find: "return isHex(block) && Number(block) <= this.#head.number;",
+        replace: "return isHex(block);",
+      },
+      {
         rule: "A reorg goes back as far as it was asked to, also where it makes equal blocks.",
         find: "if (hash !== undefined) this.#rewind({ number, hash });",
         replace: "",

@@ -1,4 +1,5 @@
 import { Mutex } from "async-mutex";
+import { isHex } from "viem";
 import { z } from "zod";
 import type { Node } from "../../../relayer/node/node.ts";
 import { type CallChange, type ChainChange, isLasting } from "../../../server/store/chain-log.ts";
@@ -11,7 +12,16 @@ import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
 /** How many blocks are read at once. */
 const portion = 64;
 
-const headSchema = z.object({ hash: z.string() });
+const knownSchema = z.object({ number: z.string().transform(Number), hash: z.string() });
+
+/** Which of the params of a read says at which block. */
+const placeOfBlock: { readonly [method: string]: number } = {
+  eth_call: 1,
+  eth_getBalance: 1,
+  eth_getCode: 1,
+  eth_getTransactionCount: 1,
+  eth_getStorageAt: 2,
+};
 
 /** A block by its number and hash. */
 export interface KnownBlock {
@@ -88,8 +98,7 @@ export class ChainJournal implements ChainSource {
   /** Returns what the node answers, and notes that whoever reads it may rely on it. */
   async observe<T>(method: string, params: unknown, answering: Promise<T>): Promise<T> {
     const answer = await answering;
-    const isHead = method === "eth_getBlockByNumber" && Array.isArray(params) && params[0] === "latest";
-    if (!isHead || headSchema.safeParse(answer).data?.hash !== this.#head.hash) this.#isBehind = true;
+    if (!this.#isKnown(method, params, answer)) this.#isBehind = true;
     return answer;
   }
 
@@ -129,6 +138,20 @@ export class ChainJournal implements ChainSource {
     this.#happened = this.#happened.filter(isLasting);
     // Blocks that were made while the state of this one was kept.
     this.#rewind(head);
+  }
+
+  /**
+   * Whether an answer is about blocks that are known alone. Whoever reads at the number of a block compares its hash afterwards, so that a
+   * reorg shows then.
+   */
+  #isKnown(method: string, params: unknown, answer: unknown): boolean {
+    if (method === "eth_getBlockByNumber") {
+      const { data } = knownSchema.safeParse(answer);
+      return data !== undefined && this.#hashes.get(data.number) === data.hash;
+    }
+    const place = placeOfBlock[method];
+    const block = Array.isArray(params) && place !== undefined ? params[place] : undefined;
+    return isHex(block) && Number(block) <= this.#head.number;
   }
 
   #record(call: Omit<CallChange, "kind">): void {

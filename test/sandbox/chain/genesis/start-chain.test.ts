@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
 import { initialBalances, walletNames } from "../../../../sandbox/chain/genesis/roles.ts";
 import {
   type ChainNode,
@@ -155,6 +156,29 @@ describe("a kept chain", () => {
     expect(await again.client.getBalance({ address: kept })).toBe(1n);
     for (const blockNumber of [100n, 161n, 162n, 163n, 164n, 165n])
       expect(await again.client.getBlock({ blockNumber })).toEqual(await client.getBlock({ blockNumber }));
+  });
+
+  test("records a block before anything can rely on it, and asks for none while all answers are about known ones", async () => {
+    const { client, journal, anvil } = await start({ journaled: true });
+    const other = createChainClient(anvil.url);
+    const { number } = await client.getBlock();
+    await journal?.take();
+    await other.mine({ blocks: 1 });
+    const address = "0x00000000000000000000000000000000000000aa";
+    await client.getBalance({ address, blockNumber: number });
+    await client.getBlock({ blockNumber: number });
+    expect(await journal?.take()).toEqual([]);
+    for (const read of [
+      async () => await client.getBlock(),
+      async () => await client.getBlockNumber(),
+      async () => await client.getBalance({ address }),
+      async () => await client.getBalance({ address, blockNumber: number + 4n }),
+      async () => await client.getBlock({ blockNumber: number + 5n }),
+    ]) {
+      await read();
+      expect(await journal?.take()).toMatchObject([{ kind: "block" }]);
+      await other.mine({ blocks: 1 });
+    }
   });
 });
 
