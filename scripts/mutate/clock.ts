@@ -340,11 +340,6 @@ export const clock: readonly MutantGroup[] = [
         replace: "return isHex(block);",
       },
       {
-        rule: "A reorg goes back as far as it was asked to, also where it makes equal blocks.",
-        find: "if (hash !== undefined) this.#rewind({ number, hash });",
-        replace: "",
-      },
-      {
         rule: "Blocks that came at once are recorded one by one.",
         find: "if (block === null || !(await this.#add(block))) return false;",
         replace: "if (block === null) return false;",
