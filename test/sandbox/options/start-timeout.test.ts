@@ -13,6 +13,7 @@ import { findProcess } from "../../../sandbox/lib/processes.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import { joinSandbox } from "../../../sandbox/service/cluster/join-sandbox.ts";
 import { cli } from "../../cli/program.ts";
+import { stopProcess } from "../../kit/stop-process.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { findAnvils } from "../chain/anvil/find-anvil.ts";
 
@@ -54,7 +55,7 @@ async function stopNextAnvil(parent = process.pid): Promise<() => Promise<number
     while (!isOver) {
       const next = (await findAnvils(parent)).find(({ anvil }) => !before.has(anvil));
       if (next !== undefined) {
-        process.kill(next.anvil, "SIGSTOP");
+        await stopProcess(next.anvil);
         onTestFinished(() => continueProcess(next.anvil));
         return next.anvil;
       }
@@ -121,7 +122,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
     let pid = 0;
     const adaptChain = async (chain: ChainNode) => {
       ({ pid } = chain.anvil);
-      process.kill(pid, "SIGSTOP");
+      await stopProcess(pid);
       return chain;
     };
     const port = await freePort();
@@ -139,7 +140,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
     let pid = 0;
     const adaptChain = async (chain: ChainNode) => {
       ({ pid } = chain.anvil);
-      process.kill(pid, "SIGSTOP");
+      await stopProcess(pid);
       return chain;
     };
     const start = open({ from: file, startTimeoutMs: 2_000, adaptChain });
@@ -173,7 +174,7 @@ test("a start whose Anvil does not answer a question fails before its time is ov
   let pid = 0;
   const adaptChain = async (chain: ChainNode) => {
     ({ pid } = chain.anvil);
-    process.kill(pid, "SIGSTOP");
+    await stopProcess(pid);
     return chain;
   };
   await expect(open({ adaptChain })).rejects.toMatchObject({
@@ -258,7 +259,7 @@ describe("a sandbox whose Anvil is stopped", () => {
     await sandbox.wallets.stranger.faucet(5n);
     const before = await sandbox.fingerprint();
     const { pid } = sandbox.chain.anvil;
-    process.kill(pid, "SIGSTOP");
+    await stopProcess(pid);
     await sandbox.close();
     expect(await findProcess(pid)).toBeUndefined();
     expect(await (await open({ dataDirectory })).fingerprint()).toEqual(before);
@@ -270,7 +271,7 @@ describe("a sandbox whose Anvil is stopped", () => {
     const child = spawn(process.execPath, [cli, "start", "--data-dir", dataDirectory, "--json", ...ports]);
     await once(child.stdout, "data");
     const [{ anvil: pid } = { anvil: 0 }] = await findAnvils(child.pid ?? 0);
-    process.kill(pid, "SIGSTOP");
+    await stopProcess(pid);
     onTestFinished(() => continueProcess(pid));
     const exit = once(child, "exit");
     child.kill("SIGKILL");

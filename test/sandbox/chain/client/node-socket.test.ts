@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startAnvil } from "../../../../sandbox/chain/anvil/start-anvil.ts";
 import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
 import { nodeSocket } from "../../../../sandbox/chain/client/node-socket.ts";
+import { stopProcess } from "../../../kit/stop-process.ts";
 
 async function connectToAnvil() {
   const anvil = await startAnvil();
@@ -31,7 +32,7 @@ test("each of a thousand questions that are asked at once gets its own answer", 
 test("closing fails what a hanging node has not answered, what waits behind that, and what is asked later", async () => {
   const { anvil, socket, hash } = await connectToAnvil();
   await hash(0);
-  process.kill(anvil.pid, "SIGSTOP");
+  await stopProcess(anvil.pid);
   onTestFinished(() => {
     process.kill(anvil.pid, "SIGCONT");
   });

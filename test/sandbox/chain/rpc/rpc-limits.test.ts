@@ -8,6 +8,7 @@ import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { ask } from "../../../ask.ts";
+import { stopProcess } from "../../../kit/stop-process.ts";
 
 /** JUMPDEST, PUSH0, JUMP: until its gas is used up. */
 const loop = "0x5b5f56";
@@ -462,7 +463,7 @@ test("code that runs on a node which does not answer is given up after ten secon
   const { pid } = sandbox.chain.anvil;
   const message =
     "Code that runs without a transaction may take 10 s in one request. Send fewer calls at once.";
-  process.kill(pid, "SIGSTOP");
+  await stopProcess(pid);
   try {
     expect((await call("eth_call", [{ to: empty }])).error).toEqual({ code: -32_005, message });
   } finally {
