@@ -65,9 +65,8 @@ function lookAtHead(
 ): Promise<void> {
   return context.locks.run("follow", async () => {
     try {
-      const { epoch } = await readIdentity(context);
-      // Read before anything is looked at: what comes meanwhile belongs to the next look.
-      const head = await readHeadBlock(context.node);
+      // The head is read before anything is looked at: what comes meanwhile belongs to the next look.
+      const [{ epoch }, head] = await Promise.all([readIdentity(context), readHeadBlock(context.node)]);
       const fork = await context.trail.fork(context.node, head);
       const held: RelayOperationRecord[] = [];
       for (const operation of await affected(context, epoch, fork)) {

@@ -40,7 +40,8 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
     const inner = transport(parameters);
     const node = connect(inner.request);
     const reorgs = new Mutex();
-    const underWay = new Set<Promise<void>>();
+    let underWay = 0;
+    let allEnded: PromiseWithResolvers<void> | undefined;
     const request: EIP1193RequestFn = async (question) => {
       const { method, params }: { method: string; params?: unknown } = question;
       if (method === "anvil_rollback")
@@ -49,7 +50,10 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
         );
       if (method === "anvil_reorg")
         return await reorgs.runExclusive(async () => {
-          await Promise.all(underWay);
+          if (underWay > 0) {
+            allEnded = Promise.withResolvers();
+            await allEnded.promise;
+          }
           const [depth, placed] = reorgParams.parse(params);
           await requireReorgDepth(node, chain.loadedBlock, depth);
           const replaced = { mode: chain.mode, depth, placed };
@@ -59,13 +63,12 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
           );
         });
       while (reorgs.isLocked()) await reorgs.waitForUnlock();
-      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-      underWay.add(ended);
+      underWay += 1;
       try {
         return await inner.request(question);
       } finally {
-        underWay.delete(ended);
-        end();
+        underWay -= 1;
+        if (underWay === 0) allEnded?.resolve();
       }
     };
     return { ...inner, request };

@@ -47,9 +47,9 @@ export async function readMining(client: ChainClient): Promise<MiningMode> {
 /** Whether a node makes a block now, or may at any moment. */
 export async function isMining(client: ChainClient): Promise<boolean> {
   // A transaction stays in the pool until its block is made.
-  const [{ pending, queued }, { interval }] = await Promise.all([
+  const [{ pending, queued }, interval] = await Promise.all([
     client.getTxpoolStatus(),
-    readMining(client),
+    client.request({ method: "anvil_getIntervalMining" }),
   ]);
   return pending + queued > 0 || interval !== null;
 }

@@ -10,6 +10,9 @@ export interface GateTimes {
   closedMs?: number;
 }
 
+/** Why what waits outside is told to stop. */
+const undone = "The sandbox was restored meanwhile.";
+
 /** What is inside. */
 interface Entry {
   what: string;
@@ -40,7 +43,7 @@ export class RequestGate implements Gate {
       this.#leave(entry);
       const [result] = await Promise.allSettled([step(signal)]);
       entry = await this.#enter(what);
-      if (signal.aborted) throw new UndoneError("The sandbox was restored meanwhile.");
+      if (signal.aborted) throw new UndoneError(undone);
       if (result.status === "rejected") throw result.reason;
       return result.value;
     };
@@ -72,7 +75,8 @@ export class RequestGate implements Gate {
 
   /** Tells everything that waits outside that what it has read is no longer true; to be called within exclusive work. */
   undo(): void {
-    this.#epoch.abort();
+    // A reason of its own would be an exception with a stack, which costs a restore a tenth of its time.
+    this.#epoch.abort(undone);
     this.#epoch = new AbortController();
   }
 
