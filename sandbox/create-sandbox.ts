@@ -2,13 +2,10 @@ import { randomBytes } from "node:crypto";
 import { Mutex } from "async-mutex";
 import { type Hex, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { awaitAutomine } from "../relayer/node/mining.ts";
-import { connect } from "../relayer/node/node.ts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { KeyUse } from "../server/key-use.ts";
 import { once } from "../server/once.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
-import type { Log } from "../server/services.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
@@ -21,7 +18,6 @@ import { openListeners, urlsOf } from "./hosts/open-listeners.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
 import type { Scenario } from "./hosts/recorder/scenario.ts";
 import { ClosingStack } from "./lib/closing-stack.ts";
-import { endsWithin } from "./lib/deadline.ts";
 import { pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
 import { restoreParts } from "./lib/part.ts";
@@ -50,6 +46,7 @@ import {
 import { openWallets, type TestWallets } from "./service/wallets/open-wallets.ts";
 import { TestWallet } from "./service/wallets/test-wallet.ts";
 import type { Enter } from "./service/wallets/wallet.ts";
+import { type KeptChain, keepChain } from "./state/data-directory/keep-chain.ts";
 import { openDataDirectory } from "./state/data-directory/open-data-directory.ts";
 import type { SandboxJournal } from "./state/data-directory/open-journal.ts";
 import type { SandboxDescription } from "./state/description.ts";
@@ -61,9 +58,6 @@ import { savedParts, saveSandbox } from "./state/snapshot-file/save-sandbox.ts";
 import { completeOptions } from "./state/snapshot-file/saved-options.ts";
 import type { SavedSandbox } from "./state/snapshot-file/saved-sandbox.ts";
 import { encodeSnapshot, writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
-
-/** How long a stop waits for the block of what was sent last, in milliseconds. */
-const mineDeadlineMs = 2_000;
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
 export interface Sandbox extends AsyncDisposable {
@@ -157,7 +151,7 @@ async function openSandbox(
   const journal = await deadline.within("the store to open", directory.openJournal());
   await using placed = new ClosingStack();
   const chain = await openChain(settings, { saved, journal, placed }, opened, deadline);
-  keepChain(chain, journal, opened);
+  const kept = keepChain(chain, journal, opened, settings.log);
   const cluster = opened.use(
     await deadline.within(
       settings.store === undefined ? "the store to open" : "the database to answer",
@@ -185,7 +179,7 @@ async function openSandbox(
   const service = await startService(process, starting);
   const state = openState(process, service, settings.store === undefined ? null : journal);
   if (saved !== null) await deadline.within("Anvil to answer", restoreParts(savedParts(saved, state.parts)));
-  await followChain(chain.anvil.url, service, { observer: announcing(watch, chain, settings.log) }, starting);
+  await followChain(chain.anvil.url, service, { observer: announcing(watch, kept) }, starting);
   const description = await describe({ ...process, ...service, receiverUrl: pinned.url.href });
   const tools = openTools(process, service, state, { description, republish: directory.republish });
   const wallets = walletsOf(chain, description, service);
@@ -198,6 +192,7 @@ async function openSandbox(
   if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, service.services));
   // From here on nothing else is waited for, so that the deadline cannot pass any more.
   await directory.publish(description);
+  kept.started(process.gate);
   // Closed first: what is under way could not end.
   opened.defer(() => chain.anvil.run());
   return sandboxOf({ chain, description, service, state, tools, wallets, given, opened: opened.move() });
@@ -236,39 +231,12 @@ async function openChain(
   return await deadline.within("adaptChain", settings.adaptChain(opened.use(started)));
 }
 
-/** Has everything that happens on the chain kept in the journal, what happens until the end included. */
-function keepChain(
-  { anvil, journal: source, request }: ChainNode,
-  journal: SandboxJournal | null,
-  opened: ClosingStack,
-) {
-  if (source === null || journal === null) return;
-  const { store } = journal;
-  store.follow(source);
-  source.keptBy(async () => await store.keepChain());
-  let hasEnded = false;
-  void anvil.exited.then(() => {
-    hasEnded = true;
-  });
-  opened.defer(async () => {
-    // What is not mined yet ends with the chain.
-    await endsWithin(awaitAutomine(connect(request)), mineDeadlineMs);
-    await store.keepChain().catch((error: unknown) => {
-      // What a killed node made, and nobody could rely on, is gone with it.
-      if (!hasEnded) throw error;
-    });
-  });
-}
-
 /** An observer that has new heads journaled, too. */
-function announcing(watch: Watch, { journal }: ChainNode, log: Log): Watch {
-  if (journal === null) return watch;
+function announcing(watch: Watch, kept: KeptChain): Watch {
   return withMethods(watch, {
     head: () => {
       watch.head();
-      journal
-        .announce()
-        .catch((error: unknown) => log.error({ causes: String(error) }, "keeping a new block"));
+      kept.announce();
     },
   });
 }

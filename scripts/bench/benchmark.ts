@@ -1,8 +1,11 @@
 /** What a ratio to the baseline must hold to. */
 export type Bar = { readonly atMost: number } | { readonly atLeast: number };
 
+/** What a measured value itself must hold to, in its unit. */
+export type Limit = { readonly noMoreThan: number } | { readonly noLessThan: number };
+
 /** What one round of a subject measures; times and sizes are better when smaller, rates when larger. */
-export type Unit = "ms" | "MiB" | "per second";
+export type Unit = "ms" | "MiB" | "KiB per block" | "per second";
 
 /** One benchmark: subjects that do the same, one of them the floor or peer that the others stand beside. */
 export interface Benchmark {
@@ -16,7 +19,7 @@ export interface Benchmark {
   /** `ms` by default. */
   readonly unit?: Unit;
   /** By subject: what its ratio to the baseline must hold to. */
-  readonly bars?: Readonly<Record<string, Bar>>;
+  readonly bars?: Readonly<Record<string, Bar | Limit>>;
   /** By subject: another baseline than the benchmark's own. */
   readonly beside?: Readonly<Record<string, string>>;
   /** Ends what the subjects share. */
@@ -33,7 +36,7 @@ export interface Row {
   max: number;
   /** Null for a floor or peer, which is compared with nothing. */
   beside: { subject: string; median: number; ratio: number } | null;
-  bar: Bar | null;
+  bar: Bar | Limit | null;
   /** Null without a bar. */
   met: boolean | null;
 }
@@ -72,7 +75,7 @@ export async function measure(
       max: Math.max(...values),
       beside,
       bar,
-      met: bar === null || beside === null ? null : holds(bar, beside.ratio),
+      met: bar === null ? null : holds(bar, beside?.ratio ?? Number.NaN, median(values)),
     };
   });
 }
@@ -82,7 +85,9 @@ function compare(values: readonly number[], subject: string, floors: readonly nu
   return { subject, median: median(floors), ratio: median(ratios) };
 }
 
-function holds(bar: Bar, ratio: number): boolean {
+function holds(bar: Bar | Limit, ratio: number, value: number): boolean {
+  if ("noMoreThan" in bar) return value <= bar.noMoreThan;
+  if ("noLessThan" in bar) return value >= bar.noLessThan;
   return "atMost" in bar ? ratio <= bar.atMost : ratio >= bar.atLeast;
 }
 

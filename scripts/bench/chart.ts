@@ -1,4 +1,4 @@
-import type { Row } from "./benchmark.ts";
+import type { Bar as Needed, Row } from "./benchmark.ts";
 import { figure } from "./report.ts";
 
 /** Sizes in pixels. */
@@ -50,8 +50,13 @@ export function drawChart(rows: readonly Row[]): string {
 function toBar({ benchmark, subject, unit, beside, bar, met }: Row): Bar[] {
   if (beside === null) return [];
   const faster = (ratio: number) => (unit === "per second" ? ratio : 1 / ratio);
-  const needed = bar === null ? null : faster("atMost" in bar ? bar.atMost : bar.atLeast);
+  const ratio = bar === null || "noMoreThan" in bar || "noLessThan" in bar ? null : ratioOf(bar);
+  const needed = ratio === null ? null : faster(ratio);
   return [{ label: `${benchmark}: ${subject}`, speed: faster(beside.ratio), needed, met }];
+}
+
+function ratioOf(bar: Needed): number {
+  return "atMost" in bar ? bar.atMost : bar.atLeast;
 }
 
 function drawBar({ label, speed, needed, met }: Bar, y: number, at: (speed: number) => number): string {

@@ -1,4 +1,4 @@
-import type { Bar, Row, Unit } from "./benchmark.ts";
+import type { Bar, Limit, Row, Unit } from "./benchmark.ts";
 
 /** All that one run of the benchmarks measured. */
 export interface Report {
@@ -44,13 +44,15 @@ function cellsOf(row: Row): string[] {
     `${figure(min)} to ${figure(max)}`,
     beside === null ? "" : beside.subject,
     beside === null ? "" : figure(beside.ratio),
-    bar === null ? "" : sayBar(bar),
+    bar === null ? "" : sayBar(bar, unit),
     met === null ? "" : met ? "yes" : "no",
   ];
 }
 
 /** A bar in words. */
-function sayBar(bar: Bar): string {
+function sayBar(bar: Bar | Limit, unit: Unit): string {
+  if ("noMoreThan" in bar) return `at most ${bar.noMoreThan} ${nameOf(unit)}`;
+  if ("noLessThan" in bar) return `at least ${bar.noLessThan} ${nameOf(unit)}`;
   return "atMost" in bar ? `at most ${bar.atMost}` : `at least ${bar.atLeast}`;
 }
 

@@ -22,6 +22,9 @@ const benchmarks: { readonly [name: string]: () => Promise<{ benchmark: Benchmar
   reconcile: () => import("./reconcile.ts"),
   relayer: () => import("./relayer.ts"),
   store: () => import("./store.ts"),
+  journal: () => import("./journal.ts"),
+  replay: () => import("./replay.ts"),
+  resume: () => import("./resume.ts"),
   memory: () => import("./memory.ts"),
 };
 

@@ -36,8 +36,22 @@ export interface ClockChange {
   offset: number;
 }
 
+/** The chain's state, with everything before this record in it, was written to a file. */
+export interface CheckpointChange {
+  kind: "checkpoint";
+  /** Of the newest block. */
+  number: number;
+  hash: string;
+  /** Of the block after it, in wei, as a hexadecimal quantity. */
+  base_fee: string;
+  /** Of the block after it, as a hexadecimal quantity. */
+  gas_limit: string;
+  /** SHA-256 of the file, in hex. */
+  state: string;
+}
+
 /** Something that happened on the chain. */
-export type ChainChange = BlockChange | CallChange | RewindChange | ClockChange;
+export type ChainChange = BlockChange | CallChange | RewindChange | ClockChange | CheckpointChange;
 
 /**
  * Whether a change stays whatever is taken back: neither a revert nor a reorg moves the clock, or changes which accounts and signatures a

@@ -1,5 +1,5 @@
-import { gunzipSync } from "node:zlib";
-import { hexToBytes } from "viem";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import type { ChainClient } from "./chain-client.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { ChainClient } from "./chain-client.ts";
  *
  * @param history - whether the states of the latest blocks are in it.
  */
-export async function dumpChain(client: ChainClient, history: boolean): Promise<string> {
+export async function dumpChain(client: ChainClient, history: boolean): Promise<Buffer<ArrayBuffer>> {
   const dump = await client.request({ method: "anvil_dumpState", params: [history] });
-  return gunzipSync(hexToBytes(dump)).toString();
+  return await promisify(gunzip)(Buffer.from(dump.slice(2), "hex"));
 }

@@ -114,10 +114,10 @@ async function setInterval(node: Node, seconds: number): Promise<void> {
 }
 
 /**
- * Does something while the node makes no block: a block that is made during a reorg leaves the chain without another. What waits is mined
- * afterwards, as the node mined before.
+ * Does something while the node makes no block: a block that is made during a reorg leaves the chain without another, and one that is made
+ * during a dump leaves it torn. What waits is mined afterwards, as the node mined before.
  */
-async function withoutMining<Answer>(node: Node, step: () => Promise<Answer>): Promise<Answer> {
+export async function withoutMining<Answer>(node: Node, step: () => Promise<Answer>): Promise<Answer> {
   const [automine, interval] = await Promise.all([
     isAutomining(node),
     ask(node, "anvil_getIntervalMining", [], z.int().nullable()),

@@ -2,6 +2,7 @@ import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
 import { connect } from "../../../relayer/node/node.ts";
 import type { ChainChange } from "../../../server/store/chain-log.ts";
+import { AnvilError } from "../anvil/anvil-error.ts";
 import { type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
 import { type ChainClient, createChainClient } from "../client/chain-client.ts";
 import { nodeSocket } from "../client/node-socket.ts";
@@ -47,8 +48,18 @@ export interface KeptChain extends ChainRecord {
   /** The absolute path of the state that it came from, to be read and never written. */
   readonly stateFile: string;
   readonly changes: readonly ChainChange[];
+  /** The newest checkpoint that is whole; null when all blocks have to be made again. */
+  readonly checkpoint: KeptCheckpoint | null;
   /** Called for each block that is made again. */
   readonly made: () => void;
+}
+
+/** A state that a chain had on its way. */
+export interface KeptCheckpoint {
+  /** The absolute path of the state, to be read and never written. */
+  readonly stateFile: string;
+  /** How many of the changes are in it. */
+  readonly position: number;
 }
 
 /** A running chain with the contracts deployed on it. */
@@ -115,11 +126,24 @@ async function startSaved(options: ChainOptions, saved: SavedChain): Promise<Cha
 }
 
 async function startKept(options: ChainOptions, kept: KeptChain): Promise<ChainNode> {
-  const { stateFile, deployment, accounts } = kept;
-  return await start(options, stateFile, async (client) => {
-    await verifyDeployment(client, deployment, "restore the data directory from a backup");
-    return { deployment, accounts };
-  });
+  const { checkpoint, stateFile, deployment, accounts } = kept;
+  const begin = async (from: KeptCheckpoint | null) =>
+    await start(
+      { ...options, kept: { ...kept, checkpoint: from } },
+      from?.stateFile ?? stateFile,
+      async (client) => {
+        await verifyDeployment(client, deployment, "restore the data directory from a backup");
+        return { deployment, accounts };
+      },
+    );
+  if (checkpoint === null) return await begin(null);
+  try {
+    return await begin(checkpoint);
+  } catch (error) {
+    if (options.signal?.aborted === true || !(error instanceof AnvilError)) throw error;
+    // A checkpoint is never needed: the journal has all blocks.
+    return await begin(null);
+  }
 }
 
 async function start(
@@ -177,6 +201,10 @@ function keepTravels(clock: SandboxClock, journal: ChainJournal | null): Sandbox
 async function openJournal(client: ChainClient, kept: KeptChain | undefined): Promise<ChainJournal> {
   const { number, hash } = await client.getBlock({ blockTag: "latest" });
   const node = connect(client.request);
-  const made = kept === undefined ? [] : await replay(node, kept.changes, kept.made);
-  return new ChainJournal(node, [{ number: Number(number), hash }, ...made], kept?.changes ?? []);
+  const loaded = { number: Number(number), hash };
+  if (kept === undefined) return new ChainJournal(node, [loaded], [], loaded.number);
+  const { changes, checkpoint } = kept;
+  await replay(node, changes, checkpoint?.position ?? 0, kept.made);
+  const blocks = changes.filter((change) => change.kind === "block");
+  return new ChainJournal(node, [loaded, ...blocks], changes, loaded.number);
 }

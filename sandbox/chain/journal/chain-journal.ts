@@ -1,10 +1,16 @@
 import { Mutex } from "async-mutex";
-import { isHex } from "viem";
+import { type Hex, isHex } from "viem";
 import { z } from "zod";
-import type { Node } from "../../../relayer/node/node.ts";
-import { type CallChange, type ChainChange, isLasting } from "../../../server/store/chain-log.ts";
+import { ask, type Node } from "../../../relayer/node/node.ts";
+import {
+  type CallChange,
+  type ChainChange,
+  type CheckpointChange,
+  isLasting,
+} from "../../../server/store/chain-log.ts";
 import type { ChainSource } from "../../../server/store/journaled-store.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
+import { withoutMining } from "../client/reorg.ts";
 import type { KeptOffset } from "../clock/clock.ts";
 import { isRewinding } from "./changing-methods.ts";
 import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
@@ -13,6 +19,9 @@ import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
 const portion = 64;
 
 const knownSchema = z.object({ number: z.string().transform(Number), hash: z.string() });
+
+const hex = z.custom<Hex>((value) => isHex(value));
+const nextSchema = z.object({ baseFeePerGas: hex, gasLimit: hex });
 
 /** Which of the params of a read says at which block. */
 const placeOfBlock: { readonly [method: string]: number } = {
@@ -41,6 +50,8 @@ export class ChainJournal implements ChainSource {
   readonly #mutex = new Mutex();
   readonly #hashes = new Map<number, string>();
   #head: KnownBlock;
+  /** The number of the block of the newest checkpoint, or of the one that the chain came from. */
+  #checkpoint: number;
   #happened: ChainChange[] = [];
   /** Whether the node has answered something that only a block may have that is not known yet. */
   #isBehind = true;
@@ -53,8 +64,14 @@ export class ChainJournal implements ChainSource {
   /**
    * @param known - the blocks that are recorded already; the first is the one that the chain came from.
    * @param changes - what was recorded in earlier runs.
+   * @param checkpoint - the number of the block whose state was loaded.
    */
-  constructor(node: Node, known: readonly [KnownBlock, ...KnownBlock[]], changes: readonly ChainChange[]) {
+  constructor(
+    node: Node,
+    known: readonly [KnownBlock, ...KnownBlock[]],
+    changes: readonly ChainChange[],
+    checkpoint: number,
+  ) {
     this.#node = node;
     const last = changes.findLast((change) => change.kind === "clock");
     this.offset = {
@@ -66,6 +83,7 @@ export class ChainJournal implements ChainSource {
     };
     for (const { number, hash } of known) this.#hashes.set(number, hash);
     this.#head = known.at(-1) ?? known[0];
+    this.#checkpoint = checkpoint;
   }
 
   /** Sets what makes the records durable. */
@@ -121,6 +139,48 @@ export class ChainJournal implements ChainSource {
     });
     await this.#keep();
     return answer;
+  }
+
+  /** How many blocks would be made again behind the newest checkpoint. */
+  get behind(): number {
+    return this.#head.number - this.#checkpoint;
+  }
+
+  /** How many blocks the chain has, as far as they are known. */
+  get height(): number {
+    return this.#head.number;
+  }
+
+  /**
+   * Records a checkpoint at the newest block, between two calls, while the node makes no block.
+   *
+   * @param write - keeps the state that the chain has, and returns its SHA-256 in hex.
+   * @returns null when the chain has changed meanwhile, so that the state may be torn.
+   */
+  async checkpoint(write: () => Promise<string>): Promise<CheckpointChange | null> {
+    return await this.#mutex.runExclusive(
+      async () =>
+        await withoutMining(this.#node, async () => {
+          await this.#catchUp();
+          const { number, hash } = this.#head;
+          const next = await ask(this.#node, "eth_getBlockByNumber", ["pending", false], nextSchema);
+          const state = await write();
+          await this.#catchUp();
+          if (this.#head.hash !== hash) return null;
+          const { baseFeePerGas, gasLimit } = next;
+          const change: CheckpointChange = {
+            kind: "checkpoint",
+            number,
+            hash,
+            base_fee: baseFeePerGas,
+            gas_limit: gasLimit,
+            state,
+          };
+          this.#happened.push(change);
+          this.#checkpoint = number;
+          return change;
+        }),
+    );
   }
 
   /** Has nothing more read from the node, whose chain is about to go back. */
@@ -221,5 +281,7 @@ export class ChainJournal implements ChainSource {
     for (let number = this.#head.number; number > to.number; number -= 1) this.#hashes.delete(number);
     this.#happened.push({ kind: "rewind", number: to.number, hash: to.hash });
     this.#head = { number: to.number, hash: to.hash };
+    // The blocks before a checkpoint that was taken away are to be made again, until there is another one.
+    if (this.#checkpoint > to.number) this.#checkpoint = 0;
   }
 }

@@ -1,7 +1,7 @@
 import { type Hex, isHex, zeroAddress } from "viem";
 import { z } from "zod";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
-import { ask, type Node } from "../../../relayer/node/node.ts";
+import { ask, type Node, readHeadBlock } from "../../../relayer/node/node.ts";
 import {
   type BlockChange,
   type CallChange,
@@ -16,29 +16,27 @@ const minedSchema = z.array(z.object({ hash: z.string() }));
 const idSchema = z.custom<Hex>((value) => isHex(value));
 
 /**
- * Makes the blocks of a journal again on the state that they came from, and compares the hash of each.
+ * Makes the blocks of a journal again on the state that they came from, or on that of a checkpoint, and compares the hash of each.
  *
+ * @param position - how many of the changes the state of the node has in it; the last of them is the checkpoint.
  * @param made - called for each block.
- * @returns the blocks, in their order.
  * @throws AnvilError replay_failed with the first block that differs.
  */
 export async function replay(
   node: Node,
   changes: readonly ChainChange[],
+  position: number,
   made: () => void,
-): Promise<KnownBlock[]> {
+): Promise<void> {
   const replayer = new Replayer(node);
-  const blocks: KnownBlock[] = [];
-  await replayer.begin();
-  for (const change of changes) {
+  await replayer.begin(changes[position - 1]);
+  for (const change of changes.slice(position)) {
     if (change.kind === "call") replayer.postpone(change);
     if (change.kind !== "block") continue;
     await replayer.make(change);
-    blocks.push({ number: change.number, hash: change.hash });
     made();
   }
   await replayer.end(changes);
-  return blocks;
 }
 
 class Replayer {
@@ -53,8 +51,13 @@ class Replayer {
     this.#node = node;
   }
 
-  async begin(): Promise<void> {
+  async begin(loaded: ChainChange | undefined): Promise<void> {
     await this.#ask("evm_setAutomine", [false]);
+    if (loaded?.kind !== "checkpoint") return;
+    const { hash } = await readHeadBlock(this.#node);
+    if (hash !== loaded.hash) throw differs(loaded);
+    await this.#ask("evm_setBlockGasLimit", [loaded.gas_limit]);
+    await this.#ask("anvil_setNextBlockBaseFeePerGas", [loaded.base_fee]);
   }
 
   postpone(call: CallChange): void {
@@ -137,7 +140,7 @@ class Replayer {
   }
 }
 
-function differs({ number, hash }: BlockChange): AnvilError {
+function differs({ number, hash }: KnownBlock): AnvilError {
   return new AnvilError(
     "replay_failed",
     `Block ${number} of the journal cannot be made again: Anvil ${anvilVersion()} makes another one than ${hash}. Start with the version of Anvil that made it, or restore the data directory from a backup; nothing in it was changed.`,

@@ -6,7 +6,9 @@ import { toJson } from "../../../protocol/json.ts";
 import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
 import { newDirectoryStore, openDirectoryStore } from "../../../server/store/directory.ts";
 import type { JournaledStore } from "../../../server/store/journaled-store.ts";
+import { dumpChain } from "../../chain/client/dump-chain.ts";
 import type { ChainNode, ChainRecord, KeptChain } from "../../chain/genesis/start-chain.ts";
+import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
 import {
   type Beginning,
   beginning,
@@ -16,6 +18,7 @@ import {
   readBeginning,
   stateIn,
 } from "./beginning.ts";
+import { findCheckpoint, removeOthers, writeState } from "./checkpoints.ts";
 
 /** The journal of a data directory, in which chain and records are kept. */
 export interface SandboxJournal {
@@ -24,6 +27,12 @@ export interface SandboxJournal {
   kept: Omit<KeptChain, "made"> | null;
   /** Has a new sandbox kept from now on, in the place of whatever was there: in one moment, or not at all. */
   begin(chain: Pick<ChainNode, "deployment" | "accounts" | "stateFile">): Promise<void>;
+  /**
+   * Writes the chain's state, so that the next start makes only the blocks behind it again. One that cannot be written changes nothing.
+   *
+   * @throws StoreUnavailableError, and what the disk or Anvil says.
+   */
+  checkpoint(chain: Pick<ChainNode, "client">, source: ChainJournal): Promise<void>;
 }
 
 /**
@@ -39,11 +48,15 @@ export async function openJournal(
   const begun = fresh ? null : await readBeginning(directory);
   if (begun === null) return newJournal(directory, settings);
   const stateFile = await requireState(directory, begun);
-  const store = await openDirectoryStore(journalIn(directory));
+  const journal = journalIn(directory);
+  const store = await openDirectoryStore(journal);
+  const changes = store.chain;
+  const checkpoint = await findCheckpoint(journal, changes);
   return {
     store,
-    kept: { ...begun.chain, stateFile, changes: store.chain },
+    kept: { ...begun.chain, stateFile, changes, checkpoint },
     async begin() {},
+    ...checkpointing(journal, store),
   };
 }
 
@@ -63,10 +76,25 @@ export async function requireState(directory: string, begun: Beginning): Promise
   );
 }
 
+function checkpointing(journal: string, store: JournaledStore): Pick<SandboxJournal, "checkpoint"> {
+  return {
+    async checkpoint({ client }, source) {
+      const written = await source.checkpoint(
+        async () => await writeState(journal, await dumpChain(client, false)),
+      );
+      if (written === null) return;
+      await store.keepChain();
+      await removeOthers(journal, written.state);
+    },
+  };
+}
+
 function newJournal(directory: string, settings: KeptSettings): SandboxJournal {
-  const { store, begin } = newDirectoryStore(journalIn(directory));
+  const journal = journalIn(directory);
+  const { store, begin } = newDirectoryStore(journal);
   return {
     store,
+    ...checkpointing(journal, store),
     kept: null,
     async begin({ deployment, accounts, stateFile }) {
       const state = await readFile(stateFile);

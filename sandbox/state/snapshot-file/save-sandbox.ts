@@ -35,7 +35,7 @@ export async function saveSandbox(sources: SavedSources): Promise<SavedSandbox> 
     await relayer.drain();
     const { client, clock, deployment, accounts } = chain;
     const pending = await client.getBlock({ blockTag: "pending" });
-    const state = await dumpChain(client, true);
+    const state = (await dumpChain(client, true)).toString();
     const { seed, mode, programs, confirmations, gasBudgetWei } = settings;
     return {
       settings: {

@@ -188,7 +188,7 @@ async function startAgain(chain: ChainNode, described = chain): Promise<ChainNod
 }
 
 function keptAs(chain: ChainNode, changes: readonly ChainChange[]): KeptChain {
-  return { ...chain, changes, made() {} };
+  return { ...chain, changes, checkpoint: null, made() {} };
 }
 
 async function recordsOf({ journal }: ChainNode): Promise<readonly ChainChange[]> {
