@@ -55,7 +55,7 @@ async function stopNextAnvil(parent = process.pid): Promise<() => Promise<number
     while (!isOver) {
       const next = (await findAnvils(parent)).find(({ anvil }) => !before.has(anvil));
       if (next !== undefined) {
-        await stopProcess(next.anvil);
+        process.kill(next.anvil, "SIGSTOP");
         onTestFinished(() => continueProcess(next.anvil));
         return next.anvil;
       }
