@@ -28,6 +28,8 @@ export const operationErrorCodes = [
   "rpc_unavailable",
   /** The node refused the last request of this operation; `error` has its words. */
   "rpc_refused",
+  /** What the call is sent for does not hold any more, so that it was withdrawn; `error` says why. The next request begins anew. */
+  "precondition_failed",
 ] as const;
 
 /** Why an operation is where it is, when its status alone does not say it. */
@@ -93,7 +95,7 @@ export interface RelayOperation {
   subject: { type: "purchase" | "refund"; id: string };
   /** Counts the program's operations from 1. */
   sequence: number;
-  /** Counts from 1: the next one begins when the transaction before reverted, or its nonce was taken and it was abandoned. */
+  /** Counts from 1: the next one begins when the transaction before reverted or was withdrawn, or its nonce was taken and it was abandoned. */
   attempt: number;
   status: OperationStatus;
   status_reason: StatusReason | null;

@@ -12,6 +12,7 @@ import type { Turn } from "../keyed-mutex.ts";
 import { knowsTransaction, sendRaw } from "../node/node.ts";
 import { bumpAt } from "./bump.ts";
 import { note } from "./note-failure.ts";
+import { requirePrecondition } from "./require-precondition.ts";
 
 /** Sends the operation's signed bytes to a node that was just seen to be in its chain epoch; W3: the outcome. */
 export async function broadcast(
@@ -32,6 +33,7 @@ async function send(
   // Read before it is sent: afterwards the time depends on whether the block is already made.
   const broadcastAt = await timestamp(context);
   const endTurn = await turn;
+  await requirePrecondition(context, operation);
   const sending = sendTransaction(context, operation, currentTransaction(operation));
   // The next nonce may follow; it need not wait for the node's answer to this one.
   endTurn();

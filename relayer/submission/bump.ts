@@ -35,8 +35,9 @@ async function bump(context: RelayerContext, operation: RelayOperationRecord): P
 }
 
 /**
- * W2 of a superseded attempt whose nonce a reorg has freed: a transaction that does nothing, with the same nonce and higher fees. It
- * fills the nonce, so that later ones can be mined, and keeps the attempt's call from being mined beside a later attempt's.
+ * W2 of a superseded attempt whose nonce is free, because a reorg has freed it or because the attempt was withdrawn: a transaction that
+ * does nothing, with the same nonce and higher fees. It fills the nonce, so that later ones can be mined, and keeps the attempt's call
+ * from being mined beside a later attempt's.
  */
 export async function cancel(
   context: RelayerContext,
@@ -48,7 +49,7 @@ export async function cancel(
   const signed = await writeWithBudget(context, superseded, superseded.program, () => ({
     ...cancelled,
     status: "signed",
-    status_reason: "reorged",
+    status_reason: superseded.status_reason === "precondition_failed" ? "precondition_failed" : "reorged",
   }));
   await reach(context, "after_signed", signed);
   return signed;

@@ -16,6 +16,7 @@ import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
 import { cancel } from "./bump.ts";
 import { awaitReceipt, findReceipt, type Sighting, sight } from "./find-receipt.ts";
 import { note } from "./note-failure.ts";
+import { PreconditionError, requirePrecondition, withdraw } from "./require-precondition.ts";
 import { confirm, settle } from "./settle.ts";
 import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
@@ -62,6 +63,11 @@ export async function drive(
   } catch (error) {
     const current = (await context.journal.reread(operation)) ?? operation;
     if (error instanceof HeldError) return current;
+    if (error instanceof PreconditionError) {
+      const { operation: withdrawn, superseded } = await withdraw(context, current, error);
+      if (superseded !== null) await driveAlone(context, superseded, waitMode);
+      return withdrawn;
+    }
     if (error instanceof RpcRefusedError || error instanceof RpcUnavailableError)
       return note(context, current, error);
     throw error;
@@ -76,6 +82,7 @@ async function begin(
 ): Promise<RelayOperationRecord> {
   const simulated = await simulate(context, operation);
   if (simulated.status === "failed") return simulated;
+  await requirePrecondition(context, simulated);
   const claim = await claimNonce(context, simulated, chainId);
   if (claim === null) return needsAttention(context, simulated, "foreign_nonce");
   return finish(context, await sendInTurn(context, claim), waitMode);
@@ -119,6 +126,8 @@ async function continueClaimed(
   if (operation.nonce === null) return operation;
   const { operation: looked, waiting } = await look(context, operation);
   if (!waiting || waitMode === "sends_nothing") return looked;
+  // Also of what the node has already: until it is mined, it can be cancelled.
+  await requirePrecondition(context, looked);
 
   const unmined = looked.superseded ? await cancel(context, looked) : looked;
   const unblocked = await sendPredecessors(context, unmined);
@@ -166,6 +175,16 @@ function isRecorded(operation: RelayOperationRecord): boolean {
   return status === "broadcast" && (status_reason === null || status_reason === "reorged");
 }
 
+async function maySend(context: RelayerContext, operation: RelayOperationRecord): Promise<boolean> {
+  try {
+    await requirePrecondition(context, operation);
+    return true;
+  } catch (error) {
+    if (error instanceof PreconditionError) return false;
+    throw error;
+  }
+}
+
 /**
  * Sends again what the node lacks of the signer's lower nonces: without them this operation can never be mined. Their own
  * records catch up when they are looked at.
@@ -177,13 +196,13 @@ async function sendPredecessors(context: RelayerContext, operation: RelayOperati
   let sent = false;
   for (const other of await context.journal.claimed(from, chainNonce, epoch)) {
     if (other.nonce === null || other.nonce >= nonce) continue;
-    if (other.superseded) {
+    const transaction = currentTransaction(other);
+    if (!other.superseded && (await knowsTransaction(context.node, transaction.hash))) continue;
+    if (other.superseded || !(await maySend(context, other))) {
       await driveAlone(context, other, "never");
       sent = true;
       continue;
     }
-    const transaction = currentTransaction(other);
-    if (await knowsTransaction(context.node, transaction.hash)) continue;
     sent = (await sendTransaction(context, other, transaction)) === null || sent;
   }
   return sent;

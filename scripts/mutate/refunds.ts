@@ -4,6 +4,7 @@ const errors = "test/server/errors/errors.test.ts";
 const decisions = "test/server/operations/decisions.test.ts";
 const collected = "test/server/operations/refunds.test.ts";
 const reverted = "test/server/operations/reverted-wallets.test.ts";
+const withdrawn = "test/server/operations/withdrawn-refunds.test.ts";
 const moved = "test/server/operations/moved-claims.test.ts";
 const attacks = "test/check-contract/attacks.test.ts";
 
@@ -425,9 +426,54 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "server/domain/precondition.ts",
+    tests: [withdrawn],
+    mutants: [
+      {
+        rule: "No collection is sent for another claim than the decided one.",
+        find: "claimHash === claim.value.claim_hash)",
+        replace: "claimHash !== null)",
+      },
+      {
+        rule: "No collection is sent while the chain has no claim.",
+        find: "claimHash === claim.value.claim_hash)",
+        replace: "claimHash === null || claimHash === claim.value.claim_hash)",
+      },
+    ],
+  },
+  {
+    file: "server/chain/read-purchase.ts",
+    tests: [withdrawn],
+    mutants: [
+      {
+        rule: "A refund names the claim that the chain has paid.",
+        find: "figures.refunded === 0n ? null : await readCollectedClaim(id, asOf, node)",
+        replace: "figures.refunded === 0n ? null : unlessZero(figures.claimHash)",
+      },
+    ],
+  },
+  {
+    file: "server/domain/current-state.ts",
+    tests: [withdrawn],
+    mutants: [
+      {
+        rule: "A refund that is due shows the transaction that the relayer has confirmed by itself.",
+        find: "  const operation = await services.relayer.readNow(record.operation_id);\n",
+        replace:
+          '  if (record.status === "due") return record;\n  const operation = await services.relayer.readNow(record.operation_id);\n',
+      },
+    ],
+  },
+  {
     file: "server/domain/relay.ts",
     tests: [errors],
     mutants: [
+      {
+        rule: "A collection that the relayer has withdrawn is refused for the reason that holds now.",
+        find: "await step.recheck?.();",
+        replace: "",
+        tests: [withdrawn],
+      },
       {
         rule: "A relayed call that the contract refuses may be asked for again where something makes it succeed.",
         find: "const retryable = cause.remedy !== null;",

@@ -6,6 +6,7 @@ const reorg = "test/relayer/recovery/reorg.test.ts";
 const follow = "test/relayer/recovery/follow.test.ts";
 const attempts = "test/relayer/submission/attempts.test.ts";
 const crash = "test/relayer/recovery/crash.test.ts";
+const precondition = "test/relayer/submission/precondition.test.ts";
 
 export const relayer: readonly MutantGroup[] = [
   {
@@ -352,9 +353,70 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "relayer/submission/require-precondition.ts",
+    tests: [precondition],
+    mutants: [
+      {
+        rule: "Nothing is sent while the precondition cannot be told.",
+        find: "throw new RpcUnavailableError(`The precondition of ${operation.operation_id}`, error);",
+        replace: "whyNot = error === undefined ? null : null;",
+      },
+      {
+        rule: "The cancellation of a withdrawn attempt is sent though the precondition does not hold.",
+        find: "if (operation.superseded) return;",
+        replace: "if (operation.superseded && operation.nonce === null) return;",
+      },
+      {
+        rule: "A withdrawn attempt that has a nonce is kept, so that the nonce is filled.",
+        find: "if (operation.nonce === null) {",
+        replace: "if (operation.attempt > 0) {",
+      },
+      {
+        rule: "An operation that is withdrawn before it has a nonce gives its reservation back.",
+        find: 'reserved_wei: "0",\n    error',
+        replace: "reserved_wei: operation.reserved_wei,\n    error",
+      },
+    ],
+  },
+  {
+    file: "relayer/submission/broadcast.ts",
+    tests: [precondition],
+    mutants: [
+      {
+        rule: "The precondition is asked before every broadcast.",
+        find: "  await requirePrecondition(context, operation);\n",
+        replace: "",
+      },
+    ],
+  },
+  {
     file: "relayer/submission/drive.ts",
     tests: [reorg],
     mutants: [
+      {
+        rule: "The precondition is asked before a nonce is claimed.",
+        find: "  await requirePrecondition(context, simulated);\n",
+        replace: "",
+        tests: [precondition],
+      },
+      {
+        rule: "A transaction that the node has and has not mined is cancelled when its precondition does not hold.",
+        find: "  await requirePrecondition(context, looked);\n",
+        replace: "",
+        tests: [precondition],
+      },
+      {
+        rule: "An operation sends no predecessor whose precondition does not hold.",
+        find: "if (other.superseded || !(await maySend(context, other)))",
+        replace: "if (other.superseded)",
+        tests: [precondition],
+      },
+      {
+        rule: "A withdrawn attempt is cancelled at once.",
+        find: "if (superseded !== null) await driveAlone(context, superseded, waitMode);",
+        replace: "",
+        tests: [precondition],
+      },
       {
         rule: "A chain that is exchanged after the signature gets no broadcast.",
         find: "const sameEpoch = requireEpoch(context, claim.operation);",

@@ -26,6 +26,8 @@ export interface ChainPurchase {
   /** The claim hash and the decision hash that it carries, or null. */
   claimHash: Hex | null;
   decisionHash: Hex | null;
+  /** The claim hash that it carried when its refund was collected, or null. */
+  collectedClaimHash: Hex | null;
   /** Every payment on the canonical chain, oldest first. */
   payments: DecodedLog[];
 }

@@ -7,6 +7,7 @@ import { type DeployedNode, unlessZero } from "./deployed-node.ts";
 import { toObservedLog } from "./observe-transaction.ts";
 
 const paymentEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
+const refundEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "RefundCollected" });
 
 /** The contract's `Status`, by its number: none, open, withdrawn, expired. */
 const closures = [null, null, "withdrawn", "expired"] as const;
@@ -15,8 +16,9 @@ const closures = [null, null, "withdrawn", "expired"] as const;
 export async function readPurchase(
   { id, buyer }: { id: Hex; buyer: Address },
   point: BlockPoint | undefined,
-  { client, registrar, token }: DeployedNode,
+  node: DeployedNode,
 ): Promise<ChainPurchase> {
+  const { client, registrar, token } = node;
   const read = async (asOf: BlockPoint): Promise<ChainPurchase> => {
     const at = { blockHash: asOf.hash } as const;
     const [figures, approved, logs] = await Promise.all([
@@ -43,10 +45,22 @@ export async function readPurchase(
       refunded: figures.refunded,
       claimHash: unlessZero(figures.claimHash),
       decisionHash: unlessZero(figures.decisionHash),
+      collectedClaimHash: figures.refunded === 0n ? null : await readCollectedClaim(id, asOf, node),
       payments,
     };
   };
   return await atOneHead(client, read, point);
+}
+
+/** The contract puts the decision hash in the place of the claim hash: only the log of the refund still has it. */
+async function readCollectedClaim(
+  id: Hex,
+  { number }: BlockPoint,
+  { client, registrar: { address } }: DeployedNode,
+): Promise<Hex | null> {
+  const toBlock = BigInt(number);
+  const [log] = await client.getLogs({ address, event: refundEvent, args: { id }, fromBlock: 0n, toBlock });
+  return log?.args.claimHash ?? null;
 }
 
 /** Logs and state are read by different methods: a node that leaves out or invents a payment contradicts itself. */

@@ -43,12 +43,14 @@ export function activate(
   return { ...record, status: record.status === "created" ? "active" : record.status, route };
 }
 
-/** Returns a refund as its relay operation has it now: due while that is not confirmed, with the transaction that took effect once it is. */
+/**
+ * Returns a refund as its relay operation has it now: due while that is not confirmed, with the transaction that took effect once it is.
+ * Operation 13 records that it is collected: a refund that was due stays so until then.
+ */
 export async function currentRefund(
   record: RefundRecord,
   services: Pick<RelayedServices, "relayer">,
 ): Promise<RefundRecord> {
-  if (record.status === "due") return record;
   const operation = await services.relayer.readNow(record.operation_id);
   if (operation === undefined) return record;
   if (operation.status !== "confirmed")

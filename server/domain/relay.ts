@@ -24,6 +24,8 @@ export type Relayed =
 interface RelayedStep {
   step: "offer" | "refund";
   purchase: PurchaseRecord;
+  /** Refuses what is not to be sent any more, for an operation that the relayer has withdrawn. */
+  recheck?: () => Promise<void>;
   /** Has a confirmed transaction bound to what it must be. */
   bind: (hash: Hex) => Promise<void>;
   /**
@@ -103,6 +105,11 @@ async function relay(
   const { status, hash } = operation;
   if (status === "confirmed" && hash !== null) return { confirmed: true, operation, hash };
   if (status === "needs_attention") throw unknownOutcome(operation);
+  if (operation.error?.code === "precondition_failed") {
+    await step.recheck?.();
+    // What was missing is there again, or the contract says what is.
+    return await relay(intent, services, step);
+  }
   if (status !== "reverted" && status !== "failed") return { confirmed: false, operation };
   const revert = operation.error?.revert ?? null;
   const members = { operation: toJson(operation), revert: toJson(revert) };

@@ -70,7 +70,7 @@ export const executeRefund = defineOperation({
     const relayed = await relayCollection(intent, { purchase, claim, decision }, services);
     const recorded = await recordedCollection(relayed, stored.value, services);
     if (recorded !== null) return await answerCollected(recorded, stored.value, services);
-    const due = { stored, decision, refund, now };
+    const due = { stored, decision, refund, now, onChain: await readOnChain(purchase, services) };
     return relayed.confirmed ? await collect(due, relayed, services) : await postpone(due, relayed, services);
   },
 });
@@ -147,6 +147,7 @@ async function relayCollection(
   return await relayBound(intent, services, {
     step: "refund",
     purchase: step.purchase,
+    recheck: async () => assertDecided(await readOnChain(step.purchase, services), step.claim, step.decision),
     bind: async (hash) => {
       const use = { key: hash, step: "refund", subject: step.purchase.id } as const;
       const onChain = await readOnChain(step.purchase, services);
@@ -166,14 +167,16 @@ interface Due {
   refund: RefundRecord | null;
   /** Unix seconds. */
   now: number;
+  /** As the chain has it after the relayer's work. */
+  onChain: ChainPurchase;
 }
 
 /** Records that the award is due, once; while its collection is not confirmed there is nothing else to record. */
 async function postpone(due: Due, { operation }: Relayed, { store }: Services): Promise<Outcome> {
-  const { stored, refund: known } = due;
+  const { stored, refund: known, onChain } = due;
   if (known !== null)
     return pendingAnswer({
-      refund: viewRefund(known, stored.value),
+      refund: viewRefund(known, stored.value, onChain),
       operation: toJson(operation),
       event_id: known.event_id,
     });
@@ -195,7 +198,7 @@ async function postpone(due: Due, { operation }: Relayed, { store }: Services): 
       const waiting: PurchaseRecord = { ...stored.value, status: "refund_due", refund_id, event_id };
       return {
         changes: [put(refund), updatePurchase(stored, waiting)],
-        body: { refund: viewRefund(refund, waiting), operation: toJson(operation), event_id },
+        body: { refund: viewRefund(refund, waiting, onChain), operation: toJson(operation), event_id },
       };
     },
   };
@@ -207,7 +210,7 @@ async function collect(
   { operation, hash }: Extract<Relayed, { confirmed: true }>,
   { store }: Services,
 ): Promise<Outcome> {
-  const { stored, now } = due;
+  const { stored, now, onChain } = due;
   const fields = refundOf(due, operation);
   const put = await putRefund(fields.id, store);
   return {
@@ -230,7 +233,7 @@ async function collect(
           updatePurchase(stored, refunded),
           markTransactionUsed({ key: hash, step: "refund", subject: refund.purchase_id }),
         ],
-        body: { refund: viewRefund(refund, refunded), operation: toJson(operation), event_id },
+        body: { refund: viewRefund(refund, refunded, onChain), operation: toJson(operation), event_id },
       };
     },
   };
@@ -253,12 +256,12 @@ async function recordedCollection(
 async function answerCollected(
   refund: RefundRecord,
   purchase: PurchaseRecord,
-  { relayer }: Services,
+  services: Services,
 ): Promise<Outcome> {
-  const operation = await relayer.read(refund.operation_id);
+  const operation = await services.relayer.read(refund.operation_id);
   if (operation === undefined) throw new Error(`The journal must have ${refund.operation_id}.`);
   return answerUnchanged(201, {
-    refund: viewRefund(refund, purchase),
+    refund: viewRefund(refund, purchase, await readOnChain(purchase, services)),
     operation: toJson(operation),
     event_id: refund.event_id,
   });

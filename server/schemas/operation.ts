@@ -28,7 +28,7 @@ export const operationSchema = z
     sequence: z.int(),
     attempt: z.int().meta({
       description:
-        "Counts from 1. The next attempt begins when the transaction before reverted, or its nonce was taken and it was abandoned.",
+        "Counts from 1. The next attempt begins when the transaction before reverted or was withdrawn, or its nonce was taken and it was abandoned.",
       example: 1,
     }),
     status: z.enum(operationStatuses),

@@ -28,7 +28,14 @@ export const refundSchema = z
     }),
     to: shownAddressSchema.meta({ description: "The beneficiary." }),
     operation_id: idSchema("op"),
-    transaction_hash: hashSchema.nullable(),
+    transaction_hash: hashSchema.nullable().meta({
+      description:
+        "The confirmed transaction. While the refund is due, it is null or the one that the relayer confirmed by itself: send operation 13 again, which records it.",
+    }),
+    claim_hash: hashSchema.nullable().meta({
+      description:
+        "The claim that the chain had when the award was collected; null before. It is another one than the decided claim's only when a reorg replaced the claim just before the collection was mined.",
+    }),
     created_at: timestampSchema,
     collected_at: timestampSchema.nullable(),
     event_id: idSchema("evt"),

@@ -53,7 +53,7 @@ export function viewPurchase(
     receipts: onChain.payments.map((payment) => viewPaymentReceipt(payment, purchase.receipts)),
     claim: parts.claim && viewClaim(parts.claim, purchase),
     decision: parts.decision && viewDecision(parts.decision),
-    refund: parts.refund && viewRefund(parts.refund, purchase),
+    refund: parts.refund && viewRefund(parts.refund, purchase, onChain),
     wallet_url: `${settings.urls.api}/wallet/${purchase.program}/purchase/${purchase.id}`,
     created_at: toTimestamp(purchase.created_at),
     event_id: purchase.event_id,

@@ -64,6 +64,7 @@ const settings = {
   gasBudgetWei: 10n ** 18n,
   fees: { maxFeePerGas: 20n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n },
   gasLimits: { offer: 500_000n, collect_refund: 400_000n },
+  preconditions: {},
   receiptTimeoutMs: 2_000,
 };
 

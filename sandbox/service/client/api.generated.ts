@@ -349,10 +349,10 @@ export interface components {
         id: string;
       };
       sequence: number;
-      /** Counts from 1. The next attempt begins when the transaction before reverted, or its nonce was taken and it was abandoned. */
+      /** Counts from 1. The next attempt begins when the transaction before reverted or was withdrawn, or its nonce was taken and it was abandoned. */
       attempt: number;
       status: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention";
-      status_reason: (("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused" | "reorged" | "foreign_nonce" | "nonce_taken" | "abandoned") | null);
+      status_reason: (("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused" | "precondition_failed" | "reorged" | "foreign_nonce" | "nonce_taken" | "abandoned") | null);
       nonce: number | null;
       from: components["schemas"]["Address"];
       to: components["schemas"]["Address"];
@@ -381,7 +381,7 @@ export interface components {
       confirmations: number;
       reorg_count: number;
       error: ({
-        code: ("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused");
+        code: ("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused" | "precondition_failed");
         message: string;
         rpc_code: number | null;
         revert: ({
@@ -675,7 +675,10 @@ export interface components {
       /** The beneficiary. */
       to: components["schemas"]["Address"];
       operation_id: components["schemas"]["OperationId"];
+      /** The confirmed transaction. While the refund is due, it is null or the one that the relayer confirmed by itself: send operation 13 again, which records it. */
       transaction_hash: (components["schemas"]["Hash"] | null);
+      /** The claim that the chain had when the award was collected; null before. It is another one than the decided claim's only when a reorg replaced the claim just before the collection was mined. */
+      claim_hash: (components["schemas"]["Hash"] | null);
       created_at: components["schemas"]["Timestamp"];
       collected_at: (components["schemas"]["Timestamp"] | null);
       event_id: components["schemas"]["EventId"];

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
+import { preconditionOfRefunds } from "../../../server/domain/precondition.ts";
 import { type JournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { crashProcess } from "../../lib/processes.ts";
@@ -25,10 +26,11 @@ export function openRelayer(parts: {
   const { settings, chain, store, signers } = parts;
   const { confirmations, gasBudgetWei, receiptTimeoutMs } = settings;
   const { request } = chain;
+  const reader = openChainReader(request, chain.deployment);
   return createRelayer({
     journal: relayerJournal(store),
     request,
-    chain: { identity: sharedReading(openChainReader(request, chain.deployment).identity) },
+    chain: { identity: sharedReading(reader.identity) },
     signers,
     clock: { now: sharedReading(async () => await chain.clock.now()) },
     wait: async (milliseconds) => await pause(milliseconds),
@@ -36,6 +38,7 @@ export function openRelayer(parts: {
     gasBudgetWei,
     fees,
     gasLimits,
+    preconditions: { collect_refund: preconditionOfRefunds({ chain: reader, store }) },
     receiptTimeoutMs,
     // The fault is a real one.
     crash: crashProcess,

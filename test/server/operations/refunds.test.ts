@@ -249,6 +249,7 @@ test("a refund whose collection is not confirmed is due since its award was reco
     to: kit.wallet("beneficiary").address,
     operation_id: begun.operation.operation_id,
     transaction_hash: null,
+    claim_hash: null,
     created_at: toTimestamp(await kit.sandbox.clock.now()),
     collected_at: null,
     event_id: begun.event_id,
@@ -270,6 +271,7 @@ test("a refund whose collection is not confirmed is due since its award was reco
     ...begun.refund,
     status: "collected",
     transaction_hash: finished.operation.hash,
+    claim_hash: approved.claim.claim_hash,
     collected_at,
     event_id: finished.event_id,
   });

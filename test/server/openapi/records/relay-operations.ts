@@ -30,6 +30,7 @@ export class RelayOperations {
     await this.#takenNonce();
     await this.#reorged();
     await this.#bumped();
+    await this.#withdrawn();
   }
 
   async #held(): Promise<void> {
@@ -92,6 +93,21 @@ export class RelayOperations {
 
   async #bumped(): Promise<void> {
     await this.#offer({ point: "after_signed", action: "replace" });
+    await this.#readAll();
+  }
+
+  /** A collection whose claim left the chain before it was sent. */
+  async #withdrawn(): Promise<void> {
+    const kit = this.#kit;
+    const { relayer, chain } = kit.sandbox;
+    await this.#start.restore();
+    await kit.renew();
+    await kit.act("merchant", "merchant", this.#merchant.id, "fund");
+    const { purchase, decision } = await kit.approvedPurchase(this.#merchant);
+    relayer.fault({ point: "after_signed", action: "hold" });
+    await kit.post(kit.path(`/purchases/${purchase.id}/refunds`), { decision_id: decision.id });
+    await kit.reorg(1);
+    await catchUp(relayer, chain.client);
     await this.#readAll();
   }
 

@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import type { Precondition, RelayIntent, RelayOperation } from "../../../relayer/relayer.ts";
+import { Crash, openRelayerKits, type RelayerKit, type RelayerKitOptions } from "../../kit/relayer-kit.ts";
+
+const openStage = openRelayerKits();
+
+const gone = "what it was sent for is gone";
+
+/** A relayer whose offers have a precondition that the test can break. */
+async function openGuarded(options: RelayerKitOptions = {}) {
+  const guard: { whyNot: string | null; refused: string | null; fails: boolean; asked: number } = {
+    whyNot: null,
+    refused: null,
+    fails: false,
+    asked: 0,
+  };
+  const offer: Precondition = async ({ operation_id }) => {
+    guard.asked += 1;
+    if (guard.fails) throw new Error("the store is away");
+    return guard.refused === operation_id ? gone : guard.whyNot;
+  };
+  const kit = await openStage({ preconditions: { offer }, ...options });
+  return { kit, guard };
+}
+
+function outcomes({ hashes }: RelayOperation) {
+  return hashes.map(({ attempt, nonce, purpose, outcome }) => [attempt, nonce, purpose, outcome]);
+}
+
+/** An offer that is signed and held before it is sent. */
+async function heldOffer(kit: RelayerKit): Promise<{ intent: RelayIntent; signed: RelayOperation }> {
+  const intent = await kit.offer("guarded");
+  kit.relayer.fault({ point: "after_signed", action: "hold" });
+  const signed = await kit.relayer.submit(intent);
+  expect(signed).toMatchObject({ status: "signed", nonce: 0 });
+  return { intent, signed };
+}
+
+const withdrawn = {
+  attempt: 2,
+  status: "failed",
+  status_reason: "precondition_failed",
+  error: { code: "precondition_failed", message: gone, rpc_code: null, revert: null },
+  nonce: null,
+  reserved_wei: "0",
+};
+
+describe("an operation whose precondition does not hold any more", () => {
+  test("claims no nonce", async () => {
+    const { kit, guard } = await openGuarded();
+    guard.whyNot = gone;
+    expect(await kit.relayer.submit(await kit.offer("guarded"))).toMatchObject({
+      ...withdrawn,
+      attempt: 1,
+      hashes: [],
+    });
+    expect(await kit.mined()).toEqual([]);
+    await kit.expectBooksToBalance();
+  });
+
+  test.each([
+    ["the next request", (kit: RelayerKit, intent: RelayIntent) => kit.relayer.submit(intent)],
+    ["the next head", async (kit: RelayerKit) => await kit.relayer.follow()],
+    ["a restart", async (kit: RelayerKit) => await (await kit.restart()).recover()],
+  ] as const)("is cancelled by %s when it is signed and was not sent", async (_, look) => {
+    const { kit, guard } = await openGuarded();
+    const { intent, signed } = await heldOffer(kit);
+    guard.whyNot = gone;
+    await look(kit, intent);
+    await kit.relayer.follow();
+    const shown = await kit.relayer.read(signed.operation_id);
+    expect(shown).toMatchObject({ operation_id: signed.operation_id, ...withdrawn });
+    expect(shown && outcomes(shown)).toEqual([
+      [1, 0, "original", "replaced"],
+      [1, 0, "cancel", "succeeded"],
+    ]);
+    expect((await kit.mined())[0]).toBe(shown?.hashes[1]?.hash);
+    await kit.expectBooksToBalance();
+  });
+
+  test("is cancelled by the operation with the next nonce, which it would hold up", async () => {
+    const { kit, guard } = await openGuarded();
+    const { signed } = await heldOffer(kit);
+    kit.relayer.fault({ point: "broadcast", action: "drop" });
+    const { operation_id } = await kit.relayer.submit(await kit.offer("next"));
+    guard.refused = signed.operation_id;
+    expect(await kit.relayer.advance(operation_id)).toMatchObject({ status: "confirmed", nonce: 1 });
+    expect(await kit.relayer.read(signed.operation_id)).toMatchObject(withdrawn);
+    expect(await kit.mined()).toHaveLength(2);
+    await kit.expectBooksToBalance();
+  });
+
+  test("is cancelled while the node has it and has not mined it", async () => {
+    const { kit, guard } = await openGuarded({ receiptTimeoutMs: 50 });
+    await kit.client.setAutomine(false);
+    const intent = await kit.offer("guarded");
+    const waiting = await kit.relayer.submit(intent);
+    expect(waiting).toMatchObject({ status: "broadcast" });
+    guard.whyNot = gone;
+    await kit.relayer.follow();
+    const cancelling = await kit.relayer.submit(intent);
+    expect(cancelling).toMatchObject({ attempt: 1, status: "broadcast", nonce: 0, error: null });
+    await kit.client.mine({ blocks: 1 });
+    const shown = await kit.relayer.submit(intent);
+    expect(shown).toMatchObject(withdrawn);
+    expect(await kit.mined()).toEqual([shown.hashes[1]?.hash]);
+    await kit.expectBooksToBalance();
+  });
+
+  test("is not sent again when a reorg has removed it, and its nonce is filled for what comes after", async () => {
+    const { kit, guard } = await openGuarded();
+    const intent = await kit.offer("guarded");
+    const confirmed = await kit.relayer.submit(intent);
+    await kit.reorg(1);
+    guard.whyNot = gone;
+    await kit.relayer.follow();
+    const shown = await kit.relayer.submit(intent);
+    expect(shown).toMatchObject({ ...withdrawn, reorg_count: 1 });
+    expect(outcomes(shown)).toEqual([
+      [1, 0, "original", "replaced"],
+      [1, 0, "cancel", "succeeded"],
+    ]);
+    expect(await kit.mined()).not.toContain(confirmed.hash);
+    guard.whyNot = null;
+    expect(await kit.relayer.submit(await kit.offer("next"))).toMatchObject({
+      status: "confirmed",
+      nonce: 1,
+    });
+    await kit.expectBooksToBalance();
+  });
+
+  test("begins its next attempt once the precondition holds again, and takes effect once", async () => {
+    const { kit, guard } = await openGuarded();
+    const { intent } = await heldOffer(kit);
+    guard.whyNot = gone;
+    await kit.relayer.submit(intent);
+    guard.whyNot = null;
+    const made = await kit.relayer.submit(intent);
+    expect(made).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1, error: null });
+    expect(await kit.mined()).toEqual([made.hashes[1]?.hash, made.hash]);
+    expect(await kit.relayer.submit(intent)).toEqual(made);
+    await kit.expectBooksToBalance();
+  });
+
+  test("takes effect once and begins no further attempt when its own transaction was mined before the cancellation", async () => {
+    const { kit, guard } = await openGuarded();
+    const { intent, signed } = await heldOffer(kit);
+    const raw = (await kit.journal.read(signed.operation_id))?.transactions[0]?.raw ?? "0x";
+    kit.relayer.fault({ point: "after_signed", action: "hold" });
+    guard.whyNot = gone;
+    await kit.relayer.submit(intent);
+    await kit.client.sendRawTransaction({ serializedTransaction: raw });
+    await kit.relayer.follow();
+    const shown = await kit.relayer.submit(intent);
+    expect(shown).toMatchObject({ attempt: 1, status: "confirmed", hash: signed.hash });
+    expect(await kit.mined()).toEqual([signed.hash]);
+    guard.whyNot = null;
+    expect(await kit.relayer.submit(intent)).toEqual(shown);
+    await kit.expectBooksToBalance();
+  });
+
+  test.each([
+    "after_signed",
+    "broadcast",
+    "sent",
+    "after_broadcast",
+    "before_mined",
+    "after_confirmed",
+  ] as const)("is cancelled once when the process dies at %s of the cancellation", async (point) => {
+    const { kit, guard } = await openGuarded();
+    const { intent } = await heldOffer(kit);
+    guard.whyNot = gone;
+    kit.relayer.fault({ point, action: "crash" });
+    await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
+    const relayer = await kit.restart();
+    await relayer.recover();
+    expect(await relayer.submit(intent)).toMatchObject(withdrawn);
+    expect(await kit.mined()).toHaveLength(1);
+    guard.whyNot = null;
+    expect(await relayer.submit(intent)).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1 });
+    await kit.expectBooksToBalance();
+  });
+});
+
+test("nothing is sent while the precondition cannot be told, and it is sent once it can", async () => {
+  const { kit, guard } = await openGuarded();
+  const { intent } = await heldOffer(kit);
+  guard.fails = true;
+  expect(await kit.relayer.submit(intent)).toMatchObject({
+    attempt: 1,
+    status: "signed",
+    status_reason: "rpc_unavailable",
+  });
+  expect(await kit.mined()).toEqual([]);
+  guard.fails = false;
+  await kit.expectExactlyOnce(await kit.relayer.submit(intent));
+});
+
+test("a raised fee is a broadcast too, before which the precondition is asked", async () => {
+  const { kit, guard } = await openGuarded();
+  await kit.client.setAutomine(false);
+  kit.relayer.fault({ point: "after_broadcast", action: "pause_mining" });
+  kit.relayer.fault({ point: "after_broadcast", action: "replace" });
+  await kit.relayer.submit(await kit.offer("guarded"));
+  expect(guard.asked).toBe(3);
+});
+
+test("the precondition is asked before the nonce is claimed and before the broadcast, and not of what is mined", async () => {
+  const { kit, guard } = await openGuarded();
+  const { operation_id } = await kit.relayer.submit(await kit.offer("guarded"));
+  const { asked } = guard;
+  expect(asked).toBe(2);
+  await kit.relayer.follow();
+  await kit.relayer.advance(operation_id);
+  expect(guard.asked).toBe(asked);
+});

@@ -1,0 +1,224 @@
+import type { Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { claimCall } from "../../../protocol/call.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
+
+type Approved = Awaited<ReturnType<TestKit["approvedPurchase"]>>;
+
+let kit: TestKit;
+let merchant: Schema<"Merchant">;
+let mark: Snapshot;
+
+const other: Hex = `0x${"0c".repeat(32)}`;
+const award = "10000000";
+
+beforeAll(async () => {
+  kit = await TestKit.open({ seed: "withdrawn refunds", receiptTimeoutMs: 500 });
+  merchant = await kit.fundedMerchant();
+  mark = await kit.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await mark.restore();
+  await kit.renew();
+});
+
+afterAll(async () => {
+  await kit[Symbol.asyncDispose]();
+});
+
+async function refund({ purchase, decision }: Approved, key = kit.key()): Promise<Answer> {
+  const path = kit.path(`/purchases/${purchase.id}/refunds`);
+  return await kit.post(path, { decision_id: decision.id }, { "Idempotency-Key": key });
+}
+
+/** The beneficiary's other claim, signed with the nonce of the decided one. */
+async function otherClaim({ purchase }: Approved): Promise<Hex> {
+  const { client, deployment } = kit.sandbox.chain;
+  const { address } = kit.wallet("beneficiary");
+  const call = claimCall(deployment.registrar.address, `0x${purchase.commitment.hash.slice(2)}`, other);
+  return await kit.sign("beneficiary", call, (await client.getTransactionCount({ address })) - 1);
+}
+
+async function readPurchase({ purchase }: Approved): Promise<Schema<"Purchase">> {
+  return JSON.parse((await kit.get(kit.path(`/purchases/${purchase.id}`))).text);
+}
+
+/** The program's relay operations of refunds. */
+async function collections() {
+  const params = { path: { program: kit.program } };
+  const { data } = present(await kit.api.GET("/v1/routing/programs/{program}/transactions", { params }));
+  return data.filter(({ kind }) => kind === "collect_refund");
+}
+
+async function outcomes() {
+  return (await collections()).flatMap(({ hashes }) =>
+    hashes.map(({ purpose, outcome }) => [purpose, outcome]),
+  );
+}
+
+/** The raw bytes of the newest block's transaction, to be mined again elsewhere. */
+async function rawOf(hash: string): Promise<Hex> {
+  return await kit.sandbox.chain.client.request<{
+    Method: "eth_getRawTransactionByHash";
+    Parameters: [string];
+    ReturnType: Hex;
+  }>({ method: "eth_getRawTransactionByHash", params: [hash] });
+}
+
+/** What every request answers once the chain has the other claim and nothing was collected. */
+async function expectRefused(approved: Approved, answer: Answer): Promise<void> {
+  const { claim, decision } = approved;
+  expect(answer.status, answer.text).toBe(422);
+  expect(problem(answer)).toMatchObject({
+    code: "binding_mismatch",
+    retryable: false,
+    detail:
+      `The decision ${decision.id} is on the claim ${claim.claim_hash}, and the chain has the claim ${other} of this purchase. ` +
+      "The contract takes no second claim, so settle the award outside of this service.",
+    binding: {
+      accepted: false,
+      checks: [{ name: "purchase", ok: false, expected: claim.claim_hash, actual: other }],
+    },
+  });
+}
+
+describe("a collection does not go out for another claim than the decided one that a reorg has put on chain", () => {
+  test.each(["after_signed", "broadcast"] as const)("when it was signed and held at %s", async (point) => {
+    const approved = await kit.approvedPurchase(merchant);
+    const action = point === "broadcast" ? "drop" : "hold";
+    kit.sandbox.relayer.fault({ point, action });
+    expect((await refund(approved, "first-key")).status).toBe(202);
+    await kit.reorg(1, [[await otherClaim(approved), 0]]);
+    await kit.sandbox.relayer.follow();
+    await expectRefused(approved, await refund(approved, "first-key"));
+    await expectRefused(approved, await refund(approved, "second-key"));
+    expect(await outcomes()).toEqual([
+      ["original", "replaced"],
+      ["cancel", "succeeded"],
+    ]);
+    expect(await readPurchase(approved)).toMatchObject({
+      status: "refund_due",
+      figures: { refunded: "0" },
+      refund: { status: "due", transaction_hash: null, claim_hash: null },
+    });
+  });
+
+  test("when it was confirmed and a reorg has removed it, and the next refund is collected", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const next = await kit.approvedPurchase(merchant);
+    const raw = await otherClaim(next);
+    expect((await refund(next, "first-key")).status).toBe(201);
+    await kit.reorg(2, [[raw, 0]]);
+    await kit.sandbox.relayer.follow();
+    expect(await outcomes()).toEqual([
+      ["original", "replaced"],
+      ["cancel", "succeeded"],
+    ]);
+    await expectRefused(next, await refund(next));
+    expect(await readPurchase(next)).toMatchObject({
+      status: "refund_due",
+      figures: { refunded: "0" },
+      refund: { status: "due", transaction_hash: null, collected_at: null, claim_hash: null },
+    });
+    const done = await refund(approved);
+    expect(done.status, done.text).toBe(201);
+  });
+
+  test("when the node has it and both are mined in one block", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const { client } = kit.sandbox.chain;
+    const raw = await otherClaim(approved);
+    await client.setAutomine(false);
+    expect((await refund(approved, "first-key")).status).toBe(202);
+    await kit.reorg(1);
+    await kit.sandbox.relayer.follow();
+    await client.sendRawTransaction({ serializedTransaction: raw });
+    await client.mine({ blocks: 1 });
+    await client.setAutomine(true);
+    await expectRefused(approved, await refund(approved, "first-key"));
+    expect(await readPurchase(approved)).toMatchObject({ status: "refund_due", figures: { refunded: "0" } });
+  });
+});
+
+test("a collection that was withdrawn because its claim was gone is collected once that was sent again", async () => {
+  const approved = await kit.approvedPurchase(merchant);
+  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  expect((await refund(approved, "first-key")).status).toBe(202);
+  await kit.reorg(1);
+  await kit.sandbox.relayer.follow();
+  expect(await collections()).toMatchObject([
+    {
+      status: "failed",
+      status_reason: "precondition_failed",
+      error: { message: "the chain has no claim of this purchase any more" },
+    },
+  ]);
+  const missing = await refund(approved, "first-key");
+  expect(missing.status, missing.text).toBe(422);
+  expect(problem(missing)).toMatchObject({
+    code: "transaction_reverted",
+    retryable: true,
+    detail:
+      "The collection was not sent: the chain has no claim of this purchase any more. " +
+      "Let the beneficiary send its claim again, then send the identical request again.",
+  });
+  await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
+  const done = await refund(approved, "first-key");
+  expect(done.status, done.text).toBe(201);
+  expect(await outcomes()).toEqual([
+    ["original", "replaced"],
+    ["cancel", "succeeded"],
+    ["original", "succeeded"],
+  ]);
+  expect(await readPurchase(approved)).toMatchObject({
+    status: "refunded",
+    figures: { refunded: award },
+    refund: { status: "collected", claim_hash: approved.claim.claim_hash },
+  });
+});
+
+test("a collection that a reorg has mined again behind another claim is refunded, and names the claim that the chain has paid", async () => {
+  const approved = await kit.approvedPurchase(merchant);
+  const raw = await otherClaim(approved);
+  const first = await refund(approved, "first-key");
+  expect(first.status, first.text).toBe(201);
+  const { refund: collected }: Schema<"RefundExecution"> = JSON.parse(first.text);
+  expect(collected.claim_hash).toBe(approved.claim.claim_hash);
+  const mined = [raw, await rawOf(collected.transaction_hash ?? "")] as const;
+  await kit.reorg(2, [
+    [mined[0], 0],
+    [mined[1], 1],
+  ]);
+  await kit.sandbox.relayer.follow();
+  expect(await readPurchase(approved)).toMatchObject({
+    status: "refunded",
+    figures: { refunded: award },
+    claim: { claim_hash: approved.claim.claim_hash },
+    refund: { status: "collected", transaction_hash: collected.transaction_hash, claim_hash: other },
+  });
+  expect(await outcomes()).toEqual([["original", "succeeded"]]);
+});
+
+test("a refund that the relayer has confirmed by itself shows its transaction while it is due, and is recorded by operation 13", async () => {
+  const approved = await kit.approvedPurchase(merchant);
+  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  expect((await refund(approved, "first-key")).status).toBe(202);
+  await kit.sandbox.relayer.follow();
+  const [{ hash } = { hash: null }] = await collections();
+  expect(hash).not.toBeNull();
+  const { claim_hash } = approved.claim;
+  expect(await readPurchase(approved)).toMatchObject({
+    status: "refund_due",
+    figures: { refunded: award },
+    refund: { status: "due", transaction_hash: hash, claim_hash, collected_at: null },
+  });
+  const done = await refund(approved, "first-key");
+  expect(done.status, done.text).toBe(201);
+  expect(await readPurchase(approved)).toMatchObject({
+    status: "refunded",
+    refund: { status: "collected", transaction_hash: hash, claim_hash },
+  });
+});
