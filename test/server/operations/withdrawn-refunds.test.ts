@@ -106,6 +106,24 @@ describe("a collection does not go out for another claim than the decided one th
     });
   });
 
+  test("when the request that repeats it is the first to see that", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const { relayer } = kit.sandbox;
+    relayer.fault({ point: "after_signed", action: "hold" });
+    expect((await refund(approved, "first-key")).status).toBe(202);
+    // Keeps the looks at the reorg's head from seeing it.
+    relayer.fault({ point: "receipt", action: "hold", count: null });
+    await kit.reorg(1, [[await otherClaim(approved), 0]]);
+    await relayer.follow();
+    expect(await collections()).toMatchObject([{ status: "signed", attempt: 1 }]);
+    await relayer.clearFaults();
+    await expectRefused(approved, await refund(approved, "first-key"));
+    expect(await outcomes()).toEqual([
+      ["original", "replaced"],
+      ["cancel", "succeeded"],
+    ]);
+  });
+
   test("when it was confirmed and a reorg has removed it, and the next refund is collected", async () => {
     const approved = await kit.approvedPurchase(merchant);
     const next = await kit.approvedPurchase(merchant);
