@@ -326,7 +326,7 @@ function openGiven(
     turns: new Mutex(),
     deliveryTurns: new Mutex(),
   };
-  return new Given(sources, { wallets, clock: chain.clock, chain, guard: (client) => client });
+  return new Given(sources, { wallets, clock: chain.clock, chain, guard: (calls) => calls });
 }
 
 function sandboxOf(sandbox: {

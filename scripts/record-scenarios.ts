@@ -4,8 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { usdc } from "../protocol/amount.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
-import { capabilitiesSchema } from "../server/schemas/capabilities.ts";
-import { decisionSchema } from "../server/schemas/decision.ts";
+import { createApiClient, unwrap } from "../sandbox/service/client/api-client.ts";
 import { castActors } from "../testkit/demo/actors.ts";
 import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../testkit/demo/narrator.ts";
@@ -49,9 +48,10 @@ const recordings: readonly Recording[] = [
       const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
       await control(sandbox, "POST", "/faults", { point: "broadcast", action: "pause_mining" });
       await control(sandbox, "POST", "/faults", { point: "broadcast", action: "lose_response" });
-      const path = `/purchases/${purchase.id}/activate`;
-      const body = { commitment_hash: purchase.commitment.hash };
-      await session.attempt({ method: "POST", path, intent: "activate", body });
+      await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+        params: session.write("activate", purchase.id),
+        body: { commitment_hash: purchase.commitment.hash },
+      });
       await steps.transactions(session);
       await control(sandbox, "DELETE", "/faults");
       await steps.activate(session, purchase, "activate");
@@ -89,7 +89,7 @@ const recordings: readonly Recording[] = [
 ];
 
 async function open(sandbox: Sandbox): Promise<Session> {
-  return await Session.open(await castActors(sandbox.description), silentNarrator);
+  return await Session.open(castActors(sandbox.description), silentNarrator);
 }
 
 async function control(sandbox: Sandbox, method: string, path: string, body?: object): Promise<void> {
@@ -108,21 +108,12 @@ async function deny(
   purchase: steps.DemoPurchase,
   claim: Awaited<ReturnType<typeof steps.claim>>,
 ): Promise<void> {
-  const { now: decidedAt } = await session.actors.api.call(
-    capabilitiesSchema,
-    "GET",
-    "/v1/routing/capabilities",
+  const { now: decidedAt } = unwrap(
+    await createApiClient(session.actors.apiUrl).GET("/v1/routing/capabilities"),
   );
   const body = await reviewer.sign(purchase, claim, { award: "0", decidedAt });
-  await session.call({
-    title: "Denied",
-    method: "POST",
-    path: `/purchases/${purchase.id}/decisions`,
-    intent: "decision",
-    body: { ...body },
-    answer: decisionSchema,
-    tell: ({ id }) => id,
-  });
+  const params = session.write("decision", purchase.id);
+  unwrap(await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/decisions", { params, body }));
 }
 
 await mkdir("scenarios", { recursive: true });

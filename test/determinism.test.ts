@@ -83,7 +83,7 @@ test("another seed gives another chain and other ids", async () => {
 test("after fifty dirty resets a sandbox runs the demo as a fresh one does", async () => {
   await using sandbox = await createSandbox({ seed: "equal" });
   const start = await sandbox.snapshot();
-  const actors = await castActors(sandbox.description);
+  const actors = castActors(sandbox.description);
   for (let round = 0; round < 50; round += 1) {
     const session = await Session.open(actors, silentNarrator);
     if (round % 5 === 0) {

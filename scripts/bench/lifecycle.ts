@@ -38,7 +38,7 @@ const opened = new AsyncDisposableStack();
 /** The demo's lifecycle over HTTP, in a sandbox that is reset before each round. */
 async function throughApi(): Promise<() => Promise<number>> {
   const sandbox = opened.use(await createSandbox({ seed: "bench" }));
-  const actors = { ...(await castActors(sandbox.description)), ...sandbox.wallets };
+  const actors = { ...castActors(sandbox.description), ...sandbox.wallets };
   const start = await sandbox.snapshot();
   return async () => {
     await start.restore();

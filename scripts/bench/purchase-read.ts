@@ -11,7 +11,7 @@ import { serveExpress, servePrism, serveSandbox } from "./serve.ts";
 const price = 25_000_000n;
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox());
-const actors = await castActors(description);
+const actors = castActors(description);
 const session = await Session.open(actors, silentNarrator);
 const merchant = await enrollMerchant(session);
 const purchase = await steps.createPurchase(session, merchant, "purchase", price.toString());
@@ -21,7 +21,7 @@ await steps.pay(session, purchase, price / 2n);
 await steps.pay(session, purchase, price / 2n);
 await steps.reconcile(session, purchase, "reconcile");
 
-const path = session.path(`/purchases/${purchase.id}`);
+const path = `/v1/routing/programs/${actors.program}/purchases/${purchase.id}`;
 const headers = { Authorization: `Bearer ${session.credential}` };
 const { token, registrar } = description.contracts;
 const reads = {

@@ -1,6 +1,7 @@
 /** An hour's worth of mixed load, as fast as it goes: no error, and neither memory nor latency grows. */
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
+import { unwrap } from "../../sandbox/service/client/api-client.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../testkit/demo/narrator.ts";
@@ -29,7 +30,7 @@ const { operations, seconds } = new Command("soak")
 
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox("--gas-budget", "1000000000000000000000"));
-const actors = await castActors(description);
+const actors = castActors(description);
 const session = await Session.open(actors, silentNarrator);
 const merchant = await enrollMerchant(session);
 const began = performance.now();
@@ -74,10 +75,7 @@ async function runLifecycle(): Promise<void> {
   }
   for (let read = 0; read < 8 && !isOver(); read += 1) {
     await timed("read", () => steps.readPurchase(session, purchase));
-    await timed("capabilities", async () => {
-      const { status } = await actors.api.send("GET", "/v1/routing/capabilities");
-      if (status !== 200) throw new Error(`Capabilities were answered with ${status}.`);
-    });
+    await timed("capabilities", async () => unwrap(await session.api.GET("/v1/routing/capabilities")));
   }
   await weigh();
 }

@@ -11,7 +11,7 @@ import { serveExpress, serveSandbox } from "./serve.ts";
 const requests = 100;
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox());
-const actors = await castActors(description);
+const actors = castActors(description);
 const session = await Session.open(actors, silentNarrator);
 const merchant = await enrollMerchant(session);
 const body = JSON.stringify({
@@ -21,7 +21,7 @@ const body = JSON.stringify({
   amount: "25000000",
   terms: { title: "A course on settlement", sku: "course-42" },
 });
-const path = session.path("/purchases");
+const path = `/v1/routing/programs/${actors.program}/purchases`;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 opened.defer(() => agent.destroy());
 

@@ -12,7 +12,7 @@ export const givenStates: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A purchase that is given paid is not reconciled.",
-        find: 'if (state === "partially_paid" || state === "paid") return await api.readPurchase(active);',
+        find: 'if (state === "partially_paid" || state === "paid") return await read(active, api);',
         replace: "",
       },
       {
@@ -152,6 +152,12 @@ export const givenStates: readonly MutantGroup[] = [
     tests: [given],
     mutants: [
       {
+        rule: "A given state renews a credential that has expired.",
+        find: "if (answer.status !== 401) return answer;",
+        replace: "if (answer.status !== 402) return answer;",
+        only: "expired",
+      },
+      {
         rule: "A restore brings the access of given states back.",
         find: "this.#held = structuredClone(state);",
         replace: "void state;",
@@ -169,15 +175,9 @@ export const givenStates: readonly MutantGroup[] = [
     tests: [given],
     mutants: [
       {
-        rule: "A given state renews a credential that has expired.",
-        find: "if (response.status === 401 && sent === 1)",
-        replace: "if (response.status === 401 && sent === 0)",
-        only: "expired",
-      },
-      {
         rule: "A given state waits for the confirmations that the sandbox requires.",
-        find: "else if (waits && isUnconfirmed(response, error)) await this.#mine();",
-        replace: "",
+        find: "if (isEarly) await mineBlocks(chain.client, 1);",
+        replace: "if (isEarly) await waitInRealTime({ seconds: 0, sent });",
         only: "confirmations",
       },
     ],
@@ -212,8 +212,8 @@ export const givenStates: readonly MutantGroup[] = [
       },
       {
         rule: "The reviewer signs the time that it is told.",
-        find: "decided_at: decidedAt ?? toTimestamp",
-        replace: "decided_at: toTimestamp",
+        find: "verdict.decidedAt ?? toTimestamp",
+        replace: "toTimestamp",
       },
     ],
   },

@@ -53,7 +53,7 @@ export function killUnderLoad(mining: Mining, runs: number, seed: number): void 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "routing-sandbox-load-"));
     sandbox = await start(folder);
-    const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+    const session = await Session.open(castActors(sandbox.description), silentNarrator);
     ({ id: merchant } = await enrollMerchant(session));
     ({ credential } = session);
     if (mining === "interval") await mineBySeconds(sandbox.description);

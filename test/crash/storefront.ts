@@ -44,14 +44,14 @@ export class Storefront {
 
   /** Opens with an enrolled and funded merchant. */
   static async open(description: SandboxDescription): Promise<Storefront> {
-    const actors = await castActors(description);
+    const actors = castActors(description);
     const session = await Session.open(actors, silentNarrator);
     return new Storefront(actors, await enrollMerchant(session), session);
   }
 
   /** The same storefront at the sandbox as it was started again. */
   async reopen(description: SandboxDescription): Promise<Storefront> {
-    const actors = await castActors(description);
+    const actors = castActors(description);
     return new Storefront(actors, this.#merchant, await Session.open(actors, silentNarrator));
   }
 
@@ -67,7 +67,8 @@ export class Storefront {
     const session = this.#session;
     const purchase = await steps.createPurchase(session, this.#merchant, "purchase", amount.toString());
     const common = { kind, purchase: purchase.id, commitment: purchase.commitment.hash };
-    const path = (step: string) => session.path(`/purchases/${purchase.id}/${step}`);
+    const path = (step: string) =>
+      `/v1/routing/programs/${purchase.program}/purchases/${purchase.id}/${step}`;
     if (kind === "offer")
       return {
         ...common,

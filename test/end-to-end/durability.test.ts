@@ -2,6 +2,7 @@ import { type Hex, toHex } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { usdc } from "../../protocol/amount.ts";
+import { createApiClient, unwrap } from "../../sandbox/service/client/api-client.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
@@ -88,7 +89,7 @@ test("a restore and what came after it are there after a kill of all, chain and 
 }, async () => {
   const folder = await temporaryFolder();
   const first = await startSandbox(folder);
-  const session = await Session.open(await castActors(first.description), silentNarrator);
+  const session = await Session.open(castActors(first.description), silentNarrator);
   const merchant = await enrollMerchant(session);
   const kept = await steps.createPurchase(session, merchant, "kept", "25000000");
   await controlSandbox(first.description, "POST", "/snapshots");
@@ -100,21 +101,21 @@ test("a restore and what came after it are there after a kill of all, chain and 
 
   const second = await startSandbox(folder);
   expect(await readBlocks(second.description)).toEqual(restored);
-  const later = await Session.open(await castActors(second.description), silentNarrator);
-  const path = later.path(`/purchases/${kept.id}`);
-  const read = async ({ api }: { api: Session["actors"]["api"] }) =>
-    await api.send("GET", path, { bearer: later.credential });
-  expect(await read(later.actors)).toMatchObject({ status: 200, body: { status: "created" } });
+  const later = await Session.open(castActors(second.description), silentNarrator);
+  const read = async ({ urls }: SandboxDescription) =>
+    unwrap(
+      await createApiClient(urls.api, later.credential).GET("/v1/routing/programs/{program}/purchases/{id}", {
+        params: { path: { program: kept.program, id: kept.id } },
+      }),
+    );
+  expect(await read(second.description)).toMatchObject({ status: "created" });
   await steps.activate(later, kept, "activate");
   const blocks = await readBlocks(second.description);
   await kill(second, "all at once");
 
   await using third = await startSandbox(folder);
   expect((await readBlocks(third.description)).slice(0, blocks.length)).toEqual(blocks);
-  expect(await read(await castActors(third.description))).toMatchObject({
-    status: 200,
-    body: { status: "active" },
-  });
+  expect(await read(third.description)).toMatchObject({ status: "active" });
 });
 
 /** The hashes of all blocks. */

@@ -14,7 +14,7 @@ let actors: Actors;
 
 beforeAll(async () => {
   sandbox = await createSandbox({ seed: "lifecycle" });
-  actors = await castActors(sandbox.description);
+  actors = castActors(sandbox.description);
 });
 
 afterAll(async () => {
@@ -112,15 +112,12 @@ describe("a purchase over HTTP, from enrollment to refund", () => {
     const before = await balances();
     await steps.approve(session, actors.stranger, purchase, 30n * usdc);
     const hash = await payFromStranger(session, purchase, 30n * usdc);
-    const { problem } = await session.refused({
-      title: "Reconcile",
-      method: "POST",
-      path: `/purchases/${purchase.id}/reconcile`,
-      intent: "reconcile",
+    const { error } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+      params: session.write("reconcile", purchase.id),
       body: { transaction_hashes: [hash] },
     });
-    expect(problem.code).toBe("binding_mismatch");
-    const checks = problem.binding?.checks ?? [];
+    expect(error?.code).toBe("binding_mismatch");
+    const checks = error?.binding?.checks ?? [];
     expect(checks).toHaveLength(checkNames.length);
     expect(checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["status", "wallet", "log"]);
     expect(checks.find(({ name }) => name === "wallet")).toMatchObject({

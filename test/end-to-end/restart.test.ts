@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { usdc } from "../../protocol/amount.ts";
+import { createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { balanceOf, castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../testkit/demo/narrator.ts";
@@ -16,7 +17,7 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
   async (signal) => {
     const folder = await temporaryFolder();
     const first = await startSandbox(folder);
-    const session = await Session.open(await castActors(first.description), silentNarrator);
+    const session = await Session.open(castActors(first.description), silentNarrator);
     const merchant = await enrollMerchant(session);
     const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
     await steps.activate(session, purchase, "activate");
@@ -28,10 +29,13 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
 
     await using second = await startSandbox(folder);
     expect(second.description.chain).toEqual(first.description.chain);
-    const actors = await castActors(second.description);
-    const path = `/v1/routing/programs/${actors.program}/purchases/${purchase.id}`;
-    const kept = await actors.api.send("GET", path, { bearer: credential });
-    expect(kept).toMatchObject({ status: 200, body: { status: "active", figures: { paid: "10000000" } } });
+    const actors = castActors(second.description);
+    const kept = await createApiClient(actors.apiUrl, credential).GET(
+      "/v1/routing/programs/{program}/purchases/{id}",
+      { params: { path: { program: actors.program, id: purchase.id } } },
+    );
+    expect(kept.response.status).toBe(200);
+    expect(kept.data).toMatchObject({ status: "active", figures: { paid: "10000000" } });
 
     const later = await Session.open(actors, silentNarrator);
     await steps.pay(later, purchase, 15n * usdc);

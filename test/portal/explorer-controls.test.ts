@@ -91,20 +91,19 @@ test("the controls resume an operation that needs a person", async () => {
   await activate(session, await createPurchase(session, merchant, "first", "25000000"), "activate-first");
   kit.sandbox.relayer.fault({ point: "nonce", action: "foreign_nonce" });
   const purchase = await createPurchase(session, merchant, "purchase", "25000000");
-  const attempt = {
-    method: "POST",
-    path: `/purchases/${purchase.id}/activate`,
-    intent: "activate",
-    body: { commitment_hash: purchase.commitment.hash },
-  } as const;
-  expect((await session.attempt(attempt)).status).toBe(409);
+  const attempt = async () =>
+    await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+      params: session.write("activate", purchase.id),
+      body: { commitment_hash: purchase.commitment.hash },
+    });
+  expect((await attempt()).response.status).toBe(409);
   const page = await kit.open();
   await page.getByRole("link", { name: "1 operation needs a person" }).click();
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("main").getByText("The operation continues.").waitFor();
   await page.getByRole("link", { name: "Relayer" }).click();
   await page.getByRole("article", { name: "offer 2" }).getByText("confirmed", { exact: true }).waitFor();
-  expect((await session.attempt(attempt)).status).toBe(200);
+  expect((await attempt()).response.status).toBe(200);
 });
 
 test("the controls send a delivery that arrived once more", async () => {

@@ -53,7 +53,7 @@ export class ExplorerKit implements AsyncDisposable {
   }
 
   async begin(): Promise<Session> {
-    return await Session.open(await castActors(this.sandbox.description), silentNarrator);
+    return await Session.open(castActors(this.sandbox.description), silentNarrator);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -29,13 +29,11 @@ afterAll(async () => await kit[Symbol.asyncDispose]());
 async function refused(session: Session): Promise<DemoPurchase> {
   const purchase = await offered(session);
   const hash = await payFromStranger(session, purchase, 25n * usdc);
-  await session.refused({
-    title: "Reconcile",
-    method: "POST",
-    path: `/purchases/${purchase.id}/reconcile`,
-    intent: "reconcile",
+  const { response } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+    params: session.write("reconcile", purchase.id),
     body: { transaction_hashes: [hash] },
   });
+  expect(response.status).toBe(422);
   return purchase;
 }
 
@@ -194,7 +192,7 @@ test("a page whose sandbox is gone says so, and continues when it is back", asyn
   };
   await using second = await createSandbox({ dataDirectory, ports });
   await page.getByText("live", { exact: true }).waitFor();
-  const session = await Session.open(await castActors(second.description), silentNarrator);
+  const session = await Session.open(castActors(second.description), silentNarrator);
   const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   await page.getByTitle(purchase.id, { exact: true }).waitFor();
   expect(await page.getByText("The sandbox does not answer.").count()).toBe(0);
@@ -204,13 +202,11 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
   const session = await kit.begin();
   const purchase = await refunded(session);
   const hash = await payFromStranger(session, purchase, usdc);
-  await session.refused({
-    title: "Reconcile",
-    method: "POST",
-    path: `/purchases/${purchase.id}/registration`,
-    intent: "registration",
+  const { error } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+    params: session.write("registration", purchase.id),
     body: { transaction_hash: hash },
   });
+  expect(error).toBeDefined();
   kit.sandbox.relayer.fault({ point: "broadcast", action: "hold" });
   const page = await kit.open("", { viewport: { width: 375, height: 740 } });
   for (const [view, heading] of [

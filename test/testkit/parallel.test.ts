@@ -35,7 +35,7 @@ test("eight sandboxes in one process work at once, each on ports of its own, and
     expect(new Set(urls).size).toBe(32);
     await Promise.all(
       sandboxes.map(async ({ description }) => {
-        await enrollMerchant(await Session.open(await castActors(description), silentNarrator));
+        await enrollMerchant(await Session.open(castActors(description), silentNarrator));
       }),
     );
     const digests = await Promise.all(sandboxes.map(async (sandbox) => (await sandbox.fingerprint()).digest));

@@ -99,7 +99,7 @@ test("what many clients do at once is recorded in an order that can be repeated,
 test("what the relayer sends again is recorded with the request that it was sent for, and plays back", async () => {
   await using sandbox = await createSandbox({ seed: "sent-again", receiptTimeoutMs: 50 });
   await sandbox.record("A dropped transaction");
-  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentNarrator);
   const purchase = await createPurchase(session, await enrollMerchant(session), "dropped", "25000000");
   const set = await fetch(`${sandbox.description.urls.control}/faults`, {
     method: "POST",

@@ -1,16 +1,13 @@
-import { hexToBytes } from "@noble/hashes/utils.js";
 import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { type Ed25519Key, ed25519Key } from "../../protocol/ed25519.ts";
 import { type ChainClient, createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { RoutingClient } from "./routing-client.ts";
 
 /** The accounts and wallets of the demo; everything comes from what the sandbox publishes. */
 export interface Actors {
-  api: RoutingClient;
+  apiUrl: string;
   chain: ChainClient;
   program: string;
   accountKey: string;
@@ -18,12 +15,12 @@ export interface Actors {
   buyer: TestWallet;
   beneficiary: TestWallet;
   stranger: TestWallet;
-  reviewer: Ed25519Key;
+  reviewers: SandboxDescription["reviewers"];
   contracts: SandboxDescription["contracts"];
 }
 
-/** Takes the parts of the first program's actors from a sandbox's description. */
-export async function castActors(description: SandboxDescription): Promise<Actors> {
+/** Makes the first program's actors from a sandbox's description. */
+export function castActors(description: SandboxDescription): Actors {
   const chain = createChainClient(description.urls.rpc);
   const [account] = description.accounts;
   if (account === undefined) throw new Error("A sandbox has at least one account.");
@@ -33,7 +30,7 @@ export async function castActors(description: SandboxDescription): Promise<Actor
     return new TestWallet(privateKeyToAccount(keys.private_key), chain, description.contracts);
   };
   return {
-    api: new RoutingClient(description.urls.api),
+    apiUrl: description.urls.api,
     chain,
     program: account.program,
     accountKey: account.key,
@@ -41,7 +38,7 @@ export async function castActors(description: SandboxDescription): Promise<Actor
     buyer: wallet("buyer"),
     beneficiary: wallet("beneficiary"),
     stranger: wallet("stranger"),
-    reviewer: await ed25519Key(hexToBytes(description.reviewer.private_key)),
+    reviewers: description.reviewers,
     contracts: description.contracts,
   };
 }

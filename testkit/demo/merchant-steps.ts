@@ -1,44 +1,41 @@
 import { zeroHash } from "viem";
-import type { z } from "zod";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { revokeFundingCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
-import { merchantSchema } from "../../server/schemas/merchant.ts";
+import type { components } from "../../sandbox/service/client/api-client.ts";
 import type { Session } from "./session.ts";
 
-/** A merchant as the API shows it. */
-export type DemoMerchant = z.infer<typeof merchantSchema>;
+/** A merchant as the API answers it. */
+export type DemoMerchant = components["schemas"]["Merchant"];
 
-/** What the merchant stands for in refunds: 500 USDC. */
+/** What the merchant funds refunds with at most: 500 USDC. */
 const fundingCap = "500000000";
 
 /** A merchant is created, enrolls on chain, and its funding source is approved. */
 export async function enrollMerchant(session: Session): Promise<DemoMerchant> {
   const { merchant: wallet } = session.actors;
   await endEarlierEnrollment(session);
-  const merchant = await session.call({
-    title: "Merchant: created, its funding authorized by the program's signer",
-    method: "POST",
-    path: "/merchants",
-    intent: "merchant",
-    body: { wallet: wallet.address, name: "Corner Books", funding_cap: fundingCap },
-    answer: merchantSchema,
-    tell: ({ id, status }) => `${id} is ${status}`,
-  });
+  const merchant = session.report(
+    "Merchant: created, its funding authorized by the program's signer",
+    await session.api.POST("/v1/routing/programs/{program}/merchants", {
+      params: session.write("merchant"),
+      body: { wallet: wallet.address, name: "Corner Books", funding_cap: fundingCap },
+    }),
+    ({ id, status }) => `${id} is ${status}`,
+  );
   const { body } = session.sent(
     "Enroll on chain: the merchant's wallet accepts the authorization",
     wallet,
     await wallet.enroll(merchant),
   );
-  const enrolled = await session.call({
-    title: "Enrollment: transaction and personal signature are confirmed",
-    method: "POST",
-    path: `/merchants/${merchant.id}/enrollment`,
-    intent: "enrollment",
-    body,
-    answer: merchantSchema,
-    tell: ({ id, status, funding }) => `${id} is ${status}, ${funding.remaining} of ${funding.cap} remain`,
-  });
+  const enrolled = session.report(
+    "Enrollment: transaction and personal signature are confirmed",
+    await session.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
+      params: session.write("enrollment", merchant.id),
+      body,
+    }),
+    ({ id, status, funding }) => `${id} is ${status}, ${funding.remaining} of ${funding.cap} remain`,
+  );
   session.sent(
     "Fund: the wallet lets the funding source draw the cap, and nobody else",
     wallet,

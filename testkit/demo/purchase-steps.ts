@@ -1,20 +1,14 @@
 import type { Hex } from "viem";
-import type { z } from "zod";
-import { type Decision, signDecision } from "../../protocol/decision.ts";
+import { type components, createApiClient, unwrap } from "../../sandbox/service/client/api-client.ts";
+import { signVerdict } from "../../sandbox/service/given/reviewer.ts";
 import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
-import { capabilitiesSchema } from "../../server/schemas/capabilities.ts";
-import { claimSchema } from "../../server/schemas/claim.ts";
-import { decisionSchema } from "../../server/schemas/decision.ts";
-import { deliveryReceiptSchema, notificationDeliverySchema } from "../../server/schemas/notification.ts";
-import { pageSchema } from "../../server/schemas/pagination.ts";
-import { activationSchema, purchaseSchema, reconciliationSchema } from "../../server/schemas/purchase.ts";
-import { refundExecutionSchema } from "../../server/schemas/refund.ts";
-import { transactionsSchema } from "../../server/schemas/transactions.ts";
 import type { DemoMerchant } from "./merchant-steps.ts";
 import type { Session } from "./session.ts";
 
-/** A purchase as the API shows it. */
-export type DemoPurchase = z.infer<typeof purchaseSchema>;
+type Schemas = components["schemas"];
+
+/** A purchase as the API answers it. */
+export type DemoPurchase = Schemas["Purchase"];
 
 /** A purchase is committed to. */
 export async function createPurchase(
@@ -24,21 +18,20 @@ export async function createPurchase(
   amount: string,
 ): Promise<DemoPurchase> {
   const { buyer, beneficiary } = session.actors;
-  return await session.call({
-    title: "Purchase: a signed, immutable commitment",
-    method: "POST",
-    path: "/purchases",
-    intent,
-    body: {
-      merchant_id: merchant.id,
-      buyer: buyer.address,
-      beneficiary: beneficiary.address,
-      amount,
-      terms: { title: "A course on settlement", sku: "course-42" },
-    },
-    answer: purchaseSchema,
-    tell: ({ id, status, commitment }) => `${id} is ${status}; commitment ${commitment.hash}`,
-  });
+  return session.report(
+    "Purchase: a signed, immutable commitment",
+    await session.api.POST("/v1/routing/programs/{program}/purchases", {
+      params: session.write(intent),
+      body: {
+        merchant_id: merchant.id,
+        buyer: buyer.address,
+        beneficiary: beneficiary.address,
+        amount,
+        terms: { title: "A course on settlement", sku: "course-42" },
+      },
+    }),
+    ({ id, status, commitment }) => `${id} is ${status}; commitment ${commitment.hash}`,
+  );
 }
 
 /** The bounded registrar offers it. */
@@ -47,16 +40,15 @@ export async function activate(
   purchase: DemoPurchase,
   intent: string,
 ): Promise<DemoPurchase> {
-  const { purchase: active } = await session.call({
-    title: "Activate: the bounded registrar offers exactly this purchase",
-    method: "POST",
-    path: `/purchases/${purchase.id}/activate`,
-    intent,
-    body: { commitment_hash: purchase.commitment.hash },
-    answer: activationSchema,
-    tell: ({ purchase: shown, operation }) =>
+  const { purchase: active } = session.report(
+    "Activate: the bounded registrar offers exactly this purchase",
+    await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+      params: session.write(intent, purchase.id),
+      body: { commitment_hash: purchase.commitment.hash },
+    }),
+    ({ purchase: shown, operation }) =>
       `${shown.status} by ${shown.route}; ${operation.operation_id} is ${operation.status}: ${operation.hash}`,
-  });
+  );
   return active;
 }
 
@@ -69,15 +61,14 @@ export async function register(
   const { merchant } = session.actors;
   const title = "Register on chain: the merchant's own wallet, no registrar";
   const { transaction_hash } = session.sent(title, merchant, await merchant.register(purchase));
-  return await session.call({
-    title: "Registration: the direct route is confirmed",
-    method: "POST",
-    path: `/purchases/${purchase.id}/registration`,
-    intent,
-    body: { transaction_hash },
-    answer: purchaseSchema,
-    tell: ({ status, route }) => `${status} by ${route}`,
-  });
+  return session.report(
+    "Registration: the direct route is confirmed",
+    await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+      params: session.write(intent, purchase.id),
+      body: { transaction_hash },
+    }),
+    ({ status, route }) => `${status} by ${route}`,
+  );
 }
 
 /** A wallet lets the registrar contract draw an amount. */
@@ -99,29 +90,28 @@ export async function pay(session: Session, purchase: DemoPurchase, amount: bigi
 }
 
 /** The API records the payments that the chain holds. */
-export async function reconcile(session: Session, purchase: DemoPurchase, intent: string, hashes?: Hex[]) {
-  return await session.call({
-    title: "Reconcile: every receipt of the payments, all or none",
-    method: "POST",
-    path: `/purchases/${purchase.id}/reconcile`,
-    intent,
-    body: hashes === undefined ? {} : { transaction_hashes: hashes },
-    answer: reconciliationSchema,
-    tell: ({ applied, purchase: shown }) =>
+export async function reconcile(session: Session, purchase: DemoPurchase, intent: string) {
+  return session.report(
+    "Reconcile: every receipt of the payments, all or none",
+    await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+      params: session.write(intent, purchase.id),
+      body: {},
+    }),
+    ({ applied, purchase: shown }) =>
       `${applied.length} applied; paid ${shown.figures.paid}, outstanding ${shown.figures.outstanding}`,
-  });
+  );
 }
 
-/** The purchase as it stands now. */
+/** Reads the purchase. */
 export async function readPurchase(session: Session, purchase: DemoPurchase): Promise<DemoPurchase> {
-  return await session.call({
-    title: "Read: fresh figures at one block",
-    method: "GET",
-    path: `/purchases/${purchase.id}`,
-    answer: purchaseSchema,
-    tell: ({ status, payment_status, figures }) =>
+  return session.report(
+    "Read: fresh figures at one block",
+    await session.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+      params: { path: { program: session.actors.program, id: purchase.id } },
+    }),
+    ({ status, payment_status, figures }) =>
       `${status}, ${payment_status}: approved ${figures.approved}, paid ${figures.paid}, refunded ${figures.refunded}`,
-  });
+  );
 }
 
 /** The beneficiary claims, on chain and in the API. */
@@ -129,102 +119,80 @@ export async function claim(session: Session, purchase: DemoPurchase, amount: bi
   const { beneficiary } = session.actors;
   const claimed = await beneficiary.claim(purchase, { amount, reason: "The course was cancelled." });
   const { body } = session.sent("Claim on chain: the beneficiary, in time", beneficiary, claimed);
-  return await session.call({
-    title: "Claim: the beneficiary's signature and the transaction are verified",
-    method: "POST",
-    path: `/purchases/${purchase.id}/claims`,
-    intent: "claim",
-    body,
-    answer: claimSchema,
-    tell: ({ id, requested_amount }) => `${id} over ${requested_amount}`,
-  });
+  return session.report(
+    "Claim: the beneficiary's signature and the transaction are verified",
+    await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
+      params: session.write("claim", purchase.id),
+      body,
+    }),
+    ({ id, requested_amount }) => `${id} over ${requested_amount}`,
+  );
 }
 
 /** The designated reviewer decides with its Ed25519 key. */
 export async function decide(
   session: Session,
   purchase: DemoPurchase,
-  filed: z.infer<typeof claimSchema>,
+  filed: Schemas["Claim"],
   award: bigint,
 ) {
-  const { reviewer, api, program } = session.actors;
-  const { now } = await api.call(capabilitiesSchema, "GET", "/v1/routing/capabilities");
-  const statement: Decision = {
-    award: award.toString(),
-    chain_id: purchase.commitment.typed_data.domain.chainId,
-    claim_hash: filed.claim_hash,
-    claim_id: filed.id,
-    commitment_hash: purchase.commitment.hash,
-    decided_at: now,
-    outcome: "approved",
-    program,
-    purchase: purchase.id,
-    reviewer_key_id: reviewer.keyId,
-  };
-  const { claim_id, outcome, decided_at, reviewer_key_id } = statement;
-  const approval = signDecision(reviewer.privateKey, statement);
-  return await session.call({
-    title: "Decision: the designated reviewer's Ed25519 approval",
-    method: "POST",
-    path: `/purchases/${purchase.id}/decisions`,
-    intent: "decision",
-    body: { claim_id, outcome, award: statement.award, decided_at, reviewer_key_id, approval },
-    answer: decisionSchema,
-    tell: (decision) => `${decision.id}: ${decision.outcome}, award ${decision.award}`,
-  });
+  const { now } = unwrap(await createApiClient(session.actors.apiUrl).GET("/v1/routing/capabilities"));
+  const verdict = { award: award.toString(), decidedAt: now };
+  const body = signVerdict(session.actors.reviewers, purchase, filed, verdict);
+  return session.report(
+    "Decision: the designated reviewer's Ed25519 approval",
+    await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/decisions", {
+      params: session.write("decision", purchase.id),
+      body,
+    }),
+    (decision) => `${decision.id}: ${decision.outcome}, award ${decision.award}`,
+  );
 }
 
 /** The award is collected from the merchant's wallet. */
-export async function refund(
-  session: Session,
-  purchase: DemoPurchase,
-  decision: z.infer<typeof decisionSchema>,
-) {
-  return await session.call({
-    title: "Refund: collected from the accepted funding source",
-    method: "POST",
-    path: `/purchases/${purchase.id}/refunds`,
-    intent: "refund",
-    body: { decision_id: decision.id },
-    answer: refundExecutionSchema,
-    tell: ({ refund: shown, operation }) =>
-      `${shown.id} is ${shown.status}: ${shown.award} by ${operation.hash}`,
-  });
+export async function refund(session: Session, purchase: DemoPurchase, decision: Schemas["Decision"]) {
+  return session.report(
+    "Refund: collected from the accepted funding source",
+    await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/refunds", {
+      params: session.write("refund", purchase.id),
+      body: { decision_id: decision.id },
+    }),
+    ({ refund: shown, operation }) => `${shown.id} is ${shown.status}: ${shown.award} by ${operation.hash}`,
+  );
 }
 
 /** An event goes to the pinned receiver. */
 export async function notify(session: Session, eventId: string) {
-  return await session.call({
-    title: "Notification: signed and delivered to the pinned receiver",
-    method: "POST",
-    path: "/notifications",
-    intent: "notification",
-    body: { event_id: eventId },
-    answer: notificationDeliverySchema,
-    tell: ({ notification, receipt }) =>
+  return session.report(
+    "Notification: signed and delivered to the pinned receiver",
+    await session.api.POST("/v1/routing/programs/{program}/notifications", {
+      params: session.write("notification"),
+      body: { event_id: eventId },
+    }),
+    ({ notification, receipt }) =>
       `${notification.id} is ${notification.status} after ${notification.attempts.length} attempt; receipt ${receipt?.id ?? "none"}`,
-  });
+  );
 }
 
 /** The receipts that the receiver signed. */
 export async function receipts(session: Session) {
-  return await session.call({
-    title: "Receipts: one per event, signed",
-    method: "GET",
-    path: "/notification-receipts",
-    answer: pageSchema(deliveryReceiptSchema, "DeliveryReceipts"),
-    tell: ({ data }) => data.map(({ id, event_id }) => `${id} for ${event_id}`).join(", "),
-  });
+  return session.report(
+    "Receipts: one per event, signed",
+    await session.api.GET("/v1/routing/programs/{program}/notification-receipts", {
+      params: { path: { program: session.actors.program } },
+    }),
+    ({ data }) => data.map(({ id, event_id }) => `${id} for ${event_id}`).join(", "),
+  );
 }
 
 /** The relayer's operations and the gas budget. */
 export async function transactions(session: Session) {
-  return await session.call({
-    title: "Transactions: the relayer's operations and the gas budget",
-    method: "GET",
-    path: "/transactions",
-    answer: transactionsSchema,
-    tell: ({ data, gas_budget }) =>
+  return session.report(
+    "Transactions: the relayer's operations and the gas budget",
+    await session.api.GET("/v1/routing/programs/{program}/transactions", {
+      params: { path: { program: session.actors.program } },
+    }),
+    ({ data, gas_budget }) =>
       `${data.length} operations; spent ${gas_budget.spent_wei} wei, ${gas_budget.available_wei} of ${gas_budget.limit_wei} available`,
-  });
+  );
 }

@@ -14,7 +14,7 @@ import { payFromStranger } from "./wrong-wallet.ts";
  * @example await runDemo(sandbox.description, terminalNarrator(console.log))
  */
 export async function runDemo(description: SandboxDescription, narrator: Narrator): Promise<void> {
-  const actors = await castActors(description);
+  const actors = castActors(description);
   narrator.chapter("A purchase, from enrollment to refund");
   const session = await Session.open(actors, narrator);
   const merchant = await enrollMerchant(session);
@@ -45,12 +45,12 @@ export async function runDemo(description: SandboxDescription, narrator: Narrato
   await steps.approve(session, actors.stranger, third, 30n * usdc);
   const { contracts } = actors;
   const wrong = await payFromStranger(session, third, 30n * usdc);
-  await session.refused({
-    title: "Reconcile: a stranger's payment is refused, with every check",
-    method: "POST",
-    path: `/purchases/${third.id}/reconcile`,
-    intent: "reconcile-3",
-    body: { transaction_hashes: [wrong] },
-  });
+  session.reportRefusal(
+    "Reconcile: a stranger's payment is refused, with every check",
+    await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+      params: session.write("reconcile-3", third.id),
+      body: { transaction_hashes: [wrong] },
+    }),
+  );
   narrator.chapter(`Done. Token ${contracts.token}, registrar ${contracts.registrar}.`);
 }

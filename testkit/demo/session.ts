@@ -1,94 +1,93 @@
-import type { z } from "zod";
-import type { Json } from "../../protocol/json.ts";
+import { type ApiClient, createApiClient } from "../../sandbox/service/client/api-client.ts";
+import { isProblem, ProblemError, unwrap } from "../../sandbox/service/client/problem-error.ts";
 import type { SentTransaction } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
-import { accessSchema } from "../../server/schemas/access.ts";
 import type { Actors } from "./actors.ts";
 import type { Narrator } from "./narrator.ts";
-import { type RoutingAnswer, RoutingError } from "./routing-client.ts";
+import { SentRequests } from "./sent-requests.ts";
+import { shorten } from "./shorten.ts";
 
-/** One API operation of the demo. */
-export interface Step<T extends z.ZodType> {
-  title: string;
-  method: "GET" | "POST";
-  /** Below the program's path. */
-  path: string;
-  body?: Json;
-  /** Names the intent; with the credential's id it makes the idempotency key. */
-  intent?: string;
-  answer: T;
-  /** What is reported of the answer. */
-  tell: (answer: z.output<T>) => string;
+/** An answer of the client. */
+interface Answer<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
 }
 
-/** A credential in use: calls operations, lets wallets send, and reports each step. */
+/** A credential in use: a client that sends it, and a report of what the API answers and wallets send. */
 export class Session {
   readonly actors: Actors;
   readonly narrator: Narrator;
-  readonly #credential: z.infer<typeof accessSchema>;
+  readonly api: ApiClient;
+  readonly credential: string;
+  readonly #credentialId: string;
+  readonly #requests: SentRequests;
 
-  private constructor(actors: Actors, narrator: Narrator, credential: z.infer<typeof accessSchema>) {
+  private constructor(session: {
+    actors: Actors;
+    access: { credential: string; credential_id: string };
+    narrator: Narrator;
+    requests: SentRequests;
+  }) {
+    const { actors, access, narrator, requests } = session;
     this.actors = actors;
+    this.api = requests.of(createApiClient(actors.apiUrl, access.credential));
+    this.credential = access.credential;
+    this.#credentialId = access.credential_id;
     this.narrator = narrator;
-    this.#credential = credential;
+    this.#requests = requests;
   }
 
   /** Issues access with every scope; an earlier credential is revoked. */
   static async open(actors: Actors, narrator: Narrator): Promise<Session> {
-    const path = "/v1/routing/access";
-    const credential = await actors.api.call(accessSchema, "POST", path, {
-      bearer: actors.accountKey,
-      body: {},
-    });
-    narrator.step(
+    const requests = new SentRequests();
+    const account = requests.of(createApiClient(actors.apiUrl, actors.accountKey));
+    const answer = await account.POST("/v1/routing/access", { body: {} });
+    const access = unwrap(answer);
+    const session = new Session({ actors, access, narrator, requests });
+    session.report(
       "Access: the account issues its seven-day credential",
-      `POST ${path} {}`,
-      `201 ${credential.credential_id} with ${credential.scopes.length} scopes until ${credential.expires_at}`,
+      answer,
+      ({ credential_id, scopes, expires_at }) =>
+        `${credential_id} with ${scopes.length} scopes until ${expires_at}`,
     );
-    return new Session(actors, narrator, credential);
+    return session;
   }
 
-  /** The value of the credential. */
-  get credential(): string {
-    return this.#credential.credential;
-  }
-
-  /** The path of a resource of the program. */
-  path(below: string): string {
-    return `/v1/routing/programs/${this.actors.program}${below}`;
-  }
-
-  /** The idempotency key of an intent under this credential. */
+  /** Returns the idempotency key of an intent under this credential. */
   key(intent: string): string {
-    return `${this.#credential.credential_id}-${intent}`;
+    return `${this.#credentialId}-${intent}`;
+  }
+
+  /** Returns the parameters of a write under the program, or of one of its objects. */
+  write(intent: string, id = "") {
+    return { path: { program: this.actors.program, id }, header: { "Idempotency-Key": this.key(intent) } };
   }
 
   /**
-   * Runs one operation and reports it.
+   * Reports an answer and returns its data.
    *
-   * @throws RoutingError when the API refuses.
+   * @throws ProblemError when the API refused.
    */
-  async call<T extends z.ZodType>(step: Step<T>): Promise<z.output<T>> {
-    const answer = await this.attempt(step);
-    if (answer.status >= 400) throw new RoutingError(answer);
-    const body = step.answer.parse(answer.body);
-    this.#tell(step, `${answer.status} ${step.tell(body)}`);
-    return body;
+  report<T>(title: string, answer: Answer<T>, describe: (data: T) => string): T {
+    const data = unwrap(answer);
+    this.#narrate(title, answer, `${answer.response.status} ${describe(data)}`);
+    return data;
   }
 
-  /** Runs one operation that is expected to be refused, and reports the refusal. */
-  async refused(step: Omit<Step<z.ZodUnknown>, "answer" | "tell">): Promise<RoutingError> {
-    const answer = await this.attempt(step);
-    if (answer.status < 400) throw new Error(`${step.title}: expected a refusal, got ${answer.status}.`);
-    const error = new RoutingError(answer);
-    const checks = error.problem.binding?.checks ?? [];
+  /** Reports an answer that is expected to be a refusal, and returns it. */
+  reportRefusal(title: string, answer: Answer<unknown>): ProblemError {
+    if (!isProblem(answer.error))
+      throw new Error(`${title}: expected a refusal, got ${answer.response.status}.`);
+    const refusal = new ProblemError(answer.error);
+    const { status, code, detail, checks } = refusal;
     const listed = checks.map(({ name, ok }) => `${ok ? "✓" : "✗"} ${name}`).join("  ");
-    this.#tell(step, `${error.message}${listed && `\n           ${listed}`}`);
-    return error;
+    this.#narrate(title, answer, `${status} ${code}: ${detail}${listed && `\n           ${listed}`}`);
+    return refusal;
   }
 
   /**
-   * Tells what a wallet sent.
+   * Reports what a wallet sent, and returns it.
    *
    * @throws Error when the transaction reverted.
    */
@@ -104,22 +103,7 @@ export class Session {
     return sent;
   }
 
-  async attempt(step: Pick<Step<z.ZodType>, "method" | "path" | "body" | "intent">): Promise<RoutingAnswer> {
-    const { method, path, body, intent } = step;
-    return await this.actors.api.send(method, this.path(path), {
-      bearer: this.credential,
-      ...(intent === undefined ? {} : { idempotencyKey: this.key(intent) }),
-      ...(body === undefined ? {} : { body }),
-    });
+  #narrate(title: string, { response }: Answer<unknown>, back: string): void {
+    this.narrator.step(title, this.#requests.answeredBy(response), back);
   }
-
-  #tell(step: Pick<Step<z.ZodType>, "title" | "method" | "path" | "body">, back: string): void {
-    const body = step.body === undefined ? "" : ` ${shorten(JSON.stringify(step.body), 140)}`;
-    this.narrator.step(step.title, `${step.method} ${this.path(step.path)}${body}`, back);
-  }
-}
-
-/** The JSON of a request or a call, cut to what a terminal line bears. */
-function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }

@@ -22,7 +22,7 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
       isStepwise: true,
     });
   const wallets = openWallets(sandbox.chain, (account, name) => walletOf(sandbox.wallets[name], account));
-  const given = sandbox.given.using({ wallets, clock, chain, guard: (client) => guardCalls(client, guard) });
+  const given = sandbox.given.using({ wallets, clock, chain, guard: (calls) => guardCalls(calls, guard) });
   return guardCalls(sandbox, guard, {
     own: {
       chain,

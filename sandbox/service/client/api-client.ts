@@ -20,17 +20,19 @@ export interface ApiClient extends Client<paths> {
   readonly retrying: RetryingClient;
 }
 
-/** How `retrying` waits, and which idempotency keys its named writes have. */
-export interface RetryingOptions extends Partial<RetryPolicy> {
+/** How a client sends, how `retrying` waits, and which idempotency keys its named writes have. */
+export interface ApiClientOptions extends Partial<RetryPolicy> {
   /** Returns an idempotency key that no other request has; a random UUID by default. */
   nextKey?: () => Promise<string>;
+  /** Sends each request; the global `fetch` by default. */
+  fetch?: (request: Request) => Promise<Response>;
 }
 
 /**
  * Makes a typed client of one routing API. Middleware applies to the client and to `retrying`.
  *
  * @param bearer - an account key or a credential, sent with every request.
- * @param retry - by default `retrying` sends 20 requests at most and waits in real time.
+ * @param options - by default `retrying` sends 20 requests at most and waits in real time.
  * @example
  * const api = createApiClient(urls.api, credential);
  * const answer = await api.POST("/v1/routing/programs/{program}/purchases", {
@@ -40,15 +42,15 @@ export interface RetryingOptions extends Partial<RetryPolicy> {
  * const purchase = unwrap(answer);
  * const refund = await api.retrying.refund(purchase, decision);
  */
-export function createApiClient(baseUrl: string, bearer?: string, retry: RetryingOptions = {}): ApiClient {
-  const { nextKey = async () => crypto.randomUUID(), ...policy } = retry;
-  const options = {
+export function createApiClient(baseUrl: string, bearer?: string, options: ApiClientOptions = {}): ApiClient {
+  const { nextKey = async () => crypto.randomUUID(), fetch: send = fetch, ...policy } = options;
+  const common = {
     baseUrl,
     ...(bearer === undefined ? {} : { headers: { Authorization: `Bearer ${bearer}` } }),
   };
-  const client = createClient<paths>(options);
-  const resend = retryingFetch({ mostRequests, wait: waitInRealTime, ...policy });
-  const resending = createClient<paths>({ ...options, fetch: resend });
+  const client = createClient<paths>({ ...common, fetch: send });
+  const resend = retryingFetch({ mostRequests, wait: waitInRealTime, ...policy }, send);
+  const resending = createClient<paths>({ ...common, fetch: resend });
   const middleware = {
     use(...added: Middleware[]) {
       client.use(...added);

@@ -1,10 +1,9 @@
 import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
 import type { Part } from "../../lib/part.ts";
+import { issueAccess } from "./issue-access.ts";
 
-const issued = z.object({ credential: z.string(), credential_id: z.string() });
-
-const held = issued.extend({ keys: z.int() });
+const held = z.object({ credential: z.string(), credential_id: z.string(), keys: z.int() });
 
 type Held = z.infer<typeof held>;
 
@@ -32,7 +31,7 @@ export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
   const current = async (): Promise<Held> => {
     if (access !== null) return access;
     const before = restores;
-    issuing ??= issue(apiUrl, accountKey);
+    issuing ??= issueAccess(apiUrl, accountKey).then((issued) => ({ ...issued, keys: 0 }));
     try {
       const got = await issuing;
       if (before === restores) access = got;
@@ -77,15 +76,4 @@ export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
       issuing = null;
     },
   };
-}
-
-async function issue(apiUrl: string, accountKey: string): Promise<Held> {
-  const answer = await fetch(`${apiUrl}/v1/routing/access`, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${accountKey}`, "Content-Type": "application/json" },
-    body: "{}",
-  });
-  const body: unknown = await answer.json();
-  if (!answer.ok) throw new Error(`The client got no access: ${answer.status} ${JSON.stringify(body)}`);
-  return { ...issued.parse(body), keys: 0 };
 }

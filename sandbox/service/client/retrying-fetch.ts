@@ -52,11 +52,11 @@ export async function waitInRealTime({ seconds, sent }: Pick<Wait, "seconds" | "
  *
  * @throws RetryLimitError when the outcome is still unknown after the most requests.
  */
-export function retryingFetch(policy: RetryPolicy): (request: Request) => Promise<Response> {
+export function retryingFetch(policy: RetryPolicy, send: Send): Send {
   return async (request) => {
-    if (!isRepeatable(request)) return await fetch(request);
+    if (!isRepeatable(request)) return await send(request);
     for (let sent = 1; ; sent += 1) {
-      const attempt = await send(request);
+      const attempt = await attemptOnce(request, send);
       if ("answer" in attempt && isKnown(attempt.answer)) return attempt.answer;
       if (sent >= policy.mostRequests)
         throw "answer" in attempt
@@ -67,6 +67,8 @@ export function retryingFetch(policy: RetryPolicy): (request: Request) => Promis
   };
 }
 
+type Send = (request: Request) => Promise<Response>;
+
 type Attempt = { answer: Response } | { lost: Error };
 
 function isRepeatable({ method, headers }: Request): boolean {
@@ -74,9 +76,9 @@ function isRepeatable({ method, headers }: Request): boolean {
 }
 
 /** Sends a copy of a request and reads the whole answer, of which a lost connection may have cut the end. */
-async function send(request: Request): Promise<Attempt> {
+async function attemptOnce(request: Request, send: Send): Promise<Attempt> {
   try {
-    const { status, statusText, headers, body } = await fetch(request.clone());
+    const { status, statusText, headers, body } = await send(request.clone());
     const bytes = body === null ? null : await new Response(body).arrayBuffer();
     return { answer: new Response(bytes, { status, statusText, headers }) };
   } catch (error) {

@@ -1,8 +1,7 @@
 import { Mutex } from "async-mutex";
 import { z } from "zod";
-import { accessSchema } from "../../../server/schemas/access.ts";
 import type { Part } from "../../lib/part.ts";
-import { unwrap } from "../client/problem-error.ts";
+import { issueAccess } from "../client/issue-access.ts";
 import type { SeededAccount } from "../keys/keys.ts";
 
 const held = z.object({ credential: z.string(), credential_id: z.string(), requests: z.int() });
@@ -36,9 +35,17 @@ export class GivenAccess implements Part<AccessState> {
     this.#held = structuredClone(state);
   }
 
-  /** Returns the credential for a program, which is issued when it is first needed. */
-  async credential(program: string): Promise<string> {
-    return (await this.#hold(program)).credential;
+  /** Returns a fetch that sends a program's credential, and sends a request once more with a new one when that has expired. */
+  authorizedFetch(program: string): (request: Request) => Promise<Response> {
+    return async (request) => {
+      const again = request.clone();
+      const used = await this.#authorize(request, program);
+      const answer = await fetch(request);
+      if (answer.status !== 401) return answer;
+      if (this.#held[program]?.credential === used) delete this.#held[program];
+      await this.#authorize(again, program);
+      return await fetch(again);
+    };
   }
 
   /** Returns an idempotency key that no other request has. */
@@ -48,25 +55,17 @@ export class GivenAccess implements Part<AccessState> {
     return `given-${one.credential_id}-${one.requests}`;
   }
 
-  /** Has the next request issue a credential: this one has expired. */
-  renew(program: string): void {
-    delete this.#held[program];
+  async #authorize(request: Request, program: string): Promise<string> {
+    const { credential } = await this.#hold(program);
+    request.headers.set("Authorization", `Bearer ${credential}`);
+    return credential;
   }
 
   async #hold(program: string): Promise<z.infer<typeof held>> {
     return await this.#issuing.runExclusive(async () => {
-      this.#held[program] ??= { ...(await this.#issue(program)), requests: 0 };
+      const account = this.#accounts.find((one) => one.program === program);
+      this.#held[program] ??= { ...(await issueAccess(this.#apiUrl, account?.key ?? "")), requests: 0 };
       return this.#held[program];
     });
-  }
-
-  async #issue(program: string) {
-    const account = this.#accounts.find((one) => one.program === program);
-    const answer = await fetch(`${this.#apiUrl}/v1/routing/access`, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${account?.key}` },
-    });
-    const body: unknown = await answer.json();
-    return accessSchema.parse(unwrap(answer.ok ? { data: body } : { error: body }));
   }
 }

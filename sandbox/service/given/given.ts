@@ -2,11 +2,11 @@ import type { Mutex } from "async-mutex";
 import { operationId } from "../../../relayer/relayer.ts";
 import type { Services } from "../../../server/services.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
-import { mineBlocks, readMining } from "../../chain/clock/mining.ts";
+import { readMining } from "../../chain/clock/mining.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxDescription } from "../../state/description.ts";
-import type { ApiClient, components } from "../client/api-client.ts";
+import type { components } from "../client/api-client.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
 import type { GivenAccess } from "./access.ts";
 import type { GivenActors } from "./actors.ts";
@@ -25,7 +25,7 @@ import {
   readMerchantOptions,
   readPurchaseOptions,
 } from "./options.ts";
-import { ProgramApi } from "./program-api.ts";
+import { openProgramApi, type ProgramApi } from "./program-api.ts";
 import { givePurchase } from "./purchases.ts";
 import { Reviewer } from "./reviewer.ts";
 import type { DecidedState, RefundState } from "./states.ts";
@@ -67,8 +67,8 @@ export interface GivenMeans {
   wallets: TestWallets;
   clock: SandboxClock;
   chain: Pick<ChainNode, "client">;
-  /** Returns a client whose calls end with a lease. */
-  guard: (client: ApiClient) => ApiClient;
+  /** Returns an object whose calls end with a lease. */
+  guard: <T extends object>(calls: T) => T;
 }
 
 /** What given states are made from. */
@@ -116,7 +116,8 @@ export class Given {
    *
    * A wallet has one merchant in a program: when it is enrolled already, that merchant is given, and funded if the state says so.
    *
-   * @throws GivenInvalidError for options that cannot be; ProblemError when the API refuses; SandboxError given_refused.
+   * @throws GivenInvalidError for options that cannot be; ProblemError when the API refuses; RetryLimitError when a transaction stays
+   * unconfirmed; SandboxError given_refused.
    * @example const { merchant } = await given.merchant({ state: "funded" });
    */
   async merchant(options: MerchantOptions): Promise<GivenMerchant> {
@@ -128,7 +129,8 @@ export class Given {
    *
    * Without `merchant`, its merchant is the one that the wallet `merchant` is enrolled as, or a new one; either is funded.
    *
-   * @throws GivenInvalidError for options that cannot be; ProblemError when the API refuses; SandboxError given_refused.
+   * @throws GivenInvalidError for options that cannot be; ProblemError when the API refuses; RetryLimitError when a transaction stays
+   * unconfirmed; SandboxError given_refused.
    * @example const { purchase, claim } = await given.purchase({ state: "claimed", amount: "25000000", claimed: "10000000" });
    */
   async purchase(options: PurchaseOptions<RefundState>): Promise<GivenRefund>;
@@ -192,8 +194,8 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard }: Given
     if (!programs.includes(program))
       throw invalid("program", program, "is not a program of this sandbox", `Use ${list(programs)}.`);
     const { confirmations } = services.settings;
-    const mine = async () => await mineBlocks(chain.client, 1);
-    const made = new ProgramApi(program, { url: urls.api, access, guard, confirmations, mine });
+    const { once, retrying } = openProgramApi(program, { url: urls.api, access, confirmations, chain });
+    const made = { once: guard(once), retrying: guard(retrying) };
     apis.set(program, made);
     return made;
   };

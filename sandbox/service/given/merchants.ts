@@ -19,7 +19,7 @@ export async function giveMerchant(plan: MerchantPlan, actors: GivenActors): Pro
   const api = actors.api(program);
   const enrolled = await actors.merchants.enrolledBy(program, wallet.address);
   if (enrolled !== null) return await reuse(enrolled, plan, actors);
-  const merchant = await api.createMerchant({
+  const merchant = await api.retrying.createMerchant(program, {
     wallet: wallet.address,
     name: plan.name ?? defaultName,
     funding_cap: plan.cap ?? defaultCap,
@@ -29,7 +29,7 @@ export async function giveMerchant(plan: MerchantPlan, actors: GivenActors): Pro
   const { body } = succeed(await wallet.enroll(merchant));
   // Before the confirmation, so that its answer has the allowance.
   if (plan.state === "funded") succeed(await wallet.fund(merchant));
-  return await api.confirmEnrollment(merchant, body);
+  return await api.retrying.enroll(merchant, body);
 }
 
 async function reuse(merchant: Merchant, plan: MerchantPlan, actors: GivenActors): Promise<Merchant> {

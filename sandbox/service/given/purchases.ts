@@ -1,6 +1,6 @@
 import { maxUint256 } from "viem";
 import { SandboxError } from "../../lib/sandbox-error.ts";
-import type { components } from "../client/api-client.ts";
+import { type components, unwrap } from "../client/api-client.ts";
 import type { GivenActors } from "./actors.ts";
 import { fundAward, merchantOf, walletOf } from "./merchants.ts";
 import type { PurchasePlan } from "./options.ts";
@@ -41,21 +41,25 @@ async function makeInState(making: Making): Promise<Purchase> {
   if (state === "active") return active;
   if (state === "expired") {
     await actors.clock.travelTo(active.deadlines.pay_deadline + 1);
-    return await api.readPurchase(active);
+    return await read(active, api);
   }
   const transaction_hash = await pay(active, making);
-  if (state === "partially_paid" || state === "paid") return await api.readPurchase(active);
-  const reconciled = await api.reconcile(active, { transaction_hashes: [transaction_hash] });
+  if (state === "partially_paid" || state === "paid") return await read(active, api);
+  const reconciled = await api.retrying.reconcile(active, { transaction_hashes: [transaction_hash] });
   if (state === "reconciled") return reconciled;
   await settle(reconciled, making);
-  return await api.readPurchase(reconciled);
+  return await read(reconciled, api);
+}
+
+async function read({ program, id }: Purchase, { retrying }: ProgramApi): Promise<Purchase> {
+  const params = { path: { program, id } };
+  return unwrap(await retrying.GET("/v1/routing/programs/{program}/purchases/{id}", { params }));
 }
 
 async function create({ plan, merchant, actors, api }: Making): Promise<Purchase> {
   const { state, amount, terms = { sku: "course-42", title: "A course" }, reference, deadlines } = plan;
   const soon = state === "expired" ? (await actors.clock.now()) + shortTerm : null;
-  return await api.createPurchase({
-    merchant_id: merchant.id,
+  return await api.retrying.createPurchase(merchant, {
     buyer: actors.wallets[plan.buyer].address,
     beneficiary: actors.wallets[plan.beneficiary].address,
     amount,
@@ -76,9 +80,9 @@ function definedDeadlines(deadlines: PurchasePlan["deadlines"] = {}) {
 }
 
 async function activate(created: Purchase, { plan, merchant, actors, api }: Making): Promise<Purchase> {
-  if (plan.route === "registrar_offer") return await api.activate(created);
+  if (plan.route === "registrar_offer") return await api.retrying.activate(created);
   const { transaction_hash } = succeed(await walletOf(merchant, actors.wallets).register(created));
-  return await api.confirmRegistration(created, { transaction_hash });
+  return await api.retrying.register(created, { transaction_hash });
 }
 
 async function pay(active: Purchase, { plan, actors }: Making) {
@@ -97,14 +101,14 @@ async function settle(reconciled: Purchase, { plan, merchant, actors, api }: Mak
   const { state, claimed, reason = "The course was cancelled.", award } = plan;
   const beneficiary = actors.wallets[plan.beneficiary];
   const { body } = succeed(await beneficiary.claim(reconciled, { amount: BigInt(claimed), reason }));
-  const claim = await api.fileClaim(reconciled, body);
+  const claim = await api.retrying.claim(reconciled, body);
   if (state === "claimed") return;
   const decision = await actors.reviewer.decide(reconciled, claim, { award });
   if (state === "approved" || state === "denied") return;
   await fundAward(merchant, plan, actors);
   const isHeld = state === "refund_due";
   if (isHeld) await actors.holdCollection(reconciled.program, decision.decision_hash);
-  const refund = await api.executeRefund(reconciled, { decision_id: decision.id }, { waits: !isHeld });
+  const refund = await (isHeld ? api.once : api.retrying).refund(reconciled, decision);
   if (isHeld && refund.status === "collected")
     throw new SandboxError(
       "given_refused",

@@ -18,6 +18,10 @@ export interface Verdict {
   decidedAt?: string;
 }
 
+type TimedVerdict = Verdict & Required<Pick<Verdict, "decidedAt">>;
+type Decided = Pick<Schemas["Purchase"], "id" | "program" | "commitment">;
+type DecidedClaim = Pick<Schemas["Claim"], "id" | "claim_hash">;
+
 /** The designated reviewer of each program, which signs with the key of now. */
 export class Reviewer {
   readonly #description: Pick<SandboxDescription, "reviewers">;
@@ -40,30 +44,9 @@ export class Reviewer {
    * @returns the body of operation 12.
    * @example const body = await reviewer.sign(purchase, claim, { award: "10000000" });
    */
-  async sign(
-    purchase: Pick<Schemas["Purchase"], "id" | "program" | "commitment">,
-    claim: Pick<Schemas["Claim"], "id" | "claim_hash">,
-    { award, outcome = award === "0" ? "denied" : "approved", decidedAt }: Verdict,
-  ): Promise<Schemas["RecordDecision"]> {
-    const { id, program, commitment } = purchase;
-    const reviewer = this.#description.reviewers.find((one) => one.program === program);
-    if (reviewer === undefined) throw new RangeError(`The program ${program} has no reviewer here.`);
-    const body = {
-      claim_id: claim.id,
-      outcome,
-      award,
-      decided_at: decidedAt ?? toTimestamp(await this.#clock.now()),
-      reviewer_key_id: reviewer.key_id,
-    };
-    const approval = signDecision(hexToBytes(`0x${reviewer.private_key}`), {
-      ...body,
-      chain_id: commitment.typed_data.domain.chainId,
-      claim_hash: claim.claim_hash,
-      commitment_hash: commitment.hash,
-      program,
-      purchase: id,
-    });
-    return { ...body, approval };
+  async sign(purchase: Decided, claim: DecidedClaim, verdict: Verdict): Promise<Schemas["RecordDecision"]> {
+    const decidedAt = verdict.decidedAt ?? toTimestamp(await this.#clock.now());
+    return signVerdict(this.#description.reviewers, purchase, claim, { ...verdict, decidedAt });
   }
 
   /**
@@ -73,12 +56,39 @@ export class Reviewer {
    * @throws ProblemError when the API refuses it.
    * @example const decision = await reviewer.decide(purchase, claim, { award: "10000000" });
    */
-  async decide(
-    purchase: Pick<Schemas["Purchase"], "id" | "program" | "commitment">,
-    claim: Pick<Schemas["Claim"], "id" | "claim_hash">,
-    verdict: Verdict,
-  ): Promise<Schemas["Decision"]> {
+  async decide(purchase: Decided, claim: DecidedClaim, verdict: Verdict): Promise<Schemas["Decision"]> {
     const body = await this.sign(purchase, claim, verdict);
-    return await this.#api(purchase.program).recordDecision(purchase, body);
+    return await this.#api(purchase.program).retrying.decide(purchase, body);
   }
+}
+
+/**
+ * Signs a decision on a claim with the key of the program's reviewer.
+ *
+ * @returns the body of operation 12.
+ */
+export function signVerdict(
+  reviewers: SandboxDescription["reviewers"],
+  { id, program, commitment }: Decided,
+  claim: DecidedClaim,
+  { award, outcome = award === "0" ? "denied" : "approved", decidedAt }: TimedVerdict,
+): Schemas["RecordDecision"] {
+  const reviewer = reviewers.find((one) => one.program === program);
+  if (reviewer === undefined) throw new RangeError(`The program ${program} has no reviewer here.`);
+  const body = {
+    claim_id: claim.id,
+    outcome,
+    award,
+    decided_at: decidedAt,
+    reviewer_key_id: reviewer.key_id,
+  };
+  const approval = signDecision(hexToBytes(`0x${reviewer.private_key}`), {
+    ...body,
+    chain_id: commitment.typed_data.domain.chainId,
+    claim_hash: claim.claim_hash,
+    commitment_hash: commitment.hash,
+    program,
+    purchase: id,
+  });
+  return { ...body, approval };
 }

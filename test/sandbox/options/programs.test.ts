@@ -26,7 +26,7 @@ test("a sandbox serves the programs that it is told to, each with an account and
   expect(new Set(signers).size).toBe(4);
   expect(deployed.map(({ name }) => name)).toEqual(["prg_books", "Demo"]);
 
-  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentNarrator);
   const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   expect(purchase.program).toBe("prg_books");
   expect(await activate(session, purchase, "activate")).toMatchObject({ status: "active" });

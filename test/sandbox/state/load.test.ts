@@ -12,7 +12,7 @@ const purchases: DemoPurchase[] = [];
 
 beforeAll(async () => {
   sandbox = await createSandbox({ seed: "load" });
-  session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  session = await Session.open(castActors(sandbox.description), silentNarrator);
   const merchant = await enrollMerchant(session);
   for (let number = 1; number <= 20; number += 1)
     purchases.push(await createPurchase(session, merchant, `purchase-${number}`, `${number}000000`));
@@ -24,18 +24,23 @@ afterAll(async () => {
 
 /** A hundred requests at once: new merchants, offers that the relayer has to send, and reads. */
 function hundredRequests(round: number) {
-  const { stranger } = session.actors;
-  const creations = Array.from({ length: 60 }, (_, number) => {
-    const body = { wallet: stranger.address, name: `Store ${round}-${number}`, funding_cap: "1" };
-    return { method: "POST", path: "/merchants", intent: `${round}-merchant-${number}`, body } as const;
-  });
-  const offers = purchases.map(({ id, commitment }) => {
-    const body = { commitment_hash: commitment.hash };
-    const path = `/purchases/${id}/activate`;
-    return { method: "POST", path, intent: `${round}-${id}`, body } as const;
-  });
-  const reads = purchases.map(({ id }) => ({ method: "GET", path: `/purchases/${id}` }) as const);
-  return [...creations, ...offers, ...reads].map(async (request) => await session.attempt(request));
+  const { api, actors } = session;
+  const creations = Array.from({ length: 60 }, (_, number) =>
+    api.POST("/v1/routing/programs/{program}/merchants", {
+      params: session.write(`${round}-merchant-${number}`),
+      body: { wallet: actors.stranger.address, name: `Store ${round}-${number}`, funding_cap: "1" },
+    }),
+  );
+  const offers = purchases.map(({ id, commitment }) =>
+    api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+      params: session.write(`${round}-${id}`, id),
+      body: { commitment_hash: commitment.hash },
+    }),
+  );
+  const reads = purchases.map(({ program, id }) =>
+    api.GET("/v1/routing/programs/{program}/purchases/{id}", { params: { path: { program, id } } }),
+  );
+  return [...creations, ...offers, ...reads];
 }
 
 test("a hundred requests in flight are each answered as before or as after the snapshots and restores among them", async () => {
@@ -50,14 +55,17 @@ test("a hundred requests in flight are each answered as before or as after the s
   }
   const answers = await Promise.all(underWay);
   expect(answers).toHaveLength(400);
-  const statuses = new Set(answers.map(({ status }) => status));
+  const statuses = new Set(answers.map(({ response }) => response.status));
   // A repeat of an offer that the restored moment has not seen is done; one that another key has done meanwhile conflicts.
   expect([...statuses].filter((status) => ![200, 201, 202, 409].includes(status))).toEqual([]);
-  for (const { status, body } of answers)
-    if (status === 409) expect(body).toMatchObject({ code: "state_conflict", current_state: "active" });
+  for (const { response, error } of answers)
+    if (response.status === 409)
+      expect(error).toMatchObject({ code: "state_conflict", current_state: "active" });
 
   const { store } = sandbox;
-  const created = answers.flatMap(({ status, body }) => (status === 201 ? [JSON.stringify(body)] : []));
+  const created = answers.flatMap(({ response, data }) =>
+    response.status === 201 ? [JSON.stringify(data)] : [],
+  );
   const merchants = (await store.list("merchants", {})).filter(({ value }) => value.name.startsWith("Store"));
   for (const { value } of merchants)
     expect(created.some((body) => body.includes(value.id) && body.includes(value.name))).toBe(true);

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 /** Saves the sandbox at a moment that has something of everything. */
 async function save(): Promise<string> {
-  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentNarrator);
   const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   sandbox.relayer.fault({ point: "broadcast", action: "lose_response", count: null });
   await activate(session, purchase, "activate");

@@ -29,7 +29,7 @@ test("a restore brings back chain, store, clock and faults as one", async () => 
   const before = await sandbox.fingerprint();
   const now = await sandbox.clock.now();
   const mark = await sandbox.snapshot();
-  await enrollMerchant(await Session.open(await castActors(sandbox.description), silentNarrator));
+  await enrollMerchant(await Session.open(castActors(sandbox.description), silentNarrator));
   await sandbox.clock.travel({ days: 8 });
   sandbox.relayer.fault({ point: "broadcast", action: "drop" });
   expect(await sandbox.fingerprint()).not.toEqual(before);

@@ -1,41 +1,39 @@
 import { expect, test } from "vitest";
+import { createApiClient, unwrap } from "../../../sandbox/service/client/api-client.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
-import { accessSchema } from "../../../server/schemas/access.ts";
-import { capabilitiesSchema } from "../../../server/schemas/capabilities.ts";
-import { merchantSchema } from "../../../server/schemas/merchant.ts";
-import { RoutingClient } from "../../../testkit/demo/routing-client.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
-const path = "/v1/routing/programs/prg_demo";
-
 /** A credential of the first account. */
 async function access({ urls, accounts }: SandboxDescription): Promise<string> {
-  const request = { bearer: accounts[0]?.key ?? "", body: {} };
-  return (await new RoutingClient(urls.api).call(accessSchema, "POST", "/v1/routing/access", request))
-    .credential;
+  const account = createApiClient(urls.api, accounts[0]?.key);
+  return unwrap(await account.POST("/v1/routing/access", { body: {} })).credential;
 }
 
 async function now({ urls }: SandboxDescription): Promise<string> {
-  const api = new RoutingClient(urls.api);
-  return (await api.call(capabilitiesSchema, "GET", "/v1/routing/capabilities", {})).now;
+  return unwrap(await createApiClient(urls.api).GET("/v1/routing/capabilities")).now;
 }
 
+const write = (key: string) => ({ path: { program: "prg_demo" }, header: { "Idempotency-Key": key } });
+
 async function writeEvent({ urls }: SandboxDescription, bearer: string): Promise<string> {
-  const body = {
-    wallet: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-    name: "Corner Books",
-    funding_cap: "1",
-  };
-  const request = { bearer, idempotencyKey: "merchant-1", body };
-  return (await new RoutingClient(urls.api).call(merchantSchema, "POST", `${path}/merchants`, request))
-    .event_id;
+  const answer = await createApiClient(urls.api, bearer).POST("/v1/routing/programs/{program}/merchants", {
+    params: write("merchant-1"),
+    body: {
+      wallet: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+      name: "Corner Books",
+      funding_cap: "1",
+    },
+  });
+  return unwrap(answer).event_id;
 }
 
 async function deliver({ urls }: SandboxDescription, bearer: string, event_id: string) {
-  const request = { bearer, idempotencyKey: "delivery-1", body: { event_id } };
-  return await new RoutingClient(urls.api).send("POST", `${path}/notifications`, request);
+  return await createApiClient(urls.api, bearer).POST("/v1/routing/programs/{program}/notifications", {
+    params: write("delivery-1"),
+    body: { event_id },
+  });
 }
 
 const closing = { status: 503, code: "service_closing", retryable: true };
@@ -56,9 +54,9 @@ test.each(["deterministic", "live"])(
     await expect.poll(() => receiver.received.length).toBe(1);
     expect(await first.end("SIGINT")).toBe(0);
     const refused = await asked;
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get("retry-after")).toBe("1");
-    expect(refused.body).toMatchObject({
+    expect(refused.response.status).toBe(503);
+    expect(refused.response.headers.get("retry-after")).toBe("1");
+    expect(refused.error).toMatchObject({
       ...closing,
       detail:
         "The service is closing, and the attempts that are left remain. Send the identical request again once it has started again.",
@@ -69,8 +67,8 @@ test.each(["deterministic", "live"])(
     await using second = await start();
     if (mode === "deterministic") expect(await now(second.description)).toBe(before);
     const answer = await deliver(second.description, bearer, event_id);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({
+    expect(answer.response.status).toBe(200);
+    expect(answer.data).toMatchObject({
       notification: {
         status: "delivered",
         attempts: [
@@ -95,7 +93,7 @@ test("a live sandbox that is interrupted between two attempts makes no further o
   const asked = deliver(first.description, bearer, event_id);
   await expect.poll(() => receiver.received.length).toBe(1);
   expect(await first.end("SIGINT")).toBe(0);
-  expect((await asked).body).toMatchObject(closing);
+  expect((await asked).error).toMatchObject(closing);
 
   await using second = await start();
   const response = await fetch(`${second.description.urls.control}/explorer/events`);

@@ -1,12 +1,14 @@
 import { expect, onTestFinished, test } from "vitest";
+import { type ApiClient, createApiClient, unwrap } from "../../../sandbox/service/client/api-client.ts";
 import type { CrashPoint } from "../../../sandbox/service/receiver/delivery-fault.ts";
-import { accessSchema } from "../../../server/schemas/access.ts";
-import { merchantSchema } from "../../../server/schemas/merchant.ts";
-import { notificationDeliverySchema } from "../../../server/schemas/notification.ts";
-import { RoutingClient } from "../../../testkit/demo/routing-client.ts";
+import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { type StartedSandbox, startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
+
+const program = "prg_demo";
+
+const write = (key: string) => ({ path: { program }, header: { "Idempotency-Key": key } });
 
 /** A sandbox process that is started again and again in one folder, with one credential. */
 class Process {
@@ -26,33 +28,39 @@ class Process {
     onTestFinished(async () => {
       await opened.#running.end("SIGTERM");
     });
-    const bearer = opened.#account.key;
-    const path = "/v1/routing/access";
-    opened.#credential = (
-      await opened.#api.call(accessSchema, "POST", path, { bearer, body: {} })
-    ).credential;
+    const account = createApiClient(opened.#description.urls.api, opened.#description.accounts[0]?.key);
+    opened.#credential = unwrap(await account.POST("/v1/routing/access", { body: {} })).credential;
     return opened;
   }
 
-  async post(below: string, body: unknown, idempotencyKey: string): Promise<unknown> {
-    const request = { bearer: this.#credential, idempotencyKey, body };
-    return (await this.#api.send("POST", this.#path(below), request)).body;
+  /** Delivers an event, or the oldest that is undelivered. */
+  async deliver(key: string, event_id?: string) {
+    return await this.#api.POST("/v1/routing/programs/{program}/notifications", {
+      params: write(key),
+      body: event_id === undefined ? {} : { event_id },
+    });
   }
 
   async writeEvent(): Promise<string> {
-    const wallet = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
-    const merchant = { wallet, name: "Corner Books", funding_cap: "1" };
-    return merchantSchema.parse(await this.post("/merchants", merchant, "merchant-1")).event_id;
+    const answer = await this.#api.POST("/v1/routing/programs/{program}/merchants", {
+      params: write("merchant-1"),
+      body: {
+        wallet: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+        name: "Corner Books",
+        funding_cap: "1",
+      },
+    });
+    return unwrap(answer).event_id;
   }
 
-  async receipts(): Promise<unknown> {
-    const path = this.#path("/notification-receipts");
-    return (await this.#api.send("GET", path, { bearer: this.#credential })).body;
+  async receipts() {
+    const path = "/v1/routing/programs/{program}/notification-receipts";
+    return unwrap(await this.#api.GET(path, { params: { path: { program } } }));
   }
 
   /** Lets the process die by SIGKILL at a point of a delivery, and starts the next one. */
   async dieDuring(point: CrashPoint, delivery: () => Promise<unknown>): Promise<void> {
-    await fetch(`${this.#running.description.urls.control}/receiver/failures`, {
+    await fetch(`${this.#description.urls.control}/receiver/failures`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ crash: point }),
@@ -62,18 +70,12 @@ class Process {
     this.#running = await this.#start();
   }
 
-  get #account(): { program: string; key: string } {
-    const [account] = this.#running.description.accounts;
-    if (account === undefined) throw new Error("A sandbox has at least one account.");
-    return account;
+  get #description(): SandboxDescription {
+    return this.#running.description;
   }
 
-  get #api(): RoutingClient {
-    return new RoutingClient(this.#running.description.urls.api);
-  }
-
-  #path(below: string): string {
-    return `/v1/routing/programs/${this.#account.program}${below}`;
+  get #api(): ApiClient {
+    return createApiClient(this.#description.urls.api, this.#credential);
   }
 }
 
@@ -84,7 +86,7 @@ test("a notification has five attempts in all, wherever its process is killed", 
   receiver.answer = (_, response) => response.writeHead(500).end();
   const sandbox = await Process.open("--receiver-url", receiver.url);
   const event_id = await sandbox.writeEvent();
-  const deliver = async (key: string) => await sandbox.post("/notifications", { event_id }, key);
+  const deliver = async (key: string) => await sandbox.deliver(key, event_id);
 
   // The first attempt is made and recorded; the process dies before the second.
   await sandbox.dieDuring("before_pause", async () => await deliver("delivery-1"));
@@ -96,7 +98,7 @@ test("a notification has five attempts in all, wherever its process is killed", 
   await sandbox.dieDuring("after_delivery", async () => await deliver("delivery-2"));
   expect(receiver.received).toHaveLength(2);
 
-  const answer = notificationDeliverySchema.parse(await deliver("delivery-1"));
+  const answer = unwrap(await deliver("delivery-1"));
   expect(answer).toMatchObject({ notification: { status: "exhausted" }, receipt: null });
   expect(answer.notification.attempts.map(({ number, status_code }) => [number, status_code])).toEqual([
     [1, 500],
@@ -107,18 +109,18 @@ test("a notification has five attempts in all, wherever its process is killed", 
   ]);
   expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual(Array(4).fill(event_id));
 
-  expect(notificationDeliverySchema.parse(await deliver("delivery-2"))).toEqual(answer);
-  expect(await deliver("delivery-3")).toMatchObject({ code: "delivery_exhausted", attempts: 5 });
-  expect(await sandbox.post("/notifications", {}, "delivery-4")).toMatchObject({ code: "outbox_empty" });
+  expect(unwrap(await deliver("delivery-2"))).toEqual(answer);
+  expect((await deliver("delivery-3")).error).toMatchObject({ code: "delivery_exhausted", attempts: 5 });
+  expect((await sandbox.deliver("delivery-4")).error).toMatchObject({ code: "outbox_empty" });
   expect(receiver.received).toHaveLength(4);
 });
 
 test("an event whose acceptance was lost in a crash is delivered again and receipted once", async () => {
   const sandbox = await Process.open();
   const event_id = await sandbox.writeEvent();
-  const deliver = async () => await sandbox.post("/notifications", { event_id }, "delivery-1");
+  const deliver = async () => await sandbox.deliver("delivery-1", event_id);
   await sandbox.dieDuring("after_delivery", deliver);
-  const answer = notificationDeliverySchema.parse(await deliver());
+  const answer = unwrap(await deliver());
   expect(answer.notification).toMatchObject({
     status: "delivered",
     attempts: [{ error: "the outcome was lost in a crash" }, { status_code: 200 }],

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type Decision, signDecision } from "../../../protocol/decision.ts";
 import type { Json } from "../../../protocol/json.ts";
+import { createApiClient, unwrap } from "../../../sandbox/service/client/api-client.ts";
+import { signVerdict } from "../../../sandbox/service/given/reviewer.ts";
 import {
   hasPostgres,
   inPostgres,
   type PostgresServer,
   startPostgres,
 } from "../../../scripts/postgres-server.ts";
-import { capabilitiesSchema } from "../../../server/schemas/capabilities.ts";
 import { claimSchema } from "../../../server/schemas/claim.ts";
 import { decisionSchema } from "../../../server/schemas/decision.ts";
 import { merchantSchema } from "../../../server/schemas/merchant.ts";
@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)(`an identical request at two processes at once ${i
     // However slow the machine is, nothing is answered before it is done.
     owner = await runSandbox({ store, receiptTimeoutMs: 120_000 });
     member = await joinAs(owner.description, "--store", store);
-    actors = await castActors(owner.description);
+    actors = castActors(owner.description);
     ({ credential } = await Session.open(actors, silentNarrator));
   });
 
@@ -135,24 +135,10 @@ describe.skipIf(!hasPostgres)(`an identical request at two processes at once ${i
   };
 
   const decide = async (purchase: Purchase, filed: z.infer<typeof claimSchema>) => {
-    const { reviewer, api, program } = actors;
-    const { now } = await api.call(capabilitiesSchema, "GET", "/v1/routing/capabilities");
-    const statement: Decision = {
-      award: amount.toString(),
-      chain_id: owner.description.chain.chain_id,
-      claim_hash: filed.claim_hash,
-      claim_id: filed.id,
-      commitment_hash: purchase.commitment.hash,
-      decided_at: now,
-      outcome: "approved",
-      program,
-      purchase: purchase.id,
-      reviewer_key_id: reviewer.keyId,
-    };
-    const { award, claim_id, decided_at, outcome, reviewer_key_id } = statement;
-    const approval = signDecision(reviewer.privateKey, statement);
-    const body = { award, claim_id, decided_at, outcome, reviewer_key_id, approval };
-    return await sendTwice(201, decisionSchema, path(`/purchases/${purchase.id}/decisions`), body);
+    const { now: decidedAt } = unwrap(await createApiClient(actors.apiUrl).GET("/v1/routing/capabilities"));
+    const verdict = { award: amount.toString(), decidedAt };
+    const body = signVerdict(actors.reviewers, purchase, filed, verdict);
+    return await sendTwice(201, decisionSchema, path(`/purchases/${purchase.id}/decisions`), { ...body });
   };
 
   test("has one effect and gets the stored bytes from the other process, whichever write it is", {

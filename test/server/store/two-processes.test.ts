@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     // From the environment, where no list of processes shows it.
     process.env["ROUTING_SANDBOX_STORE"] = server.url("shared");
     owner = await startSandbox(folder, "--mode", "deterministic");
-    const session = await Session.open(await castActors(owner.description), silentNarrator);
+    const session = await Session.open(castActors(owner.description), silentNarrator);
     ({ id: merchant } = await enrollMerchant(session));
     ({ credential } = session);
     member = await joinAs(owner.description);

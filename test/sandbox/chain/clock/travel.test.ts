@@ -98,7 +98,7 @@ test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) =>
 });
 
 test("an offer that nobody paid in time is expired for API and chain alike, and its budget can be freed", async () => {
-  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentNarrator);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   await steps.activate(session, purchase, "activate");
   await steps.approve(session, session.actors.buyer, purchase, 25_000_000n);
@@ -112,12 +112,14 @@ test("an offer that nobody paid in time is expired for API and chain alike, and 
 
 test("a paused program takes no offer until its admin lets it continue, and a wallet can be given test money", async () => {
   const { deployer, stranger } = sandbox.wallets;
-  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentNarrator);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   expect((await deployer.setPaused("prg_demo", true)).receipt.status).toBe("success");
-  const body = { commitment_hash: purchase.commitment.hash };
-  const path = `/purchases/${purchase.id}/activate`;
-  expect((await session.attempt({ method: "POST", path, intent: "paused", body })).status).toBe(409);
+  const { response } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+    params: session.write("paused", purchase.id),
+    body: { commitment_hash: purchase.commitment.hash },
+  });
+  expect(response.status).toBe(409);
   await deployer.setPaused("prg_demo", false);
   expect(await steps.activate(session, purchase, "activate")).toMatchObject({ status: "active" });
   expect((await stranger.faucet(5n)).receipt.status).toBe("success");

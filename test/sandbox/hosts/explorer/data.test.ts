@@ -171,7 +171,7 @@ test("refusals have the step, the hash, both sides of every check, and where the
 
 test("a transaction that is only unconfirmed is not told as refused", async () => {
   const mark = await sandbox.snapshot();
-  const session = await Session.open(await castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentNarrator);
   const merchant = await enrollMerchant(session);
   const purchase = await steps.createPurchase(session, merchant, "unconfirmed", "1000000");
   await sandbox.chain.client.setAutomine(false);
@@ -179,32 +179,28 @@ test("a transaction that is only unconfirmed is not told as refused", async () =
     to: sandbox.description.contracts.registrar,
     data: "0x",
   });
-  const path = `/purchases/${purchase.id}/registration`;
-  const answer = await session.attempt({
-    method: "POST",
-    path,
-    intent: "pending",
+  const { error } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+    params: session.write("pending", purchase.id),
     body: { transaction_hash },
   });
-  expect(answer).toMatchObject({ status: 409, body: { code: "transaction_unconfirmed" } });
+  expect(error).toMatchObject({ status: 409, code: "transaction_unconfirmed" });
   expect(await read<ViewPage<RefusalView>>(`/refusals?q=${purchase.id}`)).toMatchObject({ data: [] });
   await mark.restore();
 });
 
 test("a refusal again and again is one, and counted", async () => {
   const mark = await sandbox.snapshot();
-  const actors = await castActors(sandbox.description);
+  const actors = castActors(sandbox.description);
   const session = await Session.open(actors, silentNarrator);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "again", "1000000");
-  const hash = `0x${"ab".repeat(32)}`;
-  for (const intent of ["first", "second"])
-    await session.refused({
-      title: "Registration of a transaction that nobody sent",
-      method: "POST",
-      path: `/purchases/${purchase.id}/registration`,
-      intent,
+  const hash = `0x${"ab".repeat(32)}` as const;
+  for (const intent of ["first", "second"]) {
+    const { error } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+      params: session.write(intent, purchase.id),
       body: { transaction_hash: hash },
     });
+    expect(error?.code).toBe("transaction_not_found");
+  }
   const { data } = await read<ViewPage<RefusalView>>(`/refusals?q=${purchase.id}`);
   expect(data).toMatchObject([{ code: "transaction_not_found", times: 2, transaction_hash: hash }]);
   await mark.restore();
@@ -295,7 +291,7 @@ test("search finds ids, hashes, addresses and blocks", async () => {
 
 test("a list is read fifty at a time, the newest first", async () => {
   const mark = await sandbox.snapshot();
-  const actors = await castActors(sandbox.description);
+  const actors = castActors(sandbox.description);
   const session = await Session.open(actors, silentNarrator);
   const merchant = await enrollMerchant(session);
   const numbers = Array.from({ length: 51 }, (_, index) => index);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import {
+  type ApiClientOptions,
   createApiClient,
   ProblemError,
-  type RetryingOptions,
   RetryLimitError,
   unwrap,
 } from "../../../../sandbox/service/client/api-client.ts";
@@ -14,7 +14,7 @@ const inSandbox = sandboxTest({ seed: "retrying" });
 const program = "prg_demo";
 
 /** Returns a client with a credential of its own, whose requests a faulty proxy passes on. */
-async function openClient({ description }: Sandbox, faults: readonly Fault[], options?: RetryingOptions) {
+async function openClient({ description }: Sandbox, faults: readonly Fault[], options?: ApiClientOptions) {
   const { urls, accounts } = description;
   const access = unwrap(
     await createApiClient(urls.api, accounts[0]?.key).POST("/v1/routing/access", { body: {} }),

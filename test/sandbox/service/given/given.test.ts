@@ -345,3 +345,14 @@ test("a transaction that reverts and a refusal of the API are told", async () =>
     given.purchase({ state: "active", route: "merchant_direct", amount: "5" }),
   ).rejects.toMatchObject({ code: "given_refused", message: expect.stringMatching(/register, reverted/) });
 });
+
+test("a given state whose transaction is held again and again is refused with what to do", async () => {
+  await using sandbox = await createSandbox();
+  sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  await expect(sandbox.given.purchase({ state: "active" })).rejects.toMatchObject({
+    code: "retry_limit",
+    message: expect.stringMatching(
+      /activate is unknown after 11 identical requests; the last one was answered 202\. Clear the faults that hold it/,
+    ),
+  });
+});

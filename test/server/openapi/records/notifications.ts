@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import { accessSchema } from "../../../../server/schemas/access.ts";
-import { RoutingClient } from "../../../../testkit/demo/routing-client.ts";
+import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
 import type { TestKit } from "../../../kit/test-kit.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
@@ -20,20 +19,19 @@ export async function deliverAfterCrash(): Promise<string> {
   const folder = await temporaryFolder();
   const start = async () => await startSandbox(folder, "--mode", "deterministic");
   let credential = "";
-  const deliver = async (api: string) => {
-    const request = { bearer: credential, idempotencyKey: "delivery-1", body: {} };
-    return await new RoutingClient(api).send("POST", "/v1/routing/programs/prg_demo/notifications", request);
-  };
+  const deliver = async (api: string) =>
+    await createApiClient(api, credential).POST("/v1/routing/programs/{program}/notifications", {
+      params: { path: { program: "prg_demo" }, header: { "Idempotency-Key": "delivery-1" } },
+      body: {},
+    });
   {
     await using first = await start();
     const { urls, accounts, wallets } = first.description;
-    const client = new RoutingClient(urls.api);
-    const access = { bearer: accounts[0]?.key ?? "", body: {} };
-    credential = (await client.call(accessSchema, "POST", "/v1/routing/access", access)).credential;
-    await client.send("POST", "/v1/routing/programs/prg_demo/merchants", {
-      bearer: credential,
-      idempotencyKey: "merchant-1",
-      body: { wallet: wallets["merchant"]?.address, name: "Corner Books", funding_cap: "1" },
+    const account = createApiClient(urls.api, accounts[0]?.key);
+    credential = unwrap(await account.POST("/v1/routing/access", { body: {} })).credential;
+    await createApiClient(urls.api, credential).POST("/v1/routing/programs/{program}/merchants", {
+      params: { path: { program: "prg_demo" }, header: { "Idempotency-Key": "merchant-1" } },
+      body: { wallet: wallets["merchant"]?.address ?? "0x", name: "Corner Books", funding_cap: "1" },
     });
     await fetch(`${urls.control}/receiver/failures`, {
       method: "POST",
@@ -44,5 +42,5 @@ export async function deliverAfterCrash(): Promise<string> {
     await first.end("SIGKILL");
   }
   await using second = await start();
-  return JSON.stringify((await deliver(second.description.urls.api)).body);
+  return JSON.stringify((await deliver(second.description.urls.api)).data);
 }

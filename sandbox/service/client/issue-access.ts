@@ -1,0 +1,16 @@
+import { createApiClient } from "./api-client.ts";
+import { unwrap } from "./problem-error.ts";
+
+/**
+ * Issues access to an account's program, which revokes the account's credential of before.
+ *
+ * @throws ProblemError when the API refuses.
+ */
+export async function issueAccess(
+  apiUrl: string,
+  accountKey: string,
+): Promise<{ credential: string; credential_id: string }> {
+  const account = createApiClient(apiUrl, accountKey);
+  const { credential, credential_id } = unwrap(await account.POST("/v1/routing/access", { body: {} }));
+  return { credential, credential_id };
+}
