@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { CheckName } from "../protocol/binding/check-binding.ts";
 import { hashSchema } from "../server/schemas/primitives.ts";
-import type { Stage } from "./stage/stage.ts";
-import type { Outcome, StageAnswer } from "./stage/staged-service.ts";
+import type { ContractFixture } from "./fixture/contract-fixture.ts";
+import type { FixtureAnswer, Outcome } from "./fixture/fixture-service.ts";
 
 /** What an attack tries to deceive. */
 export type AttackFamily =
@@ -28,7 +28,7 @@ export interface Attack {
    * attack is about which of the two functions pays.
    */
   pays?: false | "without a permit";
-  run(stage: Stage): Promise<StageAnswer>;
+  run(fixture: ContractFixture): Promise<FixtureAnswer>;
 }
 
 /** The refusal of a transaction that is another one than expected, by exactly these checks. */
@@ -61,23 +61,23 @@ export const unknownTransaction = refused(
 export const harmless: Outcome = { status: 200, code: null, failed: [] };
 
 /** Why an attack was not stopped as it should be, or null when it was. */
-export async function findFailure(attack: Attack, stage: Stage): Promise<string | null> {
-  await stage.reset();
-  const answer = await attack.run(stage);
+export async function findFailure(attack: Attack, fixture: ContractFixture): Promise<string | null> {
+  await fixture.reset();
+  const answer = await attack.run(fixture);
   const { status, code, failed } = answer;
   const seen = { status, code, failed };
-  if (stage.payments > 0 === (attack.pays === false))
-    return `made ${stage.payments} payments of one purchase, other than its \`pays\` says`;
+  if (fixture.payments > 0 === (attack.pays === false))
+    return `made ${fixture.payments} payments of one purchase, other than its \`pays\` says`;
   if (JSON.stringify(seen) !== JSON.stringify(attack.stopped))
-    return `expected ${describe(attack.stopped)}, got ${describe(seen)}${await explained(answer, stage)}`;
+    return `expected ${describe(attack.stopped)}, got ${describe(seen)}${await explained(answer, fixture)}`;
   return answer.status >= 400 && answer.wrote ? `was refused with ${describe(seen)} and still wrote` : null;
 }
 
 /** What the explanation of the transaction says, where the answer links to one. */
-async function explained({ body }: StageAnswer, stage: Stage): Promise<string> {
+async function explained({ body }: FixtureAnswer, fixture: ContractFixture): Promise<string> {
   const parsed = z.object({ transaction_hash: hashSchema }).safeParse(body);
   if (!parsed.success) return "";
-  return `. The service says: ${(await stage.sandbox.explain(parsed.data.transaction_hash)).cause}`;
+  return `. The service says: ${(await fixture.sandbox.explain(parsed.data.transaction_hash)).cause}`;
 }
 
 function describe({ status, code, failed }: Outcome): string {

@@ -1,11 +1,11 @@
 import type { Artifact } from "./artifact.ts";
 import { type Attack, findFailure } from "./attack.ts";
 import { attacksWithPermit, attacks as everyAttack } from "./attacks/all.ts";
+import { ContractFixture } from "./fixture/contract-fixture.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { rules } from "./rules/all.ts";
 import { findBreach } from "./rules/rule.ts";
-import { Stage } from "./stage/stage.ts";
 
 const allAttacks = [...everyAttack, ...attacksWithPermit];
 
@@ -25,7 +25,7 @@ export interface GasComparison {
   ours: number;
 }
 
-/** What became of somebody's registrar. */
+/** The result of checking a registrar contract. */
 export interface ContractReport {
   contract: string;
   passed: boolean;
@@ -33,7 +33,7 @@ export interface ContractReport {
   gas: GasComparison[];
 }
 
-/** What a check is given beside the contract. */
+/** How a contract is checked. */
 export interface CheckOptions {
   /** What the sandbox's own registrar needs, to compare with; see {@link measureOwnGas}. */
   ownGas?: GasUse;
@@ -42,21 +42,21 @@ export interface CheckOptions {
   progress?: Progress;
 }
 
-/** Told of each result as it comes. */
+/** Called with each result. */
 export type Progress = (result: CheckResult, done: number, total: number) => void;
 
 /** Gas of the sandbox's own registrar, to compare with. */
 export async function measureOwnGas(): Promise<GasUse> {
-  const stage = await Stage.open();
+  const fixture = await ContractFixture.open();
   try {
-    return await runLifecycle(stage);
+    return await runLifecycle(fixture);
   } finally {
-    await stage.close();
+    await fixture.close();
   }
 }
 
 /**
- * Deploys somebody's registrar to a fresh sandbox and runs the lifecycle, the contract-level rules and every attack against it.
+ * Deploys a registrar contract to a fresh sandbox and runs the lifecycle, the contract-level rules and every attack against it.
  *
  * @example (await checkContract(await readArtifact(file), { ownGas: await measureOwnGas() })).passed
  */
@@ -73,13 +73,15 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
     results.push(result);
     progress?.(result, results.length, total);
   };
-  let stage: Stage | undefined;
+  let fixture: ContractFixture | undefined;
   let gas: GasUse = {};
   await run("deployment", "takes the place of the sandbox's own registrar", async () => {
-    stage = await Stage.open(async (chain) => await installRegistrar(chain, artifact)).catch(explained);
+    fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact)).catch(
+      explained,
+    );
     return null;
   });
-  const opened = stage;
+  const opened = fixture;
   if (opened !== undefined)
     try {
       await run(
@@ -107,5 +109,5 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
 function explained(error: unknown): never {
   if (error instanceof InstallationError) throw error;
   const reason = error instanceof Error ? error.message : String(error);
-  throw new Error(`An honest enrollment or offer did not succeed: ${reason}`, { cause: error });
+  throw new Error(`A valid enrollment or offer did not succeed: ${reason}`, { cause: error });
 }

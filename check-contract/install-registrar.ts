@@ -15,11 +15,11 @@ const gas = 16_000_000n;
 const fees = { maxFeePerGas: 4_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
 /**
- * Deploys somebody's registrar on a fresh chain and opens the sandbox's programs in it; everything that uses the chain
+ * Deploys a registrar contract on a fresh chain and opens the sandbox's programs in it; everything that uses the chain
  * afterwards uses that registrar.
  *
  * @throws InstallationError when it does not deploy, names no funding source or opens no program.
- * @example await Stage.open(async (chain) => await installRegistrar(chain, artifact))
+ * @example await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact))
  */
 export async function installRegistrar(chain: ChainNode, artifact: Artifact): Promise<ChainNode> {
   const { contractName } = artifact;

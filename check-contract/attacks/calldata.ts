@@ -2,7 +2,7 @@ import { concatHex, encodeFunctionData, type Hex, pad, slice, toHex } from "viem
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { usdc } from "../../protocol/amount.ts";
 import { type Attack, mismatch, refused } from "../attack.ts";
-import { parseReconciliation } from "../stage/staged-service.ts";
+import { parseReconciliation } from "../fixture/fixture-service.ts";
 
 const amount = (25n * usdc).toString();
 
@@ -12,9 +12,9 @@ export const calldataAttacks: readonly Attack[] = [
     family: "calldata",
     name: "the right selector with another purchase's id",
     stopped: mismatch("calldata", "log"),
-    async run(stage) {
-      const hash = await stage.succeed("buyer", stage.pay(stage.second));
-      return await stage.reconcile(stage.purchase, [hash]);
+    async run(fixture) {
+      const hash = await fixture.succeed("buyer", fixture.pay(fixture.second));
+      return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
   {
@@ -22,9 +22,9 @@ export const calldataAttacks: readonly Attack[] = [
     name: "another amount than the one that was approved",
     pays: false,
     stopped: mismatch("calldata", "log"),
-    async run(stage) {
-      const transaction_hash = await stage.succeed("buyer", stage.approve(25n * usdc - 1n));
-      return await stage.submitToWallet(stage.purchase, { action: "approve", transaction_hash, amount });
+    async run(fixture) {
+      const transaction_hash = await fixture.succeed("buyer", fixture.approve(25n * usdc - 1n));
+      return await fixture.submitToWallet(fixture.purchase, { action: "approve", transaction_hash, amount });
     },
   },
   {
@@ -32,11 +32,11 @@ export const calldataAttacks: readonly Attack[] = [
     name: "another token",
     pays: false,
     stopped: mismatch("contract", "log"),
-    async run(stage) {
-      const token = await stage.deploy("HostileToken");
-      const { data } = stage.approve(25n * usdc);
-      const transaction_hash = await stage.succeed("buyer", { to: token, data });
-      return await stage.submitToWallet(stage.purchase, { action: "approve", transaction_hash, amount });
+    async run(fixture) {
+      const token = await fixture.deploy("HostileToken");
+      const { data } = fixture.approve(25n * usdc);
+      const transaction_hash = await fixture.succeed("buyer", { to: token, data });
+      return await fixture.submitToWallet(fixture.purchase, { action: "approve", transaction_hash, amount });
     },
   },
   {
@@ -44,40 +44,42 @@ export const calldataAttacks: readonly Attack[] = [
     name: "an approval to a lookalike of the spender",
     pays: false,
     stopped: mismatch("calldata", "log"),
-    async run(stage) {
-      const lookalike = await stage.deploy("LookalikeRegistrar");
-      const transaction_hash = await stage.succeed("buyer", stage.approve(25n * usdc, lookalike));
-      return await stage.submitToWallet(stage.purchase, { action: "approve", transaction_hash, amount });
+    async run(fixture) {
+      const lookalike = await fixture.deploy("LookalikeRegistrar");
+      const transaction_hash = await fixture.succeed("buyer", fixture.approve(25n * usdc, lookalike));
+      return await fixture.submitToWallet(fixture.purchase, { action: "approve", transaction_hash, amount });
     },
   },
   {
     family: "calldata",
     name: "the same selector on another contract, which emits the same log",
     stopped: mismatch("contract", "log"),
-    async run(stage) {
-      const lookalike = await stage.deploy("LookalikeRegistrar");
-      const { data } = stage.pay(stage.purchase);
-      return await stage.reconcile(stage.purchase, [await stage.succeed("buyer", { to: lookalike, data })]);
+    async run(fixture) {
+      const lookalike = await fixture.deploy("LookalikeRegistrar");
+      const { data } = fixture.pay(fixture.purchase);
+      return await fixture.reconcile(fixture.purchase, [
+        await fixture.succeed("buyer", { to: lookalike, data }),
+      ]);
     },
   },
   {
     family: "calldata",
     name: "truncated calldata",
     stopped: mismatch("status", "calldata", "log"),
-    async run(stage) {
-      const { to, data } = stage.pay(stage.purchase);
-      const hash = await stage.send("buyer", { to, data: slice(data, 0, 67) });
-      return await stage.reconcile(stage.purchase, [hash]);
+    async run(fixture) {
+      const { to, data } = fixture.pay(fixture.purchase);
+      const hash = await fixture.send("buyer", { to, data: slice(data, 0, 67) });
+      return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
   {
     family: "calldata",
     name: "a trailing byte that the registrar would have to ignore",
     stopped: mismatch("status", "calldata", "log"),
-    async run(stage) {
-      const { to, data } = stage.pay(stage.purchase);
-      const hash = await stage.send("buyer", { to, data: `${data}00` });
-      return await stage.reconcile(stage.purchase, [hash]);
+    async run(fixture) {
+      const { to, data } = fixture.pay(fixture.purchase);
+      const hash = await fixture.send("buyer", { to, data: `${data}00` });
+      return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
   {
@@ -85,10 +87,10 @@ export const calldataAttacks: readonly Attack[] = [
     name: "a trailing byte that the token does ignore",
     pays: false,
     stopped: mismatch("calldata"),
-    async run(stage) {
-      const { to, data } = stage.approve(25n * usdc);
-      const transaction_hash = await stage.succeed("buyer", { to, data: `${data}00` });
-      return await stage.submitToWallet(stage.purchase, { action: "approve", transaction_hash, amount });
+    async run(fixture) {
+      const { to, data } = fixture.approve(25n * usdc);
+      const transaction_hash = await fixture.succeed("buyer", { to, data: `${data}00` });
+      return await fixture.submitToWallet(fixture.purchase, { action: "approve", transaction_hash, amount });
     },
   },
   {
@@ -96,11 +98,11 @@ export const calldataAttacks: readonly Attack[] = [
     name: "dirty padding before an address",
     pays: false,
     stopped: mismatch("status", "calldata", "log"),
-    async run(stage) {
-      const { to, data } = stage.approve(25n * usdc);
+    async run(fixture) {
+      const { to, data } = fixture.approve(25n * usdc);
       const dirty = concatHex([slice(data, 0, 4), "0xff", slice(data, 5)]);
-      const transaction_hash = await stage.send("buyer", { to, data: dirty });
-      return await stage.submitToWallet(stage.purchase, { action: "approve", transaction_hash, amount });
+      const transaction_hash = await fixture.send("buyer", { to, data: dirty });
+      return await fixture.submitToWallet(fixture.purchase, { action: "approve", transaction_hash, amount });
     },
   },
   {
@@ -108,8 +110,8 @@ export const calldataAttacks: readonly Attack[] = [
     name: "array offsets that are not the canonical ones",
     pays: false,
     stopped: mismatch("status", "calldata", "log"),
-    async run(stage) {
-      const { to, data } = stage.payBatch([[stage.purchase, 10n * usdc]]);
+    async run(fixture) {
+      const { to, data } = fixture.payBatch([[fixture.purchase, 10n * usdc]]);
       const gap: Hex = concatHex([
         slice(data, 0, 36),
         pad(toHex(0xa0)),
@@ -117,7 +119,7 @@ export const calldataAttacks: readonly Attack[] = [
         pad("0x"),
         slice(data, 132),
       ]);
-      return await stage.reconcile(stage.purchase, [await stage.send("buyer", { to, data: gap })]);
+      return await fixture.reconcile(fixture.purchase, [await fixture.send("buyer", { to, data: gap })]);
     },
   },
   {
@@ -125,9 +127,9 @@ export const calldataAttacks: readonly Attack[] = [
     name: "a value beyond 2^53 that a float would call equal",
     pays: false,
     stopped: mismatch("calldata", "log"),
-    async run(stage) {
-      const transaction_hash = await stage.succeed("buyer", stage.approve(2n ** 53n + 1n));
-      return await stage.submitToWallet(stage.purchase, {
+    async run(fixture) {
+      const transaction_hash = await fixture.succeed("buyer", fixture.approve(2n ** 53n + 1n));
+      return await fixture.submitToWallet(fixture.purchase, {
         action: "approve",
         transaction_hash,
         amount: (2n ** 53n).toString(),
@@ -139,14 +141,14 @@ export const calldataAttacks: readonly Attack[] = [
     name: "a direct transfer to the merchant, which bypasses the purchase",
     pays: false,
     stopped: mismatch("contract", "calldata", "log"),
-    async run(stage) {
+    async run(fixture) {
       const data = encodeFunctionData({
         abi: testUsdcAbi,
         functionName: "transfer",
-        args: [stage.address("merchant"), 25n * usdc],
+        args: [fixture.address("merchant"), 25n * usdc],
       });
-      const hash = await stage.succeed("buyer", { to: stage.contracts.token, data });
-      return await stage.reconcile(stage.purchase, [hash]);
+      const hash = await fixture.succeed("buyer", { to: fixture.contracts.token, data });
+      return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
   {
@@ -154,12 +156,12 @@ export const calldataAttacks: readonly Attack[] = [
     name: "a batch that also pays a purchase of another program",
     pays: false,
     stopped: mismatch("purchase", "log"),
-    async run(stage) {
-      const batch = stage.payBatch([
-        [stage.purchase, 10n * usdc],
-        [stage.foreign, 5n * usdc],
+    async run(fixture) {
+      const batch = fixture.payBatch([
+        [fixture.purchase, 10n * usdc],
+        [fixture.foreign, 5n * usdc],
       ]);
-      return await stage.reconcile(stage.purchase, [await stage.succeed("buyer", batch)]);
+      return await fixture.reconcile(fixture.purchase, [await fixture.succeed("buyer", batch)]);
     },
   },
   {
@@ -167,13 +169,13 @@ export const calldataAttacks: readonly Attack[] = [
     name: "a batch that pays one purchase twice: both payments are recorded, each once",
     pays: false,
     stopped: { status: 200, code: null, failed: [] },
-    async run(stage) {
-      const batch = stage.payBatch([
-        [stage.purchase, 10n * usdc],
-        [stage.second, 7n * usdc],
-        [stage.purchase, 5n * usdc],
+    async run(fixture) {
+      const batch = fixture.payBatch([
+        [fixture.purchase, 10n * usdc],
+        [fixture.second, 7n * usdc],
+        [fixture.purchase, 5n * usdc],
       ]);
-      const answer = await stage.reconcile(stage.purchase, [await stage.succeed("buyer", batch)]);
+      const answer = await fixture.reconcile(fixture.purchase, [await fixture.succeed("buyer", batch)]);
       const { applied, affected_purchases } = parseReconciliation(answer);
       const amounts = applied
         .map((receipt) => Number(BigInt(receipt.amount) / usdc))
@@ -188,10 +190,10 @@ export const calldataAttacks: readonly Attack[] = [
     name: "a commitment that differs in one bit when the purchase is activated",
     pays: false,
     stopped: refused(422, "commitment_mismatch"),
-    async run(stage) {
-      const { hash } = stage.draft.commitment;
+    async run(fixture) {
+      const { hash } = fixture.draft.commitment;
       const other = hash.slice(0, -1) + (hash.endsWith("0") ? "1" : "0");
-      return await stage.post(`/purchases/${stage.draft.id}/activate`, { commitment_hash: other });
+      return await fixture.post(`/purchases/${fixture.draft.id}/activate`, { commitment_hash: other });
     },
   },
 ];

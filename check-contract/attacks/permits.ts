@@ -4,8 +4,8 @@ import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { usdc } from "../../protocol/amount.ts";
 import type { SignedPermit } from "../../protocol/permit.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
-import type { Stage } from "../stage/stage.ts";
-import { parseReconciliation, type StageAnswer } from "../stage/staged-service.ts";
+import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import { type FixtureAnswer, parseReconciliation } from "../fixture/fixture-service.ts";
 
 const amount = 10n * usdc;
 const hex = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
@@ -17,39 +17,39 @@ type RawLog = z.infer<typeof rawLog>;
 const approvalTopic = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925";
 
 /** A permit as anybody can submit it to the token. */
-export function submission(stage: Stage, value: bigint, { deadline, v, r, s }: SignedPermit) {
-  const { registrar, token: to } = stage.contracts;
+export function submission(fixture: ContractFixture, value: bigint, { deadline, v, r, s }: SignedPermit) {
+  const { registrar, token: to } = fixture.contracts;
   const data = encodeFunctionData({
     abi: testUsdcAbi,
     functionName: "permit",
-    args: [stage.address("buyer"), registrar, value, deadline, v, r, s],
+    args: [fixture.address("buyer"), registrar, value, deadline, v, r, s],
   });
   return { to, data };
 }
 
 /** A payment under a permit that the buyer sends without any allowance, and submits. */
-async function payWith(stage: Stage, permit: SignedPermit): Promise<StageAnswer> {
-  await stage.succeed("buyer", stage.approve(0n));
-  const hash = await stage.send("buyer", stage.payWithPermit(stage.purchase, amount, permit));
-  return await stage.reconcile(stage.purchase, [hash]);
+async function payWith(fixture: ContractFixture, permit: SignedPermit): Promise<FixtureAnswer> {
+  await fixture.succeed("buyer", fixture.approve(0n));
+  const hash = await fixture.send("buyer", fixture.payWithPermit(fixture.purchase, amount, permit));
+  return await fixture.reconcile(fixture.purchase, [hash]);
 }
 
-/** Has the node tell other logs of a payment, in its receipt and in its block alike. */
-async function lieAbout(
-  stage: Stage,
-  call: Parameters<Stage["succeed"]>[1],
-  lie: (logs: RawLog[]) => RawLog[],
-): Promise<StageAnswer> {
-  const hash = await stage.succeed("buyer", call);
-  stage.tampered.tell("eth_getTransactionReceipt", (answer) => {
+/** Reconciles a payment whose logs the node changes, in its receipt and in its block alike. */
+async function reconcileChangedLogs(
+  fixture: ContractFixture,
+  call: Parameters<ContractFixture["succeed"]>[1],
+  change: (logs: RawLog[]) => RawLog[],
+): Promise<FixtureAnswer> {
+  const hash = await fixture.succeed("buyer", call);
+  fixture.tampered.change("eth_getTransactionReceipt", (answer) => {
     const receipt = rawReceipt.parse(answer);
-    return { ...receipt, logs: lie(receipt.logs) };
+    return { ...receipt, logs: change(receipt.logs) };
   });
-  stage.tampered.tell("eth_getLogs", (answer, parameters) => {
+  fixture.tampered.change("eth_getLogs", (answer, parameters) => {
     const listed = JSON.stringify(parameters).includes("blockHash");
-    return listed ? lie(z.array(rawLog).parse(answer)) : answer;
+    return listed ? change(z.array(rawLog).parse(answer)) : answer;
   });
-  return await stage.reconcile(stage.purchase, [hash]);
+  return await fixture.reconcile(fixture.purchase, [hash]);
 }
 
 function isApproval({ topics }: RawLog): boolean {
@@ -63,12 +63,12 @@ export const permitAttacks: readonly Attack[] = [
     name: "a permit that a stranger submits first: the payment counts all the same, once",
     pays: false,
     stopped: harmless,
-    async run(stage) {
-      await stage.succeed("buyer", stage.approve(0n));
-      const permit = stage.permit(stage.purchase, amount);
-      await stage.succeed("stranger", submission(stage, amount, permit));
-      const hash = await stage.succeed("buyer", stage.payWithPermit(stage.purchase, amount, permit));
-      const answer = await stage.reconcile(stage.purchase, [hash]);
+    async run(fixture) {
+      await fixture.succeed("buyer", fixture.approve(0n));
+      const permit = fixture.permit(fixture.purchase, amount);
+      await fixture.succeed("stranger", submission(fixture, amount, permit));
+      const hash = await fixture.succeed("buyer", fixture.payWithPermit(fixture.purchase, amount, permit));
+      const answer = await fixture.reconcile(fixture.purchase, [hash]);
       const { applied } = parseReconciliation(answer);
       if (applied.length !== 1) throw new Error(`${applied.length} payments were applied, not 1.`);
       return answer;
@@ -79,10 +79,10 @@ export const permitAttacks: readonly Attack[] = [
     name: "a permit that is submitted to the token as if it were the payment",
     pays: false,
     stopped: mismatch("contract", "calldata", "log"),
-    async run(stage) {
-      const permit = stage.permit(stage.purchase, amount);
-      const hash = await stage.succeed("buyer", submission(stage, amount, permit));
-      return await stage.reconcile(stage.purchase, [hash]);
+    async run(fixture) {
+      const permit = fixture.permit(fixture.purchase, amount);
+      const hash = await fixture.succeed("buyer", submission(fixture, amount, permit));
+      return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
   {
@@ -90,10 +90,13 @@ export const permitAttacks: readonly Attack[] = [
     name: "a payment under a permit, submitted for another amount",
     pays: false,
     stopped: mismatch("calldata", "log"),
-    async run(stage) {
-      const transaction_hash = await stage.succeed("buyer", stage.payWithPermit(stage.purchase, amount));
+    async run(fixture) {
+      const transaction_hash = await fixture.succeed(
+        "buyer",
+        fixture.payWithPermit(fixture.purchase, amount),
+      );
       const body = { action: "pay", transaction_hash, amount: (amount + 1n).toString() };
-      return await stage.submitToWallet(stage.purchase, body);
+      return await fixture.submitToWallet(fixture.purchase, body);
     },
   },
   {
@@ -101,9 +104,9 @@ export const permitAttacks: readonly Attack[] = [
     name: "a permit that a stranger signed",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
-    async run(stage) {
-      const deadline = BigInt(stage.purchase.deadlines.pay_deadline);
-      return await payWith(stage, stage.signPermit({ value: amount, deadline }, "stranger"));
+    async run(fixture) {
+      const deadline = BigInt(fixture.purchase.deadlines.pay_deadline);
+      return await payWith(fixture, fixture.signPermit({ value: amount, deadline }, "stranger"));
     },
   },
   {
@@ -111,10 +114,10 @@ export const permitAttacks: readonly Attack[] = [
     name: "a permit for another spender",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
-    async run(stage) {
-      const deadline = BigInt(stage.purchase.deadlines.pay_deadline);
-      const spender = stage.contracts.funding_source;
-      return await payWith(stage, stage.signPermit({ value: amount, deadline, spender }));
+    async run(fixture) {
+      const deadline = BigInt(fixture.purchase.deadlines.pay_deadline);
+      const spender = fixture.contracts.funding_source;
+      return await payWith(fixture, fixture.signPermit({ value: amount, deadline, spender }));
     },
   },
   {
@@ -122,9 +125,9 @@ export const permitAttacks: readonly Attack[] = [
     name: "a permit that has expired",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
-    async run(stage) {
-      const { timestamp } = await stage.client.getBlock({ blockTag: "latest" });
-      return await payWith(stage, stage.signPermit({ value: amount, deadline: timestamp }));
+    async run(fixture) {
+      const { timestamp } = await fixture.client.getBlock({ blockTag: "latest" });
+      return await payWith(fixture, fixture.signPermit({ value: amount, deadline: timestamp }));
     },
   },
   {
@@ -132,10 +135,10 @@ export const permitAttacks: readonly Attack[] = [
     name: "a permit that has paid already",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
-    async run(stage) {
-      const permit = stage.permit(stage.purchase, amount);
-      await stage.succeed("buyer", stage.payWithPermit(stage.purchase, amount, permit));
-      return await payWith(stage, permit);
+    async run(fixture) {
+      const permit = fixture.permit(fixture.purchase, amount);
+      await fixture.succeed("buyer", fixture.payWithPermit(fixture.purchase, amount, permit));
+      return await payWith(fixture, permit);
     },
   },
   {
@@ -143,17 +146,17 @@ export const permitAttacks: readonly Attack[] = [
     name: "a permit of a lower amount than it is to pay",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
-    run: async (stage) => await payWith(stage, stage.permit(stage.purchase, amount - 1n)),
+    run: async (fixture) => await payWith(fixture, fixture.permit(fixture.purchase, amount - 1n)),
   },
   {
     family: "permit",
     name: "dirty bits before the permit's v",
     pays: false,
     stopped: mismatch("status", "calldata", "log"),
-    async run(stage) {
-      const { to, data } = stage.payWithPermit(stage.purchase, amount);
+    async run(fixture) {
+      const { to, data } = fixture.payWithPermit(fixture.purchase, amount);
       const dirty = concatHex([slice(data, 0, 100), "0x01", slice(data, 101)]);
-      return await stage.reconcile(stage.purchase, [await stage.send("buyer", { to, data: dirty })]);
+      return await fixture.reconcile(fixture.purchase, [await fixture.send("buyer", { to, data: dirty })]);
     },
   },
   {
@@ -161,8 +164,8 @@ export const permitAttacks: readonly Attack[] = [
     name: "a node that tells another amount of the permit's approval, in the receipt and in the block alike",
     pays: false,
     stopped: mismatch("log"),
-    run: async (stage) =>
-      await lieAbout(stage, stage.payWithPermit(stage.purchase, amount), (logs) =>
+    run: async (fixture) =>
+      await reconcileChangedLogs(fixture, fixture.payWithPermit(fixture.purchase, amount), (logs) =>
         logs.map((log) => (isApproval(log) ? { ...log, data: `0x${"00".repeat(31)}01` } : log)),
       ),
   },
@@ -171,8 +174,8 @@ export const permitAttacks: readonly Attack[] = [
     name: "a node that tells the permit's approval twice, in the receipt and in the block alike",
     pays: false,
     stopped: mismatch("log"),
-    run: async (stage) =>
-      await lieAbout(stage, stage.payWithPermit(stage.purchase, amount), (logs) =>
+    run: async (fixture) =>
+      await reconcileChangedLogs(fixture, fixture.payWithPermit(fixture.purchase, amount), (logs) =>
         logs.flatMap((log) => (isApproval(log) ? [log, log] : [log])),
       ),
   },
@@ -181,8 +184,8 @@ export const permitAttacks: readonly Attack[] = [
     name: "a node that tells the permit's approval behind the transfer, in the receipt and in the block alike",
     pays: false,
     stopped: mismatch("log"),
-    run: async (stage) =>
-      await lieAbout(stage, stage.payWithPermit(stage.purchase, amount), (logs) => [
+    run: async (fixture) =>
+      await reconcileChangedLogs(fixture, fixture.payWithPermit(fixture.purchase, amount), (logs) => [
         ...logs.filter((log) => !isApproval(log)),
         ...logs.filter(isApproval),
       ]),
@@ -192,9 +195,9 @@ export const permitAttacks: readonly Attack[] = [
     name: "a payment without a permit, of which the node tells the approval of one",
     pays: "without a permit",
     stopped: mismatch("log"),
-    async run(stage) {
-      const { data, topics } = await approvalOf(stage);
-      return await lieAbout(stage, stage.pay(stage.purchase, amount), (logs) =>
+    async run(fixture) {
+      const { data, topics } = await approvalOf(fixture);
+      return await reconcileChangedLogs(fixture, fixture.pay(fixture.purchase, amount), (logs) =>
         logs.flatMap((log, index) => (index === 1 ? [{ ...log, topics, data }, log] : [log])),
       );
     },
@@ -202,8 +205,8 @@ export const permitAttacks: readonly Attack[] = [
 ];
 
 /** The log of an approval of the amount to the registrar. */
-async function approvalOf(stage: Stage): Promise<RawLog> {
-  const { logs } = await stage.receipt(await stage.succeed("buyer", stage.approve(amount)));
+async function approvalOf(fixture: ContractFixture): Promise<RawLog> {
+  const { logs } = await fixture.receipt(await fixture.succeed("buyer", fixture.approve(amount)));
   return rawLog.parse(logs[0]);
 }
 
@@ -212,9 +215,9 @@ export function withPermit(attack: Attack): Attack {
   return {
     ...attack,
     name: `with a permit: ${attack.name}`,
-    async run(stage) {
-      stage.payment = "payWithPermit";
-      return await attack.run(stage);
+    async run(fixture) {
+      fixture.payment = "payWithPermit";
+      return await attack.run(fixture);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { usdc } from "../../protocol/amount.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
-import { parseReconciliation } from "../stage/staged-service.ts";
+import { parseReconciliation } from "../fixture/fixture-service.ts";
 
 /** Attacks by the order and the number of requests. */
 export const serviceAttacks: readonly Attack[] = [
@@ -8,13 +8,13 @@ export const serviceAttacks: readonly Attack[] = [
     family: "service",
     name: "two submissions at once: one of them applies the payment",
     stopped: harmless,
-    async run(stage) {
-      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+    async run(fixture) {
+      const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       const answers = await Promise.all(
-        [1, 2, 3].map(async () => await stage.reconcile(stage.purchase, [hash])),
+        [1, 2, 3].map(async () => await fixture.reconcile(fixture.purchase, [hash])),
       );
       const applied = answers.map(
-        (answer) => parseReconciliation(stage.expectAccepted(answer)).applied.length,
+        (answer) => parseReconciliation(fixture.expectAccepted(answer)).applied.length,
       );
       if (applied.toSorted().join() !== "0,0,1") throw new Error(`Applied ${applied.join(", ")} times.`);
       const [first] = answers;
@@ -26,9 +26,9 @@ export const serviceAttacks: readonly Attack[] = [
     family: "service",
     name: "one payment among several hashes, named twice",
     stopped: harmless,
-    async run(stage) {
-      const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
-      const answer = await stage.reconcile(stage.purchase, [hash, hash]);
+    async run(fixture) {
+      const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+      const answer = await fixture.reconcile(fixture.purchase, [hash, hash]);
       const { applied, already_reconciled } = parseReconciliation(answer);
       if (applied.length !== 1 || already_reconciled.length !== 0) throw new Error("It counted twice.");
       return answer;
@@ -38,10 +38,10 @@ export const serviceAttacks: readonly Attack[] = [
     family: "service",
     name: "a good payment and a foreign one together: neither is recorded",
     stopped: mismatch("calldata", "log"),
-    async run(stage) {
-      const good = await stage.succeed("buyer", stage.pay(stage.purchase));
-      const other = await stage.succeed("buyer", stage.pay(stage.second));
-      return await stage.reconcile(stage.purchase, [good, other]);
+    async run(fixture) {
+      const good = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+      const other = await fixture.succeed("buyer", fixture.pay(fixture.second));
+      return await fixture.reconcile(fixture.purchase, [good, other]);
     },
   },
   {
@@ -49,24 +49,24 @@ export const serviceAttacks: readonly Attack[] = [
     name: "a batch that pays a purchase which the service does not call active yet",
     pays: false,
     stopped: refused(409, "state_conflict"),
-    async run(stage) {
-      await stage.succeed("merchant", stage.registration(stage.draft));
-      const batch = stage.payBatch([
-        [stage.purchase, 10n * usdc],
-        [stage.draft, 5n * usdc],
+    async run(fixture) {
+      await fixture.succeed("merchant", fixture.registration(fixture.draft));
+      const batch = fixture.payBatch([
+        [fixture.purchase, 10n * usdc],
+        [fixture.draft, 5n * usdc],
       ]);
-      return await stage.reconcile(stage.purchase, [await stage.succeed("buyer", batch)]);
+      return await fixture.reconcile(fixture.purchase, [await fixture.succeed("buyer", batch)]);
     },
   },
   {
     family: "service",
     name: "a claim that is filed before its payment is reconciled",
     stopped: refused(409, "state_conflict"),
-    async run(stage) {
-      await stage.succeed("buyer", stage.pay(stage.purchase));
-      const { claim, call } = stage.claim(stage.purchase);
-      const hash = await stage.succeed("beneficiary", call);
-      return await stage.fileClaim(hash, await stage.signClaim(claim));
+    async run(fixture) {
+      await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+      const { claim, call } = fixture.claim(fixture.purchase);
+      const hash = await fixture.succeed("beneficiary", call);
+      return await fixture.fileClaim(hash, await fixture.signClaim(claim));
     },
   },
   {
@@ -74,9 +74,9 @@ export const serviceAttacks: readonly Attack[] = [
     name: "a registration by somebody else than the merchant",
     pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
-    async run(stage) {
-      const hash = await stage.send("stranger", stage.registration(stage.draft));
-      return await stage.register(stage.draft, hash);
+    async run(fixture) {
+      const hash = await fixture.send("stranger", fixture.registration(fixture.draft));
+      return await fixture.register(fixture.draft, hash);
     },
   },
 ];

@@ -5,13 +5,13 @@ import { claimTypedData } from "../../protocol/claim.ts";
 import { signDecision } from "../../protocol/decision.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
 import { type Attack, mismatch, refused } from "../attack.ts";
-import type { Stage } from "../stage/stage.ts";
-import type { StageAnswer } from "../stage/staged-service.ts";
+import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import type { FixtureAnswer } from "../fixture/fixture-service.ts";
 
-/** Files an honest claim with a signature in another form. */
-async function reshape(stage: Stage, shape: (signature: Hex) => Hex): Promise<StageAnswer> {
-  const { hash, signature } = await stage.paidAndClaimed();
-  return await stage.fileClaim(hash, shape(signature));
+/** Files a valid claim with a signature in another form. */
+async function reshape(fixture: ContractFixture, shape: (signature: Hex) => Hex): Promise<FixtureAnswer> {
+  const { hash, signature } = await fixture.paidAndClaimed();
+  return await fixture.fileClaim(hash, shape(signature));
 }
 
 const order = secp256k1.Point.Fn.ORDER;
@@ -40,12 +40,12 @@ export const signatureAttacks: readonly Attack[] = [
     name: "an enrollment that somebody else sent",
     pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
-    async run(stage) {
-      const merchant = await stage.createMerchant("other_merchant", 1_000_000n);
+    async run(fixture) {
+      const merchant = await fixture.createMerchant("other_merchant", 1_000_000n);
       const { message, transaction } = merchant.enrollment;
-      const hash = await stage.send("stranger", { to: transaction.to, data: transaction.data });
-      const signature = await stage.account("other_merchant").signMessage({ message });
-      return await stage.enroll(merchant, hash, signature);
+      const hash = await fixture.send("stranger", { to: transaction.to, data: transaction.data });
+      const signature = await fixture.account("other_merchant").signMessage({ message });
+      return await fixture.enroll(merchant, hash, signature);
     },
   },
   {
@@ -53,15 +53,15 @@ export const signatureAttacks: readonly Attack[] = [
     name: "a personal signature over another merchant's message",
     pays: false,
     stopped: refused(422, "signer_mismatch"),
-    async run(stage) {
-      const merchant = await stage.createMerchant("other_merchant", 1_000_000n);
+    async run(fixture) {
+      const merchant = await fixture.createMerchant("other_merchant", 1_000_000n);
       const { to, data } = merchant.enrollment.transaction;
-      const hash = await stage.succeed("other_merchant", { to, data });
-      const { message } = stage.merchant.enrollment;
-      return await stage.enroll(
+      const hash = await fixture.succeed("other_merchant", { to, data });
+      const { message } = fixture.merchant.enrollment;
+      return await fixture.enroll(
         merchant,
         hash,
-        await stage.account("other_merchant").signMessage({ message }),
+        await fixture.account("other_merchant").signMessage({ message }),
       );
     },
   },
@@ -69,8 +69,8 @@ export const signatureAttacks: readonly Attack[] = [
     family: "signatures",
     name: "a claim signature with a high s",
     stopped: refused(422, "signature_invalid"),
-    run: async (stage) =>
-      await reshape(stage, (signature) => {
+    run: async (fixture) =>
+      await reshape(fixture, (signature) => {
         const { r, s, v } = parts(signature);
         return `0x${r}${word(order - s)}${v === "1b" ? "1c" : "1b"}`;
       }),
@@ -79,8 +79,8 @@ export const signatureAttacks: readonly Attack[] = [
     family: "signatures",
     name: "a claim signature in the compact form",
     stopped: refused(422, "signature_invalid"),
-    run: async (stage) =>
-      await reshape(stage, (signature) => {
+    run: async (fixture) =>
+      await reshape(fixture, (signature) => {
         const { r, s, v } = parts(signature);
         return `0x${r}${word(s | (v === "1c" ? 1n << 255n : 0n))}`;
       }),
@@ -89,59 +89,59 @@ export const signatureAttacks: readonly Attack[] = [
     family: "signatures",
     name: "a claim signed by somebody else",
     stopped: refused(422, "signer_mismatch"),
-    async run(stage) {
-      const { hash, claim } = await stage.paidAndClaimed();
-      return await stage.fileClaim(hash, await stage.signClaim(claim, "stranger"));
+    async run(fixture) {
+      const { hash, claim } = await fixture.paidAndClaimed();
+      return await fixture.fileClaim(hash, await fixture.signClaim(claim, "stranger"));
     },
   },
   {
     family: "signatures",
     name: "a claim signed for another contract",
     stopped: refused(422, "signer_mismatch"),
-    async run(stage) {
-      const { hash, claim } = await stage.paidAndClaimed();
-      const elsewhere = { ...stage.domain, verifyingContract: stage.contracts.token };
-      const signature = await stage.account("beneficiary").signTypedData(claimTypedData(elsewhere, claim));
-      return await stage.fileClaim(hash, signature);
+    async run(fixture) {
+      const { hash, claim } = await fixture.paidAndClaimed();
+      const elsewhere = { ...fixture.domain, verifyingContract: fixture.contracts.token };
+      const signature = await fixture.account("beneficiary").signTypedData(claimTypedData(elsewhere, claim));
+      return await fixture.fileClaim(hash, signature);
     },
   },
   {
     family: "signatures",
     name: "a commitment's signature used as a claim's",
     stopped: refused(422, "signer_mismatch"),
-    run: async (stage) => await reshape(stage, () => stage.purchase.commitment.signature),
+    run: async (fixture) => await reshape(fixture, () => fixture.purchase.commitment.signature),
   },
   {
     family: "signatures",
     name: "a claim transaction that carries another claim's hash",
     stopped: mismatch("calldata", "log"),
-    async run(stage) {
-      await stage.paid();
-      const other = stage.claim(stage.purchase, 9_000_000n);
-      const hash = await stage.succeed("beneficiary", other.call);
-      return await stage.fileClaim(hash, await stage.signClaim(stage.claim(stage.purchase).claim));
+    async run(fixture) {
+      await fixture.paid();
+      const other = fixture.claim(fixture.purchase, 9_000_000n);
+      const hash = await fixture.succeed("beneficiary", other.call);
+      return await fixture.fileClaim(hash, await fixture.signClaim(fixture.claim(fixture.purchase).claim));
     },
   },
   {
     family: "signatures",
     name: "a contract wallet that says yes to every signature (ERC-1271), claiming through a stranger",
     stopped: mismatch("status", "wallet", "log"),
-    async run(stage) {
-      const owner = encodeAbiParameters([{ type: "address" }], [stage.address("stranger")]);
-      const wallet = await stage.deploy("ContractSigner", "ContractSigner", owner);
+    async run(fixture) {
+      const owner = encodeAbiParameters([{ type: "address" }], [fixture.address("stranger")]);
+      const wallet = await fixture.deploy("ContractSigner", "ContractSigner", owner);
       // setMood(YesToAll)
-      await stage.succeed("stranger", { to: wallet, data: `0x0c8d6d51${word(1n)}` as Hex });
-      const purchase = await stage.createPurchase({ beneficiary: wallet.toLowerCase() });
-      await stage.activate(purchase);
-      stage.expectAccepted(
-        await stage.reconcile(purchase, [await stage.succeed("buyer", stage.pay(purchase))]),
+      await fixture.succeed("stranger", { to: wallet, data: `0x0c8d6d51${word(1n)}` as Hex });
+      const purchase = await fixture.createPurchase({ beneficiary: wallet.toLowerCase() });
+      await fixture.activate(purchase);
+      fixture.expectAccepted(
+        await fixture.reconcile(purchase, [await fixture.succeed("buyer", fixture.pay(purchase))]),
       );
-      const { call } = stage.claim(purchase);
-      const transaction_hash = await stage.send("stranger", call);
-      return await stage.post(`/purchases/${purchase.id}/claims`, {
+      const { call } = fixture.claim(purchase);
+      const transaction_hash = await fixture.send("stranger", call);
+      return await fixture.post(`/purchases/${purchase.id}/claims`, {
         transaction_hash,
         requested_amount: "10000000",
-        reason: stage.reason,
+        reason: fixture.reason,
         signature: "0x00",
       });
     },
@@ -150,88 +150,88 @@ export const signatureAttacks: readonly Attack[] = [
     family: "signatures",
     name: "an approval whose Ed25519 signature is malleable",
     stopped: refused(422, "signature_invalid"),
-    async run(stage) {
-      const statement = await stage.statement(await stage.claimed());
-      return await stage.decide(statement, malleable(signDecision(stage.reviewerKey, statement)));
+    async run(fixture) {
+      const statement = await fixture.statement(await fixture.claimed());
+      return await fixture.decide(statement, malleable(signDecision(fixture.reviewerKey, statement)));
     },
   },
   {
     family: "signatures",
     name: "an approval by a key of small order, which would fit every message",
     stopped: refused(422, "signature_invalid"),
-    async run(stage) {
-      const statement = await stage.statement(await stage.claimed());
+    async run(fixture) {
+      const statement = await fixture.statement(await fixture.claimed());
       const neutral = new Uint8Array(64);
       neutral[0] = 1;
-      return await stage.decide(statement, base64urlnopad.encode(neutral));
+      return await fixture.decide(statement, base64urlnopad.encode(neutral));
     },
   },
   {
     family: "signatures",
     name: "an approval of another award",
     stopped: refused(422, "signature_invalid"),
-    async run(stage) {
-      const statement = await stage.statement(await stage.claimed());
-      const smaller = signDecision(stage.reviewerKey, { ...statement, award: "1000000" });
-      return await stage.decide(statement, smaller);
+    async run(fixture) {
+      const statement = await fixture.statement(await fixture.claimed());
+      const smaller = signDecision(fixture.reviewerKey, { ...statement, award: "1000000" });
+      return await fixture.decide(statement, smaller);
     },
   },
   {
     family: "signatures",
     name: "an approval of another claim",
     stopped: refused(422, "signature_invalid"),
-    async run(stage) {
-      const statement = await stage.statement(await stage.claimed());
-      const other = signDecision(stage.reviewerKey, {
+    async run(fixture) {
+      const statement = await fixture.statement(await fixture.claimed());
+      const other = signDecision(fixture.reviewerKey, {
         ...statement,
-        claim_hash: stage.second.commitment.hash,
+        claim_hash: fixture.second.commitment.hash,
       });
-      return await stage.decide(statement, other);
+      return await fixture.decide(statement, other);
     },
   },
   {
     family: "signatures",
     name: "an approval by a reviewer's key that is not the designated one",
     stopped: refused(403, "reviewer_not_designated"),
-    async run(stage) {
-      const statement = await stage.statement(await stage.claimed());
-      const other = stage.sandbox.description.reviewers.find(({ program }) => program === "prg_other");
+    async run(fixture) {
+      const statement = await fixture.statement(await fixture.claimed());
+      const other = fixture.sandbox.description.reviewers.find(({ program }) => program === "prg_other");
       if (other === undefined) throw new Error("There is a second program.");
       const theirs = { ...statement, reviewer_key_id: other.key_id };
-      return await stage.decide(theirs, signDecision(deriveKey("attacks", "reviewer/prg_other"), theirs));
+      return await fixture.decide(theirs, signDecision(deriveKey("attacks", "reviewer/prg_other"), theirs));
     },
   },
   {
     family: "signatures",
     name: "an approval by a reviewer's key that was rotated out",
     stopped: refused(403, "reviewer_not_designated"),
-    async run(stage) {
-      const statement = await stage.statement(await stage.claimed());
-      const approval = signDecision(stage.reviewerKey, statement);
-      await stage.sandbox.rotateKeys("reviewer");
-      return await stage.decide(statement, approval);
+    async run(fixture) {
+      const statement = await fixture.statement(await fixture.claimed());
+      const approval = signDecision(fixture.reviewerKey, statement);
+      await fixture.sandbox.rotateKeys("reviewer");
+      return await fixture.decide(statement, approval);
     },
   },
   {
     family: "signatures",
     name: "an approval by a reviewer's key that was rotated out, said to be by the new one",
     stopped: refused(422, "signature_invalid"),
-    async run(stage) {
-      const claim = await stage.claimed();
-      const before = stage.reviewerKey;
-      await stage.sandbox.rotateKeys("reviewer");
-      const statement = await stage.statement(claim);
-      return await stage.decide(statement, signDecision(before, statement));
+    async run(fixture) {
+      const claim = await fixture.claimed();
+      const before = fixture.reviewerKey;
+      await fixture.sandbox.rotateKeys("reviewer");
+      const statement = await fixture.statement(claim);
+      return await fixture.decide(statement, signDecision(before, statement));
     },
   },
   {
     family: "signatures",
     name: "an approval that was recorded before its key was rotated out is still refunded",
     stopped: { status: 201, code: null, failed: [] },
-    async run(stage) {
-      const { id } = await stage.decided();
-      await stage.sandbox.rotateKeys("reviewer");
-      return await stage.refund(id);
+    async run(fixture) {
+      const { id } = await fixture.decided();
+      await fixture.sandbox.rotateKeys("reviewer");
+      return await fixture.refund(id);
     },
   },
 ];

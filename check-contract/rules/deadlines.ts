@@ -4,57 +4,57 @@ import { accepts, at, type Rule, refuses, registrarCall } from "./rule.ts";
 export const deadlineRules: readonly Rule[] = [
   {
     name: "a payment in the last second of its deadline is in time",
-    async run(stage) {
-      await at(stage, stage.purchase.deadlines.pay_deadline);
-      return await accepts(stage, "buyer", stage.pay(stage.purchase));
+    async run(fixture) {
+      await at(fixture, fixture.purchase.deadlines.pay_deadline);
+      return await accepts(fixture, "buyer", fixture.pay(fixture.purchase));
     },
   },
   {
     name: "a payment one second after its deadline is refused",
-    async run(stage) {
-      await at(stage, stage.purchase.deadlines.pay_deadline + 1);
-      return await refuses(stage, "buyer", stage.pay(stage.purchase), "DeadlinePassed");
+    async run(fixture) {
+      await at(fixture, fixture.purchase.deadlines.pay_deadline + 1);
+      return await refuses(fixture, "buyer", fixture.pay(fixture.purchase), "DeadlinePassed");
     },
   },
   {
     name: "a claim in the last second of its deadline is in time",
-    async run(stage) {
-      await stage.succeed("buyer", stage.pay(stage.purchase));
-      await at(stage, stage.purchase.deadlines.claim_deadline);
-      return await accepts(stage, "beneficiary", stage.claim(stage.purchase).call);
+    async run(fixture) {
+      await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+      await at(fixture, fixture.purchase.deadlines.claim_deadline);
+      return await accepts(fixture, "beneficiary", fixture.claim(fixture.purchase).call);
     },
   },
   {
     name: "a claim one second after its deadline is refused",
-    async run(stage) {
-      await stage.succeed("buyer", stage.pay(stage.purchase));
-      await at(stage, stage.purchase.deadlines.claim_deadline + 1);
-      return await refuses(stage, "beneficiary", stage.claim(stage.purchase).call, "DeadlinePassed");
+    async run(fixture) {
+      await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+      await at(fixture, fixture.purchase.deadlines.claim_deadline + 1);
+      return await refuses(fixture, "beneficiary", fixture.claim(fixture.purchase).call, "DeadlinePassed");
     },
   },
   {
     name: "a registration one second after the offer deadline is refused",
     pays: false,
-    async run(stage) {
-      const registration = stage.registration(stage.draft);
-      await at(stage, stage.draft.deadlines.offer_deadline + 1);
-      return await refuses(stage, "merchant", registration, "DeadlinePassed");
+    async run(fixture) {
+      const registration = fixture.registration(fixture.draft);
+      await at(fixture, fixture.draft.deadlines.offer_deadline + 1);
+      return await refuses(fixture, "merchant", registration, "DeadlinePassed");
     },
   },
   {
     name: "an offer does not expire while it can be paid",
     pays: false,
-    async run(stage) {
-      await at(stage, stage.purchase.deadlines.pay_deadline);
-      return await refuses(stage, "stranger", registrarCall(stage, "expire"), "DeadlineNotPassed");
+    async run(fixture) {
+      await at(fixture, fixture.purchase.deadlines.pay_deadline);
+      return await refuses(fixture, "stranger", registrarCall(fixture, "expire"), "DeadlineNotPassed");
     },
   },
   {
     name: "an expired offer takes no payment",
-    async run(stage) {
-      await at(stage, stage.purchase.deadlines.pay_deadline + 1);
-      await stage.succeed("stranger", registrarCall(stage, "expire"));
-      return await refuses(stage, "buyer", stage.pay(stage.purchase), "WrongStatus");
+    async run(fixture) {
+      await at(fixture, fixture.purchase.deadlines.pay_deadline + 1);
+      await fixture.succeed("stranger", registrarCall(fixture, "expire"));
+      return await refuses(fixture, "buyer", fixture.pay(fixture.purchase), "WrongStatus");
     },
   },
 ];

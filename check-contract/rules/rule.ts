@@ -4,8 +4,8 @@ import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { collectRefundCall, revokeFundingCall, setPausedCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/id.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
-import type { Stage } from "../stage/stage.ts";
-import type { Actor } from "../stage/staged-chain.ts";
+import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import type { Actor } from "../fixture/fixture-chain.ts";
 
 /** One thing that a registrar must do or refuse, tried directly on chain. */
 export interface Rule {
@@ -13,15 +13,15 @@ export interface Rule {
   /** Every rule in which the buyer pays one purchase holds with `payWithPermit` too; false where it pays none. */
   pays?: false;
   /** Null when the contract keeps it, otherwise a sentence. */
-  run(stage: Stage): Promise<string | null>;
+  run(fixture: ContractFixture): Promise<string | null>;
 }
 
 /** Tries a rule; null when the contract keeps it. */
-export async function findBreach(rule: Rule, stage: Stage): Promise<string | null> {
-  await stage.reset();
-  const breach = await rule.run(stage);
-  if (stage.payments > 0 === (rule.pays === false))
-    return `made ${stage.payments} payments of one purchase, other than its \`pays\` says`;
+export async function findBreach(rule: Rule, fixture: ContractFixture): Promise<string | null> {
+  await fixture.reset();
+  const breach = await rule.run(fixture);
+  if (fixture.payments > 0 === (rule.pays === false))
+    return `made ${fixture.payments} payments of one purchase, other than its \`pays\` says`;
   return breach;
 }
 
@@ -30,9 +30,9 @@ export function withPermit(rule: Rule): Rule {
   return {
     ...rule,
     name: `with a permit: ${rule.name}`,
-    async run(stage) {
-      stage.payment = "payWithPermit";
-      return await rule.run(stage);
+    async run(fixture) {
+      fixture.payment = "payWithPermit";
+      return await rule.run(fixture);
     },
   };
 }
@@ -48,18 +48,18 @@ const traced = z.object({ output: z.custom<Hex>((value) => typeof value === "str
 
 /** Sends what must be refused with this custom error; null when it was. */
 export async function refuses(
-  stage: Stage,
+  fixture: ContractFixture,
   actor: Actor,
   attempt: Attempt,
   error: string,
 ): Promise<string | null> {
-  const hash = await stage.send(actor, attempt);
-  const { status } = await stage.receipt(hash);
+  const hash = await fixture.send(actor, attempt);
+  const { status } = await fixture.receipt(hash);
   if (status === "success") {
-    const { cause } = await stage.sandbox.explain(hash);
+    const { cause } = await fixture.sandbox.explain(hash);
     return `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
   }
-  const answer: unknown = await stage.client.request<{
+  const answer: unknown = await fixture.client.request<{
     Method: "debug_traceTransaction";
     Parameters: [Hex, object];
     ReturnType: unknown;
@@ -69,42 +69,46 @@ export async function refuses(
 }
 
 /** Sends what must be accepted; null when it was. */
-export async function accepts(stage: Stage, actor: Actor, attempt: Attempt): Promise<string | null> {
-  const hash = await stage.send(actor, attempt);
-  const { status } = await stage.receipt(hash);
+export async function accepts(
+  fixture: ContractFixture,
+  actor: Actor,
+  attempt: Attempt,
+): Promise<string | null> {
+  const hash = await fixture.send(actor, attempt);
+  const { status } = await fixture.receipt(hash);
   return status === "success" ? null : `the contract refused it (${hash})`;
 }
 
 /** Has the next block mined at this second. */
-export async function at(stage: Stage, timestamp: number): Promise<void> {
-  await stage.client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
+export async function at(fixture: ContractFixture, timestamp: number): Promise<void> {
+  await fixture.client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
 }
 
 /** A payment on chain and a claim, without the service. */
-export async function payAndClaim(stage: Stage, purchase = stage.purchase): Promise<void> {
-  await stage.succeed("buyer", stage.pay(purchase));
-  await stage.succeed("beneficiary", stage.claim(purchase).call);
+export async function payAndClaim(fixture: ContractFixture, purchase = fixture.purchase): Promise<void> {
+  await fixture.succeed("buyer", fixture.pay(purchase));
+  await fixture.succeed("beneficiary", fixture.claim(purchase).call);
 }
 
 /** A refund, as the program's operator sends it: always under the same decision. */
-export function collect(stage: Stage, award: bigint, purchase = stage.purchase): Attempt {
-  const { registrar } = stage.contracts;
+export function collect(fixture: ContractFixture, award: bigint, purchase = fixture.purchase): Attempt {
+  const { registrar } = fixture.contracts;
   return collectRefundCall(registrar, purchase.commitment.hash, award, `0x${"d1".repeat(32)}`);
 }
 
 /** Pauses the program, as its admin sends it. */
-export function pause(stage: Stage): Attempt {
-  return setPausedCall(stage.contracts.registrar, hashId("prg_demo"), true);
+export function pause(fixture: ContractFixture): Attempt {
+  return setPausedCall(fixture.contracts.registrar, hashId("prg_demo"), true);
 }
 
 /** Revokes the merchant's funding. */
-export function revoke({ contracts, merchant }: Stage): Attempt {
+export function revoke({ contracts, merchant }: ContractFixture): Attempt {
   return revokeFundingCall(contracts.registrar, hashId(merchant.program), hashId(merchant.id));
 }
 
 /** What ends the first purchase's offer. */
 export function registrarCall(
-  { contracts, purchase }: Stage,
+  { contracts, purchase }: ContractFixture,
   functionName: "withdrawOffer" | "expire",
 ): Attempt {
   const args = [purchase.commitment.hash] as const;

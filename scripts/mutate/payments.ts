@@ -55,7 +55,7 @@ export const payments: readonly MutantGroup[] = [
         rule: "A reconciled transaction is used.",
         find: "[...hashes(({ applied }) => applied)].map(",
         replace: "[...hashes(() => [])].map(",
-        only: "one hash for two stages",
+        only: "one hash for two steps",
       },
       {
         rule: "A batch records nothing of a purchase that may not be reconciled.",

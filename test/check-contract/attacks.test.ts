@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFailure } from "../../check-contract/attack.ts";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
-import { Stage } from "../../check-contract/stage/stage.ts";
+import { ContractFixture } from "../../check-contract/fixture/contract-fixture.ts";
 
-let stage: Stage;
+let fixture: ContractFixture;
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await ContractFixture.open();
 });
-afterAll(async () => await stage.close());
+afterAll(async () => await fixture.close());
 
 const tried = [...attacks, ...attacksWithPermit];
 describe.each(Object.entries(Object.groupBy(tried, ({ family }) => family)))("%s", (_family, family) => {
   // vitest would cut a long $name.
   test.each(family.map((attack) => [attack.name, attack] as const))("%s", async (_name, attack) => {
-    expect(await findFailure(attack, stage)).toBeNull();
+    expect(await findFailure(attack, fixture)).toBeNull();
   });
 });

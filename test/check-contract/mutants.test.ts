@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Stage } from "../../check-contract/stage/stage.ts";
+import { ContractFixture } from "../../check-contract/fixture/contract-fixture.ts";
 import { usdc } from "../../protocol/amount.ts";
 import { type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
 import type { ExpectedTransaction } from "../../protocol/binding/expected-transaction.ts";
@@ -26,24 +26,24 @@ interface Accepted {
   expected: ExpectedTransaction;
 }
 
-let stage: Stage;
+let fixture: ContractFixture;
 let accepted: Accepted[];
 
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await ContractFixture.open();
   accepted = await acceptEveryStep();
 });
-afterAll(async () => await stage.close());
+afterAll(async () => await fixture.close());
 
 async function recordOf(id: string): Promise<PurchaseRecord> {
-  const stored = await stage.sandbox.store.get("purchases", id);
+  const stored = await fixture.sandbox.store.get("purchases", id);
   if (stored === undefined) throw new Error(`There is no purchase ${id}.`);
   return stored.value;
 }
 
 /** One accepted transaction of every kind, on a real chain. */
 async function acceptEveryStep(): Promise<Accepted[]> {
-  const { chain, store } = stage.sandbox;
+  const { chain, store } = fixture.sandbox;
   const reader = openChainReader(chain.client.request, chain.deployment);
   const services = { deployment: chain.deployment, settings: { confirmations: 1 } };
   const observe = async (step: string, hash: `0x${string}`, expectation: Expectation): Promise<Accepted> => {
@@ -51,27 +51,27 @@ async function acceptEveryStep(): Promise<Accepted[]> {
     return { step, observed, expected: { ...expectation, walletCode: "none", usedBy: null } };
   };
   const [first, second, draft] = await Promise.all(
-    [stage.purchase, stage.second, stage.draft].map(async ({ id }) => await recordOf(id)),
+    [fixture.purchase, fixture.second, fixture.draft].map(async ({ id }) => await recordOf(id)),
   );
-  if (!first || !second || !draft) throw new Error("The stage has three purchases.");
-  const merchant = (await store.get("merchants", stage.merchant.id))?.value;
+  if (!first || !second || !draft) throw new Error("The fixture has three purchases.");
+  const merchant = (await store.get("merchants", fixture.merchant.id))?.value;
   const enrolled = merchant?.enrollment;
-  if (!merchant || !enrolled) throw new Error("The stage has an enrolled merchant.");
+  if (!merchant || !enrolled) throw new Error("The fixture has an enrolled merchant.");
   const payment = (purchase: PurchaseRecord, amount: bigint) => ({
     id: purchase.commitment_hash,
     amount,
     purchase,
   });
-  const pay = stage.pay(stage.purchase);
-  const batch = stage.payBatch([
-    [stage.purchase, 5n * usdc],
-    [stage.second, 7n * usdc],
+  const pay = fixture.pay(fixture.purchase);
+  const batch = fixture.payBatch([
+    [fixture.purchase, 5n * usdc],
+    [fixture.second, 7n * usdc],
   ]);
-  const permitted = stage.payWithPermit(stage.purchase, 3n * usdc);
-  const approve = stage.approve(30n * usdc);
-  const registration = await stage.registration(stage.draft);
-  const claim = stage.claim(stage.purchase);
-  const paid = await stage.succeed("buyer", pay);
+  const permitted = fixture.payWithPermit(fixture.purchase, 3n * usdc);
+  const approve = fixture.approve(30n * usdc);
+  const registration = await fixture.registration(fixture.draft);
+  const claim = fixture.claim(fixture.purchase);
+  const paid = await fixture.succeed("buyer", pay);
   return [
     await observe(
       "enroll",
@@ -81,27 +81,27 @@ async function acceptEveryStep(): Promise<Accepted[]> {
     await observe("pay", paid, expectPayments(pay, [payment(first, 10n * usdc)], first, services)),
     await observe(
       "payBatch",
-      await stage.succeed("buyer", batch),
+      await fixture.succeed("buyer", batch),
       expectPayments(batch, [payment(first, 5n * usdc), payment(second, 7n * usdc)], first, services),
     ),
     await observe(
       "payWithPermit",
-      await stage.succeed("buyer", permitted),
+      await fixture.succeed("buyer", permitted),
       expectPayments(permitted, [payment(first, 3n * usdc)], first, services),
     ),
     await observe(
       "approve",
-      await stage.succeed("buyer", approve),
+      await fixture.succeed("buyer", approve),
       expectPaymentApproval(first, 30n * usdc, services),
     ),
     await observe(
       "register",
-      await stage.succeed("merchant", registration),
+      await fixture.succeed("merchant", registration),
       expectRegistration(draft, true, services),
     ),
     await observe(
       "claim",
-      await stage.succeed("beneficiary", claim.call),
+      await fixture.succeed("beneficiary", claim.call),
       expectClaim(first, claim.hash, true, services),
     ),
   ];
@@ -248,10 +248,10 @@ test("no log that is changed in receipt and block alike is accepted in a field t
 
 test("no transaction with one signed field changed keeps its hash and its sender", async () => {
   const dice = new Dice(8);
-  const { client } = stage.sandbox.chain;
+  const { client } = fixture.sandbox.chain;
   for (const { step, observed } of accepted) {
     const transaction = await client.getTransaction({ hash: observed.hash });
-    if (transaction.type !== "eip1559") throw new Error("The stage sends EIP-1559 transactions.");
+    if (transaction.type !== "eip1559") throw new Error("The fixture sends EIP-1559 transactions.");
     const signed = [
       "nonce",
       "gas",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { TamperedNode } from "../../../check-contract/stage/tampered-node.ts";
+import { TamperedNode } from "../../../check-contract/fixture/tampered-node.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { sendEnrollment } from "./sent-enrollment.ts";
@@ -24,7 +24,7 @@ const asPending = (answer: unknown) =>
 test("a transaction that the node still answers from its pool is read as its block has it", async () => {
   let asked = 0;
   const confirm = await sendEnrollment(sandbox);
-  node.tell("eth_getTransactionByHash", (answer) => {
+  node.change("eth_getTransactionByHash", (answer) => {
     asked += 1;
     return asPending(answer);
   });
@@ -35,8 +35,8 @@ test("a transaction that the node still answers from its pool is read as its blo
 test("a transaction whose block the node is making is waited for", async () => {
   let asked = 0;
   const confirm = await sendEnrollment(sandbox);
-  node.tell("eth_getTransactionByHash", asPending);
-  node.tell("eth_getTransactionReceipt", (answer) => {
+  node.change("eth_getTransactionByHash", asPending);
+  node.change("eth_getTransactionReceipt", (answer) => {
     asked += 1;
     return asked === 1 ? null : answer;
   });

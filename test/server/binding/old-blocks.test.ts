@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Hex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Stage as BindingStage } from "../../../check-contract/stage/stage.ts";
+import { ContractFixture as BindingStage } from "../../../check-contract/fixture/contract-fixture.ts";
 import { mineBlocks } from "../../../sandbox/chain/clock/mining.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -51,27 +51,27 @@ test("every step is confirmed by a transaction of a block whose state the node h
 });
 
 describe("a payment of a block whose state the node has dropped", () => {
-  let stage: BindingStage;
+  let fixture: BindingStage;
   beforeAll(async () => {
-    stage = await BindingStage.open();
+    fixture = await BindingStage.open();
   });
-  afterEach(async () => await stage.reset());
-  afterAll(async () => await stage.close());
+  afterEach(async () => await fixture.reset());
+  afterAll(async () => await fixture.close());
 
-  const payer = () => stage.address("buyer");
+  const payer = () => fixture.address("buyer");
 
   /** Has a stranger send what the buyer signs to run code, or none, with the nonce that it counts with. */
   async function delegation(code: Hex, nonce: number): Promise<Hex> {
-    const stranger = stage.address("stranger");
-    const chainId = stage.sandbox.description.chain.chain_id;
-    const signed = await stage.account("buyer").signAuthorization?.({ address: code, chainId, nonce });
+    const stranger = fixture.address("stranger");
+    const chainId = fixture.sandbox.description.chain.chain_id;
+    const signed = await fixture.account("buyer").signAuthorization?.({ address: code, chainId, nonce });
     if (signed === undefined) throw new Error("A local account signs authorizations.");
-    return await stage.submit("stranger", { to: stranger, data: "0x", delegate: [signed] });
+    return await fixture.submit("stranger", { to: stranger, data: "0x", delegate: [signed] });
   }
 
   async function delegate(code: Hex): Promise<void> {
-    const hash = await delegation(code, await stage.client.getTransactionCount({ address: payer() }));
-    expect((await stage.receipt(hash)).status).toBe("success");
+    const hash = await delegation(code, await fixture.client.getTransactionCount({ address: payer() }));
+    expect((await fixture.receipt(hash)).status).toBe("success");
   }
 
   const since =
@@ -79,23 +79,23 @@ describe("a payment of a block whose state the node has dropped", () => {
     "then is unknown; send a new transaction.";
 
   async function expectWallet(paid: Hex, reason: string): Promise<void> {
-    const { body, code } = await stage.reconcile(stage.purchase, [paid]);
+    const { body, code } = await fixture.reconcile(fixture.purchase, [paid]);
     expect(code).toBe("binding_mismatch");
     const failed = problemSchema.parse(body).binding?.checks.filter(({ ok }) => !ok);
-    expect(failed).toMatchObject([{ name: "wallet", actual: { address: stage.address("buyer"), reason } }]);
+    expect(failed).toMatchObject([{ name: "wallet", actual: { address: fixture.address("buyer"), reason } }]);
   }
 
   test("is taken from an account without code that signed no delegation", async () => {
-    const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
-    await mineBlocks(stage.client, beyondMemory);
-    expect((await stage.reconcile(stage.purchase, [paid])).status).toBe(200);
+    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+    await mineBlocks(fixture.client, beyondMemory);
+    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
   });
 
   test("is refused when its sender ran delegated code then and has ended that since", async () => {
-    await delegate(await stage.deploy("ContractWallet"));
-    const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
+    await delegate(await fixture.deploy("ContractWallet"));
+    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
     await delegate(zeroAddress);
-    await mineBlocks(stage.client, beyondMemory);
+    await mineBlocks(fixture.client, beyondMemory);
     await expectWallet(paid, since);
   });
 
@@ -103,32 +103,32 @@ describe("a payment of a block whose state the node has dropped", () => {
   test.each([128, 4 * 128])(
     "is refused when its sender has signed a delegation %i blocks later",
     async (later) => {
-      const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
-      await mineBlocks(stage.client, later - 1);
+      const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+      await mineBlocks(fixture.client, later - 1);
       await delegate(zeroAddress);
-      await mineBlocks(stage.client, Math.max(0, beyondMemory - 10 - later));
+      await mineBlocks(fixture.client, Math.max(0, beyondMemory - 10 - later));
       await expectWallet(paid, since);
     },
   );
 
   test("is taken when a delegation of its sender ended in its own block", async () => {
-    await delegate(await stage.deploy("ContractWallet"));
-    const nonce = await stage.client.getTransactionCount({ address: payer() });
-    await stage.client.setAutomine(false);
-    const paid = await stage.submit("buyer", stage.pay(stage.purchase));
+    await delegate(await fixture.deploy("ContractWallet"));
+    const nonce = await fixture.client.getTransactionCount({ address: payer() });
+    await fixture.client.setAutomine(false);
+    const paid = await fixture.submit("buyer", fixture.pay(fixture.purchase));
     await delegation(zeroAddress, nonce + 1);
-    await stage.client.mine({ blocks: 1 });
-    await stage.client.setAutomine(true);
-    const [payment, code] = [await stage.receipt(paid), await stage.client.getCode({ address: payer() })];
+    await fixture.client.mine({ blocks: 1 });
+    await fixture.client.setAutomine(true);
+    const [payment, code] = [await fixture.receipt(paid), await fixture.client.getCode({ address: payer() })];
     expect([payment.status, code]).toEqual(["success", undefined]);
-    await mineBlocks(stage.client, beyondMemory);
-    expect((await stage.reconcile(stage.purchase, [paid])).status).toBe(200);
+    await mineBlocks(fixture.client, beyondMemory);
+    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
   });
 
   test("is refused when its sender still runs the delegated code", async () => {
-    await delegate(await stage.deploy("ContractWallet"));
-    const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
-    await mineBlocks(stage.client, beyondMemory);
+    await delegate(await fixture.deploy("ContractWallet"));
+    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+    await mineBlocks(fixture.client, beyondMemory);
     await expectWallet(
       paid,
       "The bound wallet runs delegated code (EIP-7702), through which others can act as it; end the delegation and send again.",
@@ -136,16 +136,16 @@ describe("a payment of a block whose state the node has dropped", () => {
   });
 
   test("is taken when somebody else has delegated since, or its sender had ended its delegation before", async () => {
-    await delegate(await stage.deploy("ContractWallet"));
+    await delegate(await fixture.deploy("ContractWallet"));
     await delegate(zeroAddress);
-    const paid = await stage.succeed("buyer", stage.pay(stage.purchase));
-    const stranger = stage.account("stranger");
-    const nonce = (await stage.client.getTransactionCount({ address: stranger.address })) + 1;
-    const chainId = stage.sandbox.description.chain.chain_id;
+    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+    const stranger = fixture.account("stranger");
+    const nonce = (await fixture.client.getTransactionCount({ address: stranger.address })) + 1;
+    const chainId = fixture.sandbox.description.chain.chain_id;
     const signed = await stranger.signAuthorization?.({ address: zeroAddress, chainId, nonce });
     if (signed === undefined) throw new Error("A local account signs authorizations.");
-    await stage.succeed("stranger", { to: stranger.address, data: "0x", delegate: [signed] });
-    await mineBlocks(stage.client, beyondMemory);
-    expect((await stage.reconcile(stage.purchase, [paid])).status).toBe(200);
+    await fixture.succeed("stranger", { to: stranger.address, data: "0x", delegate: [signed] });
+    await mineBlocks(fixture.client, beyondMemory);
+    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
   });
 });

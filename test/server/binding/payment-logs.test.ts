@@ -1,7 +1,7 @@
 import { type Hex, slice } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { Stage } from "../../../check-contract/stage/stage.ts";
+import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
 import { usdc } from "../../../protocol/amount.ts";
 
 const rawLog = z.looseObject({
@@ -10,18 +10,18 @@ const rawLog = z.looseObject({
 });
 type RawLog = z.infer<typeof rawLog>;
 
-let stage: Stage;
+let fixture: ContractFixture;
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await ContractFixture.open();
 });
-afterEach(async () => await stage.reset());
-afterAll(async () => await stage.close());
+afterEach(async () => await fixture.reset());
+afterAll(async () => await fixture.close());
 
 /** Two payments of 10 and 5 USDC, of which the node lists other logs from now on. */
 async function payTwiceAndList(lie: (logs: RawLog[]) => RawLog[]): Promise<void> {
-  await stage.succeed("buyer", stage.pay(stage.purchase, 10n * usdc));
-  await stage.succeed("buyer", stage.pay(stage.purchase, 5n * usdc));
-  stage.tampered.tell("eth_getLogs", (answer, parameters) =>
+  await fixture.succeed("buyer", fixture.pay(fixture.purchase, 10n * usdc));
+  await fixture.succeed("buyer", fixture.pay(fixture.purchase, 5n * usdc));
+  fixture.tampered.change("eth_getLogs", (answer, parameters) =>
     JSON.stringify(parameters).includes("blockHash") ? answer : lie(z.array(rawLog).parse(answer)),
   );
 }
@@ -34,7 +34,7 @@ function told(log: RawLog | undefined, amounts: { amount: bigint; paidTotal: big
 }
 
 const addUpTo = (total: bigint) =>
-  `The node's payment logs of ${stage.purchase.commitment.hash} add up to ${total}, its figures say ${15n * usdc}.`;
+  `The node's payment logs of ${fixture.purchase.commitment.hash} add up to ${total}, its figures say ${15n * usdc}.`;
 
 const lies: [what: string, lie: (logs: RawLog[]) => RawLog[], detail: () => string][] = [
   [
@@ -51,27 +51,27 @@ const lies: [what: string, lie: (logs: RawLog[]) => RawLog[], detail: () => stri
       told(second, { amount: 3n * usdc, paidTotal: 15n * usdc }),
     ],
     () =>
-      `A payment log of ${stage.purchase.commitment.hash} says that ${10n * usdc} is paid; the logs up to it add up to ${12n * usdc}.`,
+      `A payment log of ${fixture.purchase.commitment.hash} says that ${10n * usdc} is paid; the logs up to it add up to ${12n * usdc}.`,
   ],
   [
     "in another order",
     (logs) => logs.toReversed(),
     () =>
-      `A payment log of ${stage.purchase.commitment.hash} says that ${15n * usdc} is paid; the logs up to it add up to ${5n * usdc}.`,
+      `A payment log of ${fixture.purchase.commitment.hash} says that ${15n * usdc} is paid; the logs up to it add up to ${5n * usdc}.`,
   ],
 ];
 
 test.each(lies)("a purchase's logs %s are not reconciled", async (_what, lie, detail) => {
   await payTwiceAndList(lie);
-  const answer = await stage.reconcile(stage.purchase);
+  const answer = await fixture.reconcile(fixture.purchase);
   expect(answer).toMatchObject({ status: 503, code: "rpc_unavailable", wrote: false });
   expect(answer.body).toMatchObject({ detail: detail(), retryable: true });
 });
 
 test.each(lies)("a purchase's logs %s are not shown", async (_what, lie, detail) => {
   await payTwiceAndList(lie);
-  const { program, id } = stage.purchase;
-  const { error } = await stage.sandbox.client.GET("/v1/routing/programs/{program}/purchases/{id}", {
+  const { program, id } = fixture.purchase;
+  const { error } = await fixture.sandbox.client.GET("/v1/routing/programs/{program}/purchases/{id}", {
     params: { path: { program, id } },
   });
   expect(error).toMatchObject({ status: 503, code: "rpc_unavailable", detail: detail(), retryable: true });

@@ -2,8 +2,8 @@ import { encodeFunctionData, getAddress, type Hex, keccak256, toHex, zeroAddress
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { contractWalletAbi } from "../../../check-contract/adversary-abi.ts";
-import { Stage } from "../../../check-contract/stage/stage.ts";
-import type { StageAnswer } from "../../../check-contract/stage/staged-service.ts";
+import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
+import type { FixtureAnswer } from "../../../check-contract/fixture/fixture-service.ts";
 import { usdc } from "../../../protocol/amount.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 
@@ -13,46 +13,46 @@ type Receipt = z.infer<typeof receiptShape>;
 type Block = z.infer<typeof object>;
 
 const otherHash = `0x${"ee".repeat(32)}`;
-let stage: Stage;
+let fixture: ContractFixture;
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await ContractFixture.open();
 });
-afterEach(async () => await stage.reset());
-afterAll(async () => await stage.close());
+afterEach(async () => await fixture.reset());
+afterAll(async () => await fixture.close());
 
-/** What a node tells otherwise of an honest payment: its receipt, its block, or the logs of its block. */
+/** What a node changes of a valid payment: its receipt, its block, or the logs of its block. */
 interface Lies {
   receipt?: (receipt: Receipt) => object;
   block?: (block: Block) => object;
   logs?: (logs: object[]) => object[];
 }
 
-/** An honest payment of which the node lies, reconciled. */
-async function lieAboutPayment(lies: Lies): Promise<{ answer: StageAnswer; hash: Hex; blockHash: Hex }> {
+/** Reconciles a valid payment whose answers the node changes. */
+async function lieAboutPayment(lies: Lies): Promise<{ answer: FixtureAnswer; hash: Hex; blockHash: Hex }> {
   const { receipt = (one) => one, block = (one) => one, logs = (all) => all } = lies;
-  const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
-  const { blockNumber, blockHash } = await stage.receipt(hash);
+  const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+  const { blockNumber, blockHash } = await fixture.receipt(hash);
   const number = toHex(blockNumber);
-  const honest = object.parse(
-    await stage.client.request({ method: "eth_getBlockByNumber", params: [number, false] }),
+  const original = object.parse(
+    await fixture.client.request({ method: "eth_getBlockByNumber", params: [number, false] }),
   );
-  stage.tampered.tell("eth_getTransactionReceipt", (answer) => receipt(receiptShape.parse(answer)));
+  fixture.tampered.change("eth_getTransactionReceipt", (answer) => receipt(receiptShape.parse(answer)));
   let asked = 0;
-  stage.tampered.tell("eth_getBlockByNumber", (answer, parameters) => {
+  fixture.tampered.change("eth_getBlockByNumber", (answer, parameters) => {
     const [at] = z.array(z.unknown()).parse(parameters);
     if (at !== number && at !== toHex(blockNumber - 1n)) return answer;
     asked += 1;
     // First the receipt's block is asked for; then whether the head, which is the same block, is still there.
-    return asked === 1 ? block(honest) : answer;
+    return asked === 1 ? block(original) : answer;
   });
-  stage.tampered.tell("eth_getLogs", (answer, parameters) =>
+  fixture.tampered.change("eth_getLogs", (answer, parameters) =>
     JSON.stringify(parameters).includes("blockHash") ? logs(z.array(object).parse(answer)) : answer,
   );
-  return { answer: await stage.reconcile(stage.purchase, [hash]), hash, blockHash };
+  return { answer: await fixture.reconcile(fixture.purchase, [hash]), hash, blockHash };
 }
 
 /** The checks of a refused transaction that failed, by their names. */
-function failedChecks({ body }: StageAnswer) {
+function failedChecks({ body }: FixtureAnswer) {
   const { binding } = problemSchema.parse(body);
   return new Map((binding?.checks ?? []).filter(({ ok }) => !ok).map((check) => [check.name, check]));
 }
@@ -141,11 +141,11 @@ test("a contradiction shows the hash and the block that differ", async () => {
 });
 
 test("a transaction that the node always tells without a block is reported as pending, though it has a receipt", async () => {
-  const hash = await stage.succeed("buyer", stage.pay(stage.purchase));
+  const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
   const pending = (answer: unknown) => ({ ...object.parse(answer), blockHash: null, blockNumber: null });
-  stage.tampered.tell("eth_getTransactionByHash", pending);
-  stage.tampered.tell("eth_getTransactionByBlockHashAndIndex", pending);
-  const answer = await stage.reconcile(stage.purchase, [hash]);
+  fixture.tampered.change("eth_getTransactionByHash", pending);
+  fixture.tampered.change("eth_getTransactionByBlockHashAndIndex", pending);
+  const answer = await fixture.reconcile(fixture.purchase, [hash]);
   expect(answer).toMatchObject({ code: "binding_mismatch", failed: ["mined", "canonical"] });
   expect(failedChecks(answer).get("mined")).toMatchObject({ expected: "mined", actual: "pending" });
   expect(failedChecks(answer).get("canonical")?.actual).toMatchObject({
@@ -154,22 +154,22 @@ test("a transaction that the node always tells without a block is reported as pe
 });
 
 test("logs of other transactions in the same block are no contradiction", async () => {
-  await stage.client.setAutomine(false);
+  await fixture.client.setAutomine(false);
   const hashes: Hex[] = [
-    await stage.submit("buyer", stage.pay(stage.purchase)),
-    await stage.submit("buyer", stage.pay(stage.second)),
+    await fixture.submit("buyer", fixture.pay(fixture.purchase)),
+    await fixture.submit("buyer", fixture.pay(fixture.second)),
   ];
-  await stage.client.mine({ blocks: 1 });
-  expect(await stage.reconcile(stage.purchase, hashes.slice(0, 1))).toMatchObject({
+  await fixture.client.mine({ blocks: 1 });
+  expect(await fixture.reconcile(fixture.purchase, hashes.slice(0, 1))).toMatchObject({
     status: 200,
     code: null,
   });
-  expect(await stage.reconcile(stage.second, hashes.slice(1))).toMatchObject({ status: 200, code: null });
+  expect(await fixture.reconcile(fixture.second, hashes.slice(1))).toMatchObject({ status: 200, code: null });
 });
 
 /** Reconciles a transaction that is no accepted payment of the first purchase. */
-async function refuse(hash: Hex): Promise<StageAnswer> {
-  const answer = await stage.reconcile(stage.purchase, [hash]);
+async function refuse(hash: Hex): Promise<FixtureAnswer> {
+  const answer = await fixture.reconcile(fixture.purchase, [hash]);
   expect(answer).toMatchObject({ status: 422, wrote: false });
   return answer;
 }
@@ -183,46 +183,48 @@ function firstDifference(left: Hex, right: Hex): number {
 }
 
 test("calldata is reported with the first byte that differs, a byte too many included", async () => {
-  const expected = stage.pay(stage.purchase, 10n * usdc).data;
+  const expected = fixture.pay(fixture.purchase, 10n * usdc).data;
   const trailing: Hex = `${expected}00`;
-  const { registrar: to } = stage.contracts;
-  const more = failedChecks(await refuse(await stage.send("buyer", { to, data: trailing }))).get("calldata");
+  const { registrar: to } = fixture.contracts;
+  const more = failedChecks(await refuse(await fixture.send("buyer", { to, data: trailing }))).get(
+    "calldata",
+  );
   expect(more).toMatchObject({ expected, actual: { data: trailing, first_difference: 68 } });
-  const other = stage.pay(stage.second, 10n * usdc).data;
-  const paid = failedChecks(await refuse(await stage.succeed("buyer", stage.pay(stage.second)))).get(
+  const other = fixture.pay(fixture.second, 10n * usdc).data;
+  const paid = failedChecks(await refuse(await fixture.succeed("buyer", fixture.pay(fixture.second)))).get(
     "calldata",
   );
   expect(paid).toMatchObject({
     expected,
     actual: { data: other, first_difference: firstDifference(expected, other) },
   });
-  const { data } = stage.approve(usdc, stage.address("stranger"));
+  const { data } = fixture.approve(usdc, fixture.address("stranger"));
   const approved = failedChecks(
-    await refuse(await stage.succeed("buyer", { to: stage.contracts.token, data })),
+    await refuse(await fixture.succeed("buyer", { to: fixture.contracts.token, data })),
   ).get("calldata");
   expect(approved).toMatchObject({ actual: { data, first_difference: 0 } });
 });
 
 test("a payment under a permit of another purchase is reported beside the same permit's payment of this one", async () => {
-  const permit = stage.permit(stage.second, 10n * usdc);
-  const sent = stage.payWithPermit(stage.second, 10n * usdc, permit).data;
-  const hash = await stage.succeed("buyer", stage.payWithPermit(stage.second, 10n * usdc, permit));
+  const permit = fixture.permit(fixture.second, 10n * usdc);
+  const sent = fixture.payWithPermit(fixture.second, 10n * usdc, permit).data;
+  const hash = await fixture.succeed("buyer", fixture.payWithPermit(fixture.second, 10n * usdc, permit));
   const failed = failedChecks(await refuse(hash));
-  const expected = stage.payWithPermit(stage.purchase, 10n * usdc, permit).data;
+  const expected = fixture.payWithPermit(fixture.purchase, 10n * usdc, permit).data;
   expect([...failed.keys()]).toEqual(["calldata", "log"]);
   expect(failed.get("calldata")).toMatchObject({
     expected,
     actual: { data: sent, first_difference: firstDifference(expected, sent) },
   });
-  const fields = { owner: stage.address("buyer"), spender: stage.contracts.registrar, value: "10000000" };
+  const fields = { owner: fixture.address("buyer"), spender: fixture.contracts.registrar, value: "10000000" };
   expect(failed.get("log")).toMatchObject({
     expected: [
-      { event: "PurchasePaid", fields: { id: stage.purchase.commitment.hash } },
-      { address: stage.contracts.token, event: "Approval", fields, optional: true },
+      { event: "PurchasePaid", fields: { id: fixture.purchase.commitment.hash } },
+      { address: fixture.contracts.token, event: "Approval", fields, optional: true },
       { event: "Transfer" },
     ],
     actual: [
-      { event: "PurchasePaid", fields: { id: stage.second.commitment.hash } },
+      { event: "PurchasePaid", fields: { id: fixture.second.commitment.hash } },
       { event: "Approval", fields },
       { event: "Transfer" },
     ],
@@ -230,12 +232,12 @@ test("a payment under a permit of another purchase is reported beside the same p
 });
 
 test("a payment under a permit of another amount is reported with that amount, permit and transfer", async () => {
-  const permit = stage.permit(stage.purchase, 10n * usdc);
-  const call = stage.payWithPermit(stage.purchase, 10n * usdc, permit);
-  const transaction_hash = await stage.succeed("buyer", call);
+  const permit = fixture.permit(fixture.purchase, 10n * usdc);
+  const call = fixture.payWithPermit(fixture.purchase, 10n * usdc, permit);
+  const transaction_hash = await fixture.succeed("buyer", call);
   const body = { action: "pay", transaction_hash, amount: "10000001" };
-  const failed = failedChecks(await stage.submitToWallet(stage.purchase, body));
-  const expected = stage.payWithPermit(stage.purchase, 10_000_001n, permit).data;
+  const failed = failedChecks(await fixture.submitToWallet(fixture.purchase, body));
+  const expected = fixture.payWithPermit(fixture.purchase, 10_000_001n, permit).data;
   expect(failed.get("calldata")).toMatchObject({
     expected,
     actual: { data: call.data, first_difference: 67 },
@@ -250,15 +252,15 @@ test("a payment under a permit of another amount is reported with that amount, p
 });
 
 test("an approval of another amount is reported with the byte of the amount that differs", async () => {
-  const hash = await stage.succeed("buyer", stage.approve(26n * usdc));
-  const answer = await stage.submitToWallet(stage.purchase, {
+  const hash = await fixture.succeed("buyer", fixture.approve(26n * usdc));
+  const answer = await fixture.submitToWallet(fixture.purchase, {
     action: "approve",
     transaction_hash: hash,
     amount: (25n * usdc).toString(),
   });
   expect(failedChecks(answer).get("calldata")).toMatchObject({
-    expected: stage.approve(25n * usdc).data,
-    actual: { data: stage.approve(26n * usdc).data, first_difference: 65 },
+    expected: fixture.approve(25n * usdc).data,
+    actual: { data: fixture.approve(26n * usdc).data, first_difference: 65 },
   });
   expect(failedChecks(answer).get("log")).toMatchObject({
     expected: [{ event: "Approval", fields: { value: "25000000" } }],
@@ -267,29 +269,29 @@ test("an approval of another amount is reported with the byte of the amount that
 });
 
 test("a sender is reported with its address, and with the reason when it has code", async () => {
-  const [buyer, stranger] = [stage.address("buyer"), stage.address("stranger")];
-  const sent = await refuse(await stage.send("stranger", stage.pay(stage.purchase)));
+  const [buyer, stranger] = [fixture.address("buyer"), fixture.address("stranger")];
+  const sent = await refuse(await fixture.send("stranger", fixture.pay(fixture.purchase)));
   expect(failedChecks(sent).get("wallet")).toMatchObject({ expected: buyer, actual: stranger });
   expect(failedChecks(sent).get("status")).toMatchObject({ expected: "success", actual: "reverted" });
 
-  const account = stage.account("buyer");
+  const account = fixture.account("buyer");
   const authorize = async (address: Hex, ahead: number) => {
-    const nonce = (await stage.client.getTransactionCount({ address: buyer })) + ahead;
+    const nonce = (await fixture.client.getTransactionCount({ address: buyer })) + ahead;
     const signed = await account.signAuthorization?.({ address, chainId: 31_337, nonce });
     if (signed === undefined) throw new Error("A local account signs authorizations.");
     return [signed];
   };
-  const code = await stage.deploy("ContractWallet");
-  const typed = { ...stage.pay(stage.purchase), delegate: await authorize(zeroAddress, 1) };
-  expect(failedChecks(await refuse(await stage.succeed("buyer", typed))).get("wallet")).toMatchObject({
+  const code = await fixture.deploy("ContractWallet");
+  const typed = { ...fixture.pay(fixture.purchase), delegate: await authorize(zeroAddress, 1) };
+  expect(failedChecks(await refuse(await fixture.succeed("buyer", typed))).get("wallet")).toMatchObject({
     actual: {
       address: buyer,
       reason: "The transaction delegates accounts to code (EIP-7702); only a plain transaction is accepted.",
     },
   });
-  await stage.succeed("stranger", { to: stranger, data: "0x", delegate: await authorize(code, 0) });
+  await fixture.succeed("stranger", { to: stranger, data: "0x", delegate: await authorize(code, 0) });
   expect(
-    failedChecks(await refuse(await stage.succeed("buyer", stage.pay(stage.purchase)))).get("wallet"),
+    failedChecks(await refuse(await fixture.succeed("buyer", fixture.pay(fixture.purchase)))).get("wallet"),
   ).toMatchObject({
     actual: {
       address: buyer,
@@ -300,15 +302,15 @@ test("a sender is reported with its address, and with the reason when it has cod
 });
 
 test("a bound wallet that is a contract is reported as one, whoever sent for it", async () => {
-  const wallet = await stage.deploy("ContractWallet");
-  const purchase = await stage.createPurchase({ buyer: wallet.toLowerCase() });
-  await stage.activate(purchase);
-  const { to, data } = stage.pay(purchase);
+  const wallet = await fixture.deploy("ContractWallet");
+  const purchase = await fixture.createPurchase({ buyer: wallet.toLowerCase() });
+  await fixture.activate(purchase);
+  const { to, data } = fixture.pay(purchase);
   const forward = encodeFunctionData({ abi: contractWalletAbi, functionName: "forward", args: [to, data] });
-  const hash = await stage.send("buyer", { to: wallet, data: forward });
-  expect(failedChecks(await stage.reconcile(purchase, [hash])).get("wallet")).toMatchObject({
+  const hash = await fixture.send("buyer", { to: wallet, data: forward });
+  expect(failedChecks(await fixture.reconcile(purchase, [hash])).get("wallet")).toMatchObject({
     actual: {
-      address: stage.address("buyer"),
+      address: fixture.address("buyer"),
       reason:
         "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",
     },
@@ -316,31 +318,31 @@ test("a bound wallet that is a contract is reported as one, whoever sent for it"
 });
 
 test("a recipient is reported with the hash of its code, or without one", async () => {
-  const { registrar, token } = stage.contracts;
-  const { data } = stage.pay(stage.purchase);
-  const codeHash = async (address: Hex) => keccak256((await stage.client.getCode({ address })) ?? "0x");
+  const { registrar, token } = fixture.contracts;
+  const { data } = fixture.pay(fixture.purchase);
+  const codeHash = async (address: Hex) => keccak256((await fixture.client.getCode({ address })) ?? "0x");
   const expected = { address: registrar, code_hash: await codeHash(registrar) };
-  const { to, data: approval } = stage.approve(usdc);
+  const { to, data: approval } = fixture.approve(usdc);
   expect(
-    failedChecks(await refuse(await stage.succeed("buyer", { to, data: approval }))).get("contract"),
+    failedChecks(await refuse(await fixture.succeed("buyer", { to, data: approval }))).get("contract"),
   ).toMatchObject({ expected, actual: { address: token, code_hash: await codeHash(token) } });
-  const nobody = await refuse(await stage.succeed("buyer", { to: stage.address("stranger"), data }));
+  const nobody = await refuse(await fixture.succeed("buyer", { to: fixture.address("stranger"), data }));
   expect(failedChecks(nobody).get("contract")).toMatchObject({
     expected,
-    actual: { address: stage.address("stranger"), code_hash: null },
+    actual: { address: fixture.address("stranger"), code_hash: null },
   });
 });
 
 test("a recipient of the bound code at another address is refused as another contract", async () => {
-  const { token } = stage.contracts;
+  const { token } = fixture.contracts;
   const twin: Hex = `0x${"7e".repeat(20)}`;
-  const code = await stage.client.getCode({ address: token });
+  const code = await fixture.client.getCode({ address: token });
   if (code === undefined) throw new Error("The token has code.");
-  await stage.client.setCode({ address: twin, bytecode: code });
-  const hash = await stage.succeed("buyer", { ...stage.approve(25n * usdc), to: twin });
+  await fixture.client.setCode({ address: twin, bytecode: code });
+  const hash = await fixture.succeed("buyer", { ...fixture.approve(25n * usdc), to: twin });
   const amount = (25n * usdc).toString();
   const submitted = { action: "approve", transaction_hash: hash, amount };
-  const answer = await stage.submitToWallet(stage.purchase, submitted);
+  const answer = await fixture.submitToWallet(fixture.purchase, submitted);
   expect(answer).toMatchObject({
     status: 422,
     code: "binding_mismatch",
@@ -354,7 +356,7 @@ test("a recipient of the bound code at another address is refused as another con
 });
 
 test("ETH that is sent along is reported in wei", async () => {
-  const hash = await stage.send("buyer", { ...stage.pay(stage.purchase), value: 10n ** 18n });
+  const hash = await fixture.send("buyer", { ...fixture.pay(fixture.purchase), value: 10n ** 18n });
   expect(failedChecks(await refuse(hash)).get("value")).toMatchObject({
     expected: "0",
     actual: "1000000000000000000",
@@ -362,38 +364,40 @@ test("ETH that is sent along is reported in wei", async () => {
 });
 
 test("a batch is reported with each purchase that is on chain for this buyer and program, and null for others", async () => {
-  const batch = stage.payBatch([
-    [stage.purchase, usdc],
-    [stage.foreign, usdc],
+  const batch = fixture.payBatch([
+    [fixture.purchase, usdc],
+    [fixture.foreign, usdc],
   ]);
-  const ids = [stage.purchase, stage.foreign].map(({ commitment }) => commitment.hash);
-  expect(failedChecks(await refuse(await stage.succeed("buyer", batch))).get("purchase")).toMatchObject({
+  const ids = [fixture.purchase, fixture.foreign].map(({ commitment }) => commitment.hash);
+  expect(failedChecks(await refuse(await fixture.succeed("buyer", batch))).get("purchase")).toMatchObject({
     expected: ids,
     actual: [ids[0], null],
   });
 });
 
 test("logs are reported as the events that they are, and as their bytes when they are none that is expected", async () => {
-  const paid = failedChecks(await refuse(await stage.succeed("buyer", stage.pay(stage.second)))).get("log");
-  const [id, other] = [stage.purchase, stage.second].map(({ commitment }) => commitment.hash);
+  const paid = failedChecks(await refuse(await fixture.succeed("buyer", fixture.pay(fixture.second)))).get(
+    "log",
+  );
+  const [id, other] = [fixture.purchase, fixture.second].map(({ commitment }) => commitment.hash);
   expect(paid).toMatchObject({
     expected: [
-      { address: stage.contracts.registrar, event: "PurchasePaid", fields: { id, amount: "10000000" } },
-      { address: stage.contracts.token, event: "Transfer", fields: { value: "10000000" } },
+      { address: fixture.contracts.registrar, event: "PurchasePaid", fields: { id, amount: "10000000" } },
+      { address: fixture.contracts.token, event: "Transfer", fields: { value: "10000000" } },
     ],
     actual: [
       {
-        address: stage.contracts.registrar,
+        address: fixture.contracts.registrar,
         event: "PurchasePaid",
         fields: { id: other, amount: "10000000", paidTotal: "10000000" },
       },
-      { address: stage.contracts.token, event: "Transfer", fields: { value: "10000000" } },
+      { address: fixture.contracts.token, event: "Transfer", fields: { value: "10000000" } },
     ],
   });
-  const approval = await stage.succeed("buyer", stage.approve(usdc));
-  const [emitted] = (await stage.receipt(approval)).logs;
+  const approval = await fixture.succeed("buyer", fixture.approve(usdc));
+  const [emitted] = (await fixture.receipt(approval)).logs;
   expect(failedChecks(await refuse(approval)).get("log")?.actual).toEqual([
-    { address: stage.contracts.token, topics: emitted?.topics, data: emitted?.data },
+    { address: fixture.contracts.token, topics: emitted?.topics, data: emitted?.data },
   ]);
 });
 
@@ -409,13 +413,13 @@ test("a log too many is reported as the event that it is", async () => {
 });
 
 test("a time is reported with both ends of its window", async () => {
-  const { pay_deadline } = stage.purchase.deadlines;
-  await stage.client.setNextBlockTimestamp({ timestamp: BigInt(pay_deadline + 7) });
+  const { pay_deadline } = fixture.purchase.deadlines;
+  await fixture.client.setNextBlockTimestamp({ timestamp: BigInt(pay_deadline + 7) });
   const amount = 25n * usdc;
-  const hash = await stage.succeed("buyer", stage.approve(amount));
+  const hash = await fixture.succeed("buyer", fixture.approve(amount));
   const submitted = { action: "approve", transaction_hash: hash, amount: amount.toString() };
-  const answer = await stage.submitToWallet(stage.purchase, submitted);
-  const from = Date.parse(stage.purchase.created_at) / 1_000;
+  const answer = await fixture.submitToWallet(fixture.purchase, submitted);
+  const from = Date.parse(fixture.purchase.created_at) / 1_000;
   expect(answer).toMatchObject({ status: 409, code: "deadline_passed", failed: ["timely"] });
   expect(failedChecks(answer).get("timely")).toMatchObject({
     expected: { from, to: pay_deadline },
@@ -424,16 +428,16 @@ test("a time is reported with both ends of its window", async () => {
 });
 
 test("a hash that is used is reported with what it serves", async () => {
-  const hash = await stage.succeed("merchant", await stage.registration(stage.draft));
-  stage.expectAccepted(await stage.register(stage.draft, hash));
+  const hash = await fixture.succeed("merchant", await fixture.registration(fixture.draft));
+  fixture.expectAccepted(await fixture.register(fixture.draft, hash));
   expect(failedChecks(await refuse(hash)).get("unused")).toMatchObject({
     expected: null,
-    actual: `registration of ${stage.draft.id}`,
+    actual: `registration of ${fixture.draft.id}`,
   });
 });
 
 test("a refusal names every failed check in the order of the report", async () => {
-  const hash = await stage.send("stranger", { ...stage.pay(stage.purchase), value: 1n });
+  const hash = await fixture.send("stranger", { ...fixture.pay(fixture.purchase), value: 1n });
   const { detail } = problemSchema.parse((await refuse(hash)).body);
   expect(detail).toBe(
     "The transaction is not the one this step is bound to; failed: status, wallet, value, log.",

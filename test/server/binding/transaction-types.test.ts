@@ -2,26 +2,26 @@ import { Wallet } from "ethers";
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { Stage } from "../../../check-contract/stage/stage.ts";
+import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
 
 const hex = z.templateLiteral(["0x", z.string()]);
-let stage: Stage;
+let fixture: ContractFixture;
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await ContractFixture.open();
 });
-afterEach(async () => await stage.reset());
-afterAll(async () => await stage.close());
+afterEach(async () => await fixture.reset());
+afterAll(async () => await fixture.close());
 
 /** Sends a payment of the buyer's that ethers signed, in a type of its own, and reconciles it. */
 async function pay(fields: object): Promise<{ hash: Hex; type: string }> {
-  const { to, data } = stage.pay(stage.purchase);
-  const address = stage.address("buyer");
-  const signer = new Wallet(stage.sandbox.description.wallets["buyer"]?.private_key ?? "");
-  const nonce = await stage.client.getTransactionCount({ address });
+  const { to, data } = fixture.pay(fixture.purchase);
+  const address = fixture.address("buyer");
+  const signer = new Wallet(fixture.sandbox.description.wallets["buyer"]?.private_key ?? "");
+  const nonce = await fixture.client.getTransactionCount({ address });
   const raw = hex.parse(await signer.signTransaction({ to, data, nonce, gasLimit: 500_000n, ...fields }));
-  const hash = await stage.client.sendRawTransaction({ serializedTransaction: raw });
-  await stage.receipt(hash);
-  return { hash, type: (await stage.client.getTransaction({ hash })).type };
+  const hash = await fixture.client.sendRawTransaction({ serializedTransaction: raw });
+  await fixture.receipt(hash);
+  return { hash, type: (await fixture.client.getTransaction({ hash })).type };
 }
 
 const gasPrice = 2_000_000_000n;
@@ -48,7 +48,7 @@ test.each([
 ])("a payment in %s is accepted", async (_, type, fields) => {
   const sent = await pay(fields);
   expect(sent.type).toBe(type);
-  const answer = await stage.reconcile(stage.purchase, [sent.hash]);
+  const answer = await fixture.reconcile(fixture.purchase, [sent.hash]);
   expect(answer).toMatchObject({ status: 200, code: null, wrote: true });
   expect(answer.body).toMatchObject({ applied: [{ transaction_hash: sent.hash, amount: "10000000" }] });
 });

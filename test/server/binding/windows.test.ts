@@ -1,26 +1,26 @@
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { Stage } from "../../../check-contract/stage/stage.ts";
-import type { Outgoing } from "../../../check-contract/stage/staged-chain.ts";
+import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
+import type { Outgoing } from "../../../check-contract/fixture/fixture-chain.ts";
 import type {
-  StageAnswer,
-  StagedMerchant,
-  StagedPurchase,
-} from "../../../check-contract/stage/staged-service.ts";
+  FixtureAnswer,
+  FixtureMerchant,
+  FixturePurchase,
+} from "../../../check-contract/fixture/fixture-service.ts";
 import { usdc } from "../../../protocol/amount.ts";
 import type { CheckName } from "../../../protocol/binding/check-binding.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 
-let stage: Stage;
+let stage: ContractFixture;
 beforeAll(async () => {
-  stage = await Stage.open();
+  stage = await ContractFixture.open();
 });
 afterEach(async () => await stage.reset());
 afterAll(async () => await stage.close());
 
-async function submitApproval(purchase: StagedPurchase, hash: Hex, amount = 25n * usdc) {
+async function submitApproval(purchase: FixturePurchase, hash: Hex, amount = 25n * usdc) {
   return await stage.submitToWallet(purchase, {
     action: "approve",
     transaction_hash: hash,
@@ -29,7 +29,7 @@ async function submitApproval(purchase: StagedPurchase, hash: Hex, amount = 25n 
 }
 
 /** Submits a merchant's approval of its funding over its wallet route. */
-async function submitFunding({ program, id }: StagedMerchant, transaction_hash: Hex) {
+async function submitFunding({ program, id }: FixtureMerchant, transaction_hash: Hex) {
   const response = await fetch(`${stage.sandbox.description.urls.api}/wallet/${program}/merchant/${id}`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "Idempotency-Key": "funding-approval" },
@@ -79,8 +79,8 @@ describe("a step that reverts because it is one second late is refused with its 
     time: number,
     sender: WalletName,
     call: Outgoing,
-    ask: (hash: Hex) => Promise<StageAnswer>,
-  ): Promise<StageAnswer> {
+    ask: (hash: Hex) => Promise<FixtureAnswer>,
+  ): Promise<FixtureAnswer> {
     await stage.client.setNextBlockTimestamp({ timestamp: BigInt(time) });
     const hash = await stage.send(sender, call);
     await stage.issueAccess();
@@ -88,7 +88,11 @@ describe("a step that reverts because it is one second late is refused with its 
   }
 
   /** The refusal of what came one second after its window. */
-  function expectLate(answer: StageAnswer, failed: CheckName[], window: { from: number; to: number }): void {
+  function expectLate(
+    answer: FixtureAnswer,
+    failed: CheckName[],
+    window: { from: number; to: number },
+  ): void {
     expect(answer).toMatchObject({ status: 409, code: "deadline_passed", failed, wrote: false });
     const { detail, binding } = problemSchema.parse(answer.body);
     expect(detail).toBe(

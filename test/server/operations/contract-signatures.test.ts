@@ -1,7 +1,7 @@
 import { encodeAbiParameters, encodeFunctionData, type Hex, parseAbi, parseAbiParameters } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Stage } from "../../../check-contract/stage/stage.ts";
-import type { StagedPurchase } from "../../../check-contract/stage/staged-service.ts";
+import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
+import type { FixturePurchase } from "../../../check-contract/fixture/fixture-service.ts";
 
 const moods = {
   honest: 0,
@@ -13,47 +13,47 @@ const moods = {
 type Mood = keyof typeof moods;
 const magic = "1626ba7e";
 
-let stage: Stage;
+let fixture: ContractFixture;
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await ContractFixture.open();
 });
-afterEach(async () => await stage.reset());
-afterAll(async () => await stage.close());
+afterEach(async () => await fixture.reset());
+afterAll(async () => await fixture.close());
 
 /** A paid purchase whose beneficiary is a contract that the account of the beneficiary owns. */
-async function contractBeneficiary(mood: Mood): Promise<{ purchase: StagedPurchase; paid: Hex }> {
-  const owner = encodeAbiParameters(parseAbiParameters("address"), [stage.address("beneficiary")]);
-  const contract = await stage.deploy("ContractSigner", "ContractSigner", owner);
+async function contractBeneficiary(mood: Mood): Promise<{ purchase: FixturePurchase; paid: Hex }> {
+  const owner = encodeAbiParameters(parseAbiParameters("address"), [fixture.address("beneficiary")]);
+  const contract = await fixture.deploy("ContractSigner", "ContractSigner", owner);
   const data = encodeFunctionData({ abi: parseAbi(["function setMood(uint8)"]), args: [moods[mood]] });
-  await stage.succeed("stranger", { to: contract, data });
-  const purchase = await stage.createPurchase({ beneficiary: contract.toLowerCase() });
-  await stage.activate(purchase);
-  return { purchase, paid: await stage.paid(purchase) };
+  await fixture.succeed("stranger", { to: contract, data });
+  const purchase = await fixture.createPurchase({ beneficiary: contract.toLowerCase() });
+  await fixture.activate(purchase);
+  return { purchase, paid: await fixture.paid(purchase) };
 }
 
 /** How a claim with a signature is answered; the payment stands for its transaction, which no step takes. */
-async function claim(purchase: StagedPurchase, paid: Hex, signature: Hex) {
-  const { code, failed, wrote, body } = await stage.fileClaim(paid, signature, purchase);
+async function claim(purchase: FixturePurchase, paid: Hex, signature: Hex) {
+  const { code, failed, wrote, body } = await fixture.fileClaim(paid, signature, purchase);
   expect(wrote).toBe(false);
   return { code, failed, body };
 }
 
 const taken = { code: "binding_mismatch" };
-const refusedAt = (purchase: StagedPurchase) => ({
+const refusedAt = (purchase: FixturePurchase) => ({
   errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${purchase.beneficiary}` }],
 });
 
 describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
   test("that is honest is taken when its owner signed, and refused when somebody else did", async () => {
     const { purchase, paid } = await contractBeneficiary("honest");
-    const { claim: signed } = stage.claim(purchase);
-    expect(await claim(purchase, paid, await stage.signClaim(signed))).toMatchObject(taken);
-    const { code, body } = await claim(purchase, paid, await stage.signClaim(signed, "stranger"));
+    const { claim: signed } = fixture.claim(purchase);
+    expect(await claim(purchase, paid, await fixture.signClaim(signed))).toMatchObject(taken);
+    const { code, body } = await claim(purchase, paid, await fixture.signClaim(signed, "stranger"));
     expect(code).toBe("signer_mismatch");
     expect(body).toMatchObject({
       ...refusedAt(purchase),
       expected_signer: purchase.beneficiary,
-      actual_signer: stage.address("stranger"),
+      actual_signer: fixture.address("stranger"),
     });
   });
 
@@ -66,8 +66,8 @@ describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
     "that is %s is refused, though its owner signed",
     async (mood) => {
       const { purchase, paid } = await contractBeneficiary(mood);
-      const { claim: signed } = stage.claim(purchase);
-      const { code, body } = await claim(purchase, paid, await stage.signClaim(signed));
+      const { claim: signed } = fixture.claim(purchase);
+      const { code, body } = await claim(purchase, paid, await fixture.signClaim(signed));
       expect(code).toBe("signer_mismatch");
       expect(body).toMatchObject(refusedAt(purchase));
       const junk = await claim(purchase, paid, "0x01");
@@ -95,7 +95,7 @@ describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
     const size = (answer.length / 2).toString(16).padStart(2, "0");
     // Copies what follows the code to memory and returns it.
     const copying = `60${size}600a5f3960${size}5ff3`;
-    await stage.client.setCode({ address: purchase.beneficiary, bytecode: `0x${copying}${answer}` });
+    await fixture.client.setCode({ address: purchase.beneficiary, bytecode: `0x${copying}${answer}` });
     expect((await claim(purchase, paid, "0x01")).code).toBe(code);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TamperedNode } from "../../../check-contract/stage/tampered-node.ts";
+import { TamperedNode } from "../../../check-contract/fixture/tampered-node.ts";
 import { problem } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
@@ -19,7 +19,7 @@ test("a key whose request the node failed after its transaction was sent stays w
       { "Idempotency-Key": "activate-1" },
     );
   // The logs of a block are read once the transaction that was sent is in it.
-  tampered.tell("eth_getLogs", (answer, parameters) => {
+  tampered.change("eth_getLogs", (answer, parameters) => {
     if (JSON.stringify(parameters).includes("blockHash")) throw new Error("The node fails.");
     return answer;
   });

@@ -1,9 +1,9 @@
 import { encodeEventTopics, encodeFunctionData, type Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { contractWalletAbi, lookalikeAbi } from "../../../../check-contract/adversary-abi.ts";
-import { Stage } from "../../../../check-contract/stage/stage.ts";
-import type { Outgoing } from "../../../../check-contract/stage/staged-chain.ts";
-import type { StagedPurchase } from "../../../../check-contract/stage/staged-service.ts";
+import { ContractFixture } from "../../../../check-contract/fixture/contract-fixture.ts";
+import type { Outgoing } from "../../../../check-contract/fixture/fixture-chain.ts";
+import type { FixturePurchase } from "../../../../check-contract/fixture/fixture-service.ts";
 import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { usdc } from "../../../../protocol/amount.ts";
 import { type BindingCheck, type CheckName, checkNames } from "../../../../protocol/binding/check-binding.ts";
@@ -11,26 +11,26 @@ import { collectRefundCall, expireCall } from "../../../../protocol/call.ts";
 import { type Explanation, explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { nameCause } from "../../../../sandbox/hosts/explain/name-cause.ts";
 
-let stage: Stage;
+let fixture: ContractFixture;
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await ContractFixture.open();
 });
-afterEach(async () => await stage.reset());
-afterAll(async () => await stage.close());
+afterEach(async () => await fixture.reset());
+afterAll(async () => await fixture.close());
 
 async function explain(hash: Hex): Promise<Explanation> {
-  const response = await fetch(`${stage.sandbox.description.urls.control}/explain/${hash}`);
+  const response = await fetch(`${fixture.sandbox.description.urls.control}/explain/${hash}`);
   expect(response.status).toBe(200);
   return explanationSchema.parse(await response.json());
 }
 
 /** Two purchases of a buyer who has no others, made in this order: one that can be paid for days, one for seconds. */
 async function createInOrder(order: readonly ("open" | "late")[]) {
-  const now = await stage.sandbox.clock.now();
-  const made = new Map<string, StagedPurchase>();
+  const now = await fixture.sandbox.clock.now();
+  const made = new Map<string, FixturePurchase>();
   for (const name of order) {
     const deadlines = name === "open" ? {} : { offer_deadline: now + 50, pay_deadline: now + 50 };
-    made.set(name, await stage.createPurchase({ buyer: stage.address("other_buyer"), ...deadlines }));
+    made.set(name, await fixture.createPurchase({ buyer: fixture.address("other_buyer"), ...deadlines }));
   }
   const [open, late] = [made.get("open"), made.get("late")];
   if (open === undefined || late === undefined) throw new Error("Both purchases are made.");
@@ -42,8 +42,8 @@ describe.each([[["open", "late"]], [["late", "open"]]] as const)(
   (order) => {
     test("an approval that is too late for one is reported as accepted for the other", async () => {
       const { open, late, payDeadline } = await createInOrder(order);
-      await stage.sandbox.clock.travelTo(payDeadline + 10);
-      const explanation = await explain(await stage.succeed("other_buyer", stage.approve(usdc)));
+      await fixture.sandbox.clock.travelTo(payDeadline + 10);
+      const explanation = await explain(await fixture.succeed("other_buyer", fixture.approve(usdc)));
       expect(explanation).toMatchObject({
         accepted: true,
         step: "payment approval",
@@ -58,13 +58,13 @@ describe.each([[["open", "late"]], [["late", "open"]]] as const)(
 
     test("an approval of another spender is reported for the one that it is not too late for", async () => {
       const { open, late, payDeadline } = await createInOrder(order);
-      await stage.sandbox.clock.travelTo(payDeadline + 10);
-      const spender = stage.address("stranger");
-      const explanation = await explain(await stage.succeed("other_buyer", stage.approve(usdc, spender)));
+      await fixture.sandbox.clock.travelTo(payDeadline + 10);
+      const spender = fixture.address("stranger");
+      const explanation = await explain(await fixture.succeed("other_buyer", fixture.approve(usdc, spender)));
       expect(explanation).toMatchObject({
         accepted: false,
         subject: open.id,
-        cause: `In approve, spender is "${spender}"; "${stage.contracts.registrar}" was expected.`,
+        cause: `In approve, spender is "${spender}"; "${fixture.contracts.registrar}" was expected.`,
         compared: [
           { subject: open.id, failed: ["calldata", "log"] },
           { subject: late.id, failed: ["calldata", "log", "timely"] },
@@ -75,10 +75,10 @@ describe.each([[["open", "late"]], [["late", "open"]]] as const)(
 );
 
 test("an approval is reported for the newest purchase that was there when it was mined", async () => {
-  const create = async () => await stage.createPurchase({ buyer: stage.address("other_buyer") });
+  const create = async () => await fixture.createPurchase({ buyer: fixture.address("other_buyer") });
   const [older, newer] = [await create(), await create()];
-  const hash = await stage.succeed("other_buyer", stage.approve(usdc));
-  await stage.client.mine({ blocks: 1 });
+  const hash = await fixture.succeed("other_buyer", fixture.approve(usdc));
+  await fixture.client.mine({ blocks: 1 });
   const newest = await create();
   expect(await explain(hash)).toMatchObject({
     accepted: true,
@@ -92,10 +92,10 @@ test("an approval is reported for the newest purchase that was there when it was
 });
 
 test("a transaction that was mined before what it is to serve was there is reported as that", async () => {
-  const hash = await stage.succeed("other_buyer", stage.approve(usdc));
-  const mined = await stage.sandbox.clock.now();
-  await stage.sandbox.clock.travel(60);
-  const { id } = await stage.createPurchase({ buyer: stage.address("other_buyer") });
+  const hash = await fixture.succeed("other_buyer", fixture.approve(usdc));
+  const mined = await fixture.sandbox.clock.now();
+  await fixture.sandbox.clock.travel(60);
+  const { id } = await fixture.createPurchase({ buyer: fixture.address("other_buyer") });
   const explanation = await explain(hash);
   expect(explanation).toMatchObject({ accepted: false, compared: [{ subject: id, failed: ["timely"] }] });
   expect(explanation.cause).toBe(
@@ -107,10 +107,13 @@ test.each([100n, 200n])(
   "of two merchants of a wallet, the approval of a cap of %i is reported for the one with that cap",
   async (cap) => {
     const merchants = [
-      await stage.createMerchant("other_merchant", 100n),
-      await stage.createMerchant("other_merchant", 200n),
+      await fixture.createMerchant("other_merchant", 100n),
+      await fixture.createMerchant("other_merchant", 200n),
     ];
-    const hash = await stage.succeed("other_merchant", stage.approve(cap, stage.contracts.funding_source));
+    const hash = await fixture.succeed(
+      "other_merchant",
+      fixture.approve(cap, fixture.contracts.funding_source),
+    );
     const meant = merchants.find(({ funding }) => funding.cap === String(cap));
     expect(await explain(hash)).toMatchObject({
       accepted: true,
@@ -123,41 +126,41 @@ test.each([100n, 200n])(
 
 describe("an approval of the wrong spender is reported as what its sender can approve:", () => {
   test("the funding source by a buyer is a payment approval", async () => {
-    const spender = stage.contracts.funding_source;
-    const explanation = await explain(await stage.succeed("buyer", stage.approve(usdc, spender)));
+    const spender = fixture.contracts.funding_source;
+    const explanation = await explain(await fixture.succeed("buyer", fixture.approve(usdc, spender)));
     expect(explanation).toMatchObject({
       accepted: false,
       step: "payment approval",
-      cause: `In approve, spender is "${spender}"; "${stage.contracts.registrar}" was expected.`,
+      cause: `In approve, spender is "${spender}"; "${fixture.contracts.registrar}" was expected.`,
     });
   });
 
   test("the registrar by a merchant is a funding approval", async () => {
-    const explanation = await explain(await stage.succeed("merchant", stage.approve(500n * usdc)));
+    const explanation = await explain(await fixture.succeed("merchant", fixture.approve(500n * usdc)));
     expect(explanation).toMatchObject({
       accepted: false,
       step: "funding approval",
-      cause: `In approve, spender is "${stage.contracts.registrar}"; "${stage.contracts.funding_source}" was expected.`,
+      cause: `In approve, spender is "${fixture.contracts.registrar}"; "${fixture.contracts.funding_source}" was expected.`,
     });
   });
 });
 
 test("an approval by a merchant that is a buyer too is reported as what its spender is for", async () => {
-  const merchant = await stage.createMerchant("other_buyer", usdc);
-  const { id } = await stage.createPurchase({ buyer: stage.address("other_buyer") });
+  const merchant = await fixture.createMerchant("other_buyer", usdc);
+  const { id } = await fixture.createPurchase({ buyer: fixture.address("other_buyer") });
   const told = async (spender: Hex) =>
-    await explain(await stage.succeed("other_buyer", stage.approve(usdc, spender)));
-  expect(await told(stage.contracts.funding_source)).toMatchObject({
+    await explain(await fixture.succeed("other_buyer", fixture.approve(usdc, spender)));
+  expect(await told(fixture.contracts.funding_source)).toMatchObject({
     cause: `It is accepted as funding approval of ${merchant.id}.`,
     compared: [{ subject: merchant.id }, { subject: id, failed: ["calldata", "log"] }],
   });
-  expect(await told(stage.contracts.registrar)).toMatchObject({
+  expect(await told(fixture.contracts.registrar)).toMatchObject({
     cause: `It is accepted as payment approval of ${id}.`,
     compared: [{ subject: id }, { subject: merchant.id, failed: ["calldata", "log"] }],
   });
   // As far from the one as from the other.
-  const wrongAmount = stage.approve(2n * usdc, stage.contracts.funding_source);
-  expect(await explain(await stage.succeed("other_buyer", wrongAmount))).toMatchObject({
+  const wrongAmount = fixture.approve(2n * usdc, fixture.contracts.funding_source);
+  expect(await explain(await fixture.succeed("other_buyer", wrongAmount))).toMatchObject({
     accepted: false,
     step: "funding approval",
     compared: [
@@ -165,28 +168,28 @@ test("an approval by a merchant that is a buyer too is reported as what its spen
       { subject: id, failed: ["calldata", "log"] },
     ],
   });
-  expect(await told(stage.address("stranger"))).toMatchObject({
+  expect(await told(fixture.address("stranger"))).toMatchObject({
     step: "payment approval",
     compared: [{ subject: id }, { subject: merchant.id }],
   });
 });
 
 test("a call that is no step is reported for the purchase that it names, also when it reverts", async () => {
-  const { registrar } = stage.contracts;
-  for (const { id, commitment } of [stage.purchase, stage.second]) {
+  const { registrar } = fixture.contracts;
+  for (const { id, commitment } of [fixture.purchase, fixture.second]) {
     const refund = collectRefundCall(registrar, commitment.hash, 1n, commitment.hash);
     for (const call of [expireCall(registrar, commitment.hash), refund])
-      expect(await explain(await stage.send("stranger", call))).toMatchObject({
+      expect(await explain(await fixture.send("stranger", call))).toMatchObject({
         accepted: false,
         step: "payment",
         subject: id,
-        cause: `It was sent by ${stage.address("stranger")}; the bound wallet is ${stage.address("buyer")}.`,
+        cause: `It was sent by ${fixture.address("stranger")}; the bound wallet is ${fixture.address("buyer")}.`,
       });
   }
   const expired = await explain(
-    await stage.send("buyer", expireCall(registrar, stage.second.commitment.hash)),
+    await fixture.send("buyer", expireCall(registrar, fixture.second.commitment.hash)),
   );
-  expect(expired).toMatchObject({ subject: stage.second.id, cause: "It calls expire; pay was expected." });
+  expect(expired).toMatchObject({ subject: fixture.second.id, cause: "It calls expire; pay was expected." });
 });
 
 describe("a batch", () => {
@@ -198,13 +201,13 @@ describe("a batch", () => {
   ] as const)(
     "of the %s and the %s purchase is reported as the payment of both, in its own order",
     async (...order) => {
-      const [one, other] = order.map((name) => (name === "first" ? stage.purchase : stage.second));
+      const [one, other] = order.map((name) => (name === "first" ? fixture.purchase : fixture.second));
       if (one === undefined || other === undefined) throw new Error("A batch of two.");
-      const batch = stage.payBatch([
+      const batch = fixture.payBatch([
         [one, amounts[0]],
         [other, amounts[1]],
       ]);
-      expect(await explain(await stage.succeed("buyer", batch))).toMatchObject({
+      expect(await explain(await fixture.succeed("buyer", batch))).toMatchObject({
         accepted: true,
         step: "payment",
         subject: `${one.id}, ${other.id}`,
@@ -217,11 +220,11 @@ describe("a batch", () => {
     "that pays a purchase of another program %s is refused for that",
     async (place) => {
       const parts = [
-        [stage.foreign, amounts[0]],
-        [stage.purchase, amounts[1]],
+        [fixture.foreign, amounts[0]],
+        [fixture.purchase, amounts[1]],
       ] as const;
-      const batch = stage.payBatch(place === "first" ? parts : parts.toReversed());
-      expect(await explain(await stage.succeed("buyer", batch))).toMatchObject({
+      const batch = fixture.payBatch(place === "first" ? parts : parts.toReversed());
+      expect(await explain(await fixture.succeed("buyer", batch))).toMatchObject({
         accepted: false,
         step: "payment",
         cause:
@@ -232,42 +235,42 @@ describe("a batch", () => {
 });
 
 describe("a transaction whose own call says nothing", () => {
-  async function emit(purchase: StagedPurchase, sender: "buyer" | "stranger"): Promise<Explanation> {
-    const lookalike = await stage.deploy("LookalikeRegistrar");
+  async function emit(purchase: FixturePurchase, sender: "buyer" | "stranger"): Promise<Explanation> {
+    const lookalike = await fixture.deploy("LookalikeRegistrar");
     const topics = encodeEventTopics({
       abi: purchaseRegistrarAbi,
       eventName: "PurchasePaid",
       args: { id: purchase.commitment.hash },
     }).filter((topic) => typeof topic === "string");
     const data = encodeFunctionData({ abi: lookalikeAbi, functionName: "emitLog", args: [topics, "0x"] });
-    return await explain(await stage.succeed(sender, { to: lookalike, data }));
+    return await explain(await fixture.succeed(sender, { to: lookalike, data }));
   }
 
   test.each(["buyer", "stranger"] as const)(
     "is reported for the purchase that its logs name, before any other of its sender, who is the %s",
     async (sender) => {
-      for (const purchase of [stage.purchase, stage.second, stage.foreign])
+      for (const purchase of [fixture.purchase, fixture.second, fixture.foreign])
         expect(await emit(purchase, sender)).toMatchObject({ step: "payment", subject: purchase.id });
     },
   );
 
   test("is reported for its sender's newest purchase when its logs name none", async () => {
-    const create = async () => await stage.createPurchase({ buyer: stage.address("other_buyer") });
+    const create = async () => await fixture.createPurchase({ buyer: fixture.address("other_buyer") });
     await create();
     const newest = await create();
-    const hash = await stage.succeed("other_buyer", { to: stage.address("stranger"), data: "0x" });
+    const hash = await fixture.succeed("other_buyer", { to: fixture.address("stranger"), data: "0x" });
     expect(await explain(hash)).toMatchObject({ step: "payment", subject: newest.id });
   });
 
   test("is reported for the first call that it makes", async () => {
-    const wallet = await stage.deploy("ContractWallet");
-    const calls = [stage.approve(usdc), stage.pay(stage.second)].map(({ to, data }) => ({
+    const wallet = await fixture.deploy("ContractWallet");
+    const calls = [fixture.approve(usdc), fixture.pay(fixture.second)].map(({ to, data }) => ({
       target: to,
       data,
     }));
     const told = async (order: typeof calls) => {
       const data = encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [order] });
-      return (await explain(await stage.send("buyer", { to: wallet, data }))).step;
+      return (await explain(await fixture.send("buyer", { to: wallet, data }))).step;
     };
     expect([await told(calls), await told(calls.toReversed())]).toEqual(["payment approval", "payment"]);
   });
@@ -276,13 +279,13 @@ describe("a transaction whose own call says nothing", () => {
 describe("of several causes, the one is named that explains the others", () => {
   /** The next block is after the payment deadline of every purchase. */
   const late = async (): Promise<void> => {
-    const deadlines = [stage.purchase, stage.second, stage.draft, stage.foreign].map(
+    const deadlines = [fixture.purchase, fixture.second, fixture.draft, fixture.foreign].map(
       ({ deadlines: { pay_deadline } }) => pay_deadline,
     );
-    await stage.client.setNextBlockTimestamp({ timestamp: BigInt(Math.max(...deadlines) + 1) });
+    await fixture.client.setNextBlockTimestamp({ timestamp: BigInt(Math.max(...deadlines) + 1) });
   };
   const trailing = (): Outgoing => {
-    const { to, data } = stage.pay(stage.purchase);
+    const { to, data } = fixture.pay(fixture.purchase);
     return { to, data: `${data}00` };
   };
 
@@ -290,25 +293,25 @@ describe("of several causes, the one is named that explains the others", () => {
     [
       "a stranger that sends ETH along: the sender",
       ["status", "wallet", "value", "log"],
-      async () => await stage.send("stranger", { ...stage.pay(stage.purchase), value: 1n }),
+      async () => await fixture.send("stranger", { ...fixture.pay(fixture.purchase), value: 1n }),
       /^It was sent by 0x\w{40}; the bound wallet is 0x\w{40}\.$/,
     ],
     [
       "ETH and a trailing byte: the ETH",
       ["status", "value", "calldata", "log"],
-      async () => await stage.send("buyer", { ...trailing(), value: 1n }),
+      async () => await fixture.send("buyer", { ...trailing(), value: 1n }),
       /^It carries 1 wei; none is expected\.$/,
     ],
     [
       "a trailing byte that the registrar reverts for: the bytes",
       ["status", "calldata", "log"],
-      async () => await stage.send("buyer", trailing()),
+      async () => await fixture.send("buyer", trailing()),
       /^It says pay with the right arguments in bytes that are not their canonical encoding\.$/,
     ],
     [
       "a payment of what is not on chain: the revert",
       ["status", "purchase", "log"],
-      async () => await stage.send("buyer", stage.pay(stage.draft)),
+      async () => await fixture.send("buyer", fixture.pay(fixture.draft)),
       /^It reverted: \w+\(.*\)\.$/,
     ],
     [
@@ -316,7 +319,7 @@ describe("of several causes, the one is named that explains the others", () => {
       ["status", "log", "timely"],
       async () => {
         await late();
-        return await stage.send("buyer", stage.pay(stage.purchase));
+        return await fixture.send("buyer", fixture.pay(fixture.purchase));
       },
       /^It reverted: DeadlinePassed\(.*\)\.$/,
     ],
@@ -325,7 +328,7 @@ describe("of several causes, the one is named that explains the others", () => {
       ["calldata", "log", "timely"],
       async () => {
         await late();
-        return await stage.succeed("buyer", stage.approve(usdc, stage.address("stranger")));
+        return await fixture.succeed("buyer", fixture.approve(usdc, fixture.address("stranger")));
       },
       /^In approve, spender is "0x\w{40}"; "0x\w{40}" was expected\.$/,
     ],
@@ -333,8 +336,8 @@ describe("of several causes, the one is named that explains the others", () => {
       "a pending payment by a stranger: that it is pending",
       ["mined", "confirmations", "canonical", "status", "wallet", "contract", "log", "timely"],
       async () => {
-        await stage.client.setAutomine(false);
-        return await stage.submit("stranger", stage.pay(stage.purchase));
+        await fixture.client.setAutomine(false);
+        return await fixture.submit("stranger", fixture.pay(fixture.purchase));
       },
       /^It is still pending: nothing is accepted before it is mined\.$/,
     ],

@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { attacks } from "../../../../check-contract/attacks/all.ts";
-import { Stage } from "../../../../check-contract/stage/stage.ts";
+import { ContractFixture } from "../../../../check-contract/fixture/contract-fixture.ts";
 import { usdc } from "../../../../protocol/amount.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
@@ -12,23 +12,23 @@ import { renderExplanation } from "../../../../sandbox/hosts/explain/render-expl
 import { cli } from "../../../cli/program.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
-let stage: Stage;
+let fixture: ContractFixture;
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await ContractFixture.open();
 });
-afterEach(async () => await stage.reset());
-afterAll(async () => await stage.close());
+afterEach(async () => await fixture.reset());
+afterAll(async () => await fixture.close());
 
 async function explain(hash: Hex) {
-  const { control } = stage.sandbox.description.urls;
+  const { control } = fixture.sandbox.description.urls;
   const response = await fetch(`${control}/explain/${hash}`);
   expect(response.status).toBe(200);
   return explanationSchema.parse(await response.json());
 }
 
-test("an honest payment would be accepted, and is reported as what it is", async () => {
-  const explanation = await explain(await stage.succeed("buyer", stage.pay(stage.purchase)));
-  const { id } = stage.purchase;
+test("a valid payment would be accepted, and is reported as what it is", async () => {
+  const explanation = await explain(await fixture.succeed("buyer", fixture.pay(fixture.purchase)));
+  const { id } = fixture.purchase;
   expect(explanation).toMatchObject({
     accepted: true,
     step: "payment",
@@ -43,8 +43,8 @@ test("an honest payment would be accepted, and is reported as what it is", async
 });
 
 test("a payment under a permit is reported as the payment that it is, with the permit's approval", async () => {
-  const explanation = await explain(await stage.succeed("buyer", stage.payWithPermit(stage.purchase)));
-  const { id } = stage.purchase;
+  const explanation = await explain(await fixture.succeed("buyer", fixture.payWithPermit(fixture.purchase)));
+  const { id } = fixture.purchase;
   const told = { accepted: true, step: "payment", subject: id, cause: `It is accepted as payment of ${id}.` };
   expect(explanation).toMatchObject(told);
   expect(explanation.call).toMatchObject({ function: "payWithPermit", expected_function: "payWithPermit" });
@@ -56,27 +56,27 @@ test("a payment under a permit is reported as the payment that it is, with the p
 });
 
 test("a permit that the token refuses is reported with the token's own reason", async () => {
-  await stage.succeed("buyer", stage.approve(0n));
-  const permit = stage.permit(stage.purchase, 1n);
+  await fixture.succeed("buyer", fixture.approve(0n));
+  const permit = fixture.permit(fixture.purchase, 1n);
   const explanation = await explain(
-    await stage.send("buyer", stage.payWithPermit(stage.purchase, 10n * usdc, permit)),
+    await fixture.send("buyer", fixture.payWithPermit(fixture.purchase, 10n * usdc, permit)),
   );
-  expect(explanation).toMatchObject({ accepted: false, step: "payment", subject: stage.purchase.id });
+  expect(explanation).toMatchObject({ accepted: false, step: "payment", subject: fixture.purchase.id });
   expect(explanation.cause).toBe(
-    `It reverted: PermitRefused(token ${stage.contracts.token}, reason Error(message EIP2612: invalid signature)).`,
+    `It reverted: PermitRefused(token ${fixture.contracts.token}, reason Error(message EIP2612: invalid signature)).`,
   );
 });
 
 test("every kind of step is found by its calldata", async () => {
-  const enrolled = (await stage.sandbox.store.get("merchants", stage.merchant.id))?.value.enrollment;
-  const { hash } = await stage.paidAndClaimed();
+  const enrolled = (await fixture.sandbox.store.get("merchants", fixture.merchant.id))?.value.enrollment;
+  const { hash } = await fixture.paidAndClaimed();
   const kinds = await Promise.all(
     [
       enrolled?.transaction_hash ?? "0x",
       hash,
-      await stage.succeed("buyer", stage.approve(25n * usdc)),
-      await stage.succeed("merchant", stage.approve(500n * usdc, stage.contracts.funding_source)),
-      await stage.succeed("merchant", await stage.registration(stage.draft)),
+      await fixture.succeed("buyer", fixture.approve(25n * usdc)),
+      await fixture.succeed("merchant", fixture.approve(500n * usdc, fixture.contracts.funding_source)),
+      await fixture.succeed("merchant", await fixture.registration(fixture.draft)),
     ].map(explain),
   );
   expect(kinds.map(({ step, accepted }) => [step, accepted])).toEqual([
@@ -89,37 +89,37 @@ test("every kind of step is found by its calldata", async () => {
 });
 
 test("a claim after one was filed is compared with the filed one", async () => {
-  const { claim_hash } = await stage.claimed();
-  const other = stage.claim(stage.purchase, 9n * usdc);
-  const explanation = await explain(await stage.send("beneficiary", other.call));
-  expect(explanation).toMatchObject({ accepted: false, step: "claim", subject: stage.purchase.id });
+  const { claim_hash } = await fixture.claimed();
+  const other = fixture.claim(fixture.purchase, 9n * usdc);
+  const explanation = await explain(await fixture.send("beneficiary", other.call));
+  expect(explanation).toMatchObject({ accepted: false, step: "claim", subject: fixture.purchase.id });
   expect(explanation.cause).toBe(`In claim, claimHash is "${other.hash}"; "${claim_hash}" was expected.`);
 });
 
 test("a stranger's payment: the sender is named first, and the custom error is decoded", async () => {
-  const explanation = await explain(await stage.send("stranger", stage.pay(stage.purchase)));
+  const explanation = await explain(await fixture.send("stranger", fixture.pay(fixture.purchase)));
   expect(explanation.cause).toBe(
-    `It was sent by ${stage.address("stranger")}; the bound wallet is ${stage.address("buyer")}.`,
+    `It was sent by ${fixture.address("stranger")}; the bound wallet is ${fixture.address("buyer")}.`,
   );
   expect(explanation.revert).toMatchObject({
     name: "WrongCaller",
-    args: { actual: stage.address("stranger"), expected: stage.address("buyer") },
+    args: { actual: fixture.address("stranger"), expected: fixture.address("buyer") },
   });
 });
 
 test("an overpayment: the reason is the contract's own", async () => {
-  const explanation = await explain(await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc)));
+  const explanation = await explain(await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc)));
   expect(explanation.cause).toBe("It reverted: AmountOutOfRange(actual 26000000, least 1, most 25000000).");
 });
 
 test("calldata that differs is laid beside the expected one, the differing bytes marked", async () => {
-  const lookalike = await stage.deploy("LookalikeRegistrar");
-  const explanation = await explain(await stage.succeed("buyer", stage.approve(25n * usdc, lookalike)));
+  const lookalike = await fixture.deploy("LookalikeRegistrar");
+  const explanation = await explain(await fixture.succeed("buyer", fixture.approve(25n * usdc, lookalike)));
   expect(explanation.cause).toContain("In approve, spender is");
   const spender = explanation.call?.fields.find(({ name }) => name === "spender");
   expect(spender).toEqual({
     name: "spender",
-    expected: stage.contracts.registrar,
+    expected: fixture.contracts.registrar,
     actual: expect.stringMatching(new RegExp(lookalike, "i")),
     equal: false,
   });
@@ -129,8 +129,8 @@ test("calldata that differs is laid beside the expected one, the differing bytes
 });
 
 test("bytes that say the same in another way are distinguished from a wrong argument", async () => {
-  const { to, data } = stage.approve(25n * usdc);
-  const explanation = await explain(await stage.succeed("buyer", { to, data: `${data}00` }));
+  const { to, data } = fixture.approve(25n * usdc);
+  const explanation = await explain(await fixture.succeed("buyer", { to, data: `${data}00` }));
   expect(explanation.cause).toBe(
     "It says approve with the right arguments in bytes that are not their canonical encoding.",
   );
@@ -139,7 +139,7 @@ test("bytes that say the same in another way are distinguished from a wrong argu
 
 test("a payment through a contract: found in the trace, refused for the way it took", async () => {
   const attack = attacks.find(({ name }) => name.startsWith("an inner call that reverted"));
-  const answer = await attack?.run(stage);
+  const answer = await attack?.run(fixture);
   const { explain: link } = z.object({ explain: z.url() }).parse(answer?.body);
   const explanation = explanationSchema.parse(await (await fetch(link)).json());
   expect(explanation.cause).toMatch(/^It calls 0x\w+ \(an unknown address\); the bound contract is/);
@@ -148,25 +148,25 @@ test("a payment through a contract: found in the trace, refused for the way it t
 });
 
 test("a transaction that concerns nobody, and one that nobody knows", async () => {
-  const gift = await stage.succeed("other_merchant", {
-    to: stage.address("stranger"),
+  const gift = await fixture.succeed("other_merchant", {
+    to: fixture.address("stranger"),
     data: "0x",
     value: 1n,
   });
   expect(await explain(gift)).toMatchObject({ accepted: false, step: null, checks: [] });
-  expect((await explain(stage.purchase.commitment.hash)).cause).toMatch(/^The chain knows no transaction/);
+  expect((await explain(fixture.purchase.commitment.hash)).cause).toMatch(/^The chain knows no transaction/);
 });
 
 test("something else than a hash is refused with a sentence", async () => {
-  const { control } = stage.sandbox.description.urls;
+  const { control } = fixture.sandbox.description.urls;
   const response = await fetch(`${control}/explain/0x12`);
   expect(response.status).toBe(422);
   expect(await response.json()).toMatchObject({ detail: expect.stringContaining("is no transaction hash") });
 });
 
 test("a terminal shows the verdict, the cause, the marked bytes and the calls", async () => {
-  const hash = await stage.succeed("buyer", stage.approve(25n * usdc, stage.address("stranger")));
-  const explanation = await stage.sandbox.explain(hash);
+  const hash = await fixture.succeed("buyer", fixture.approve(25n * usdc, fixture.address("stranger")));
+  const explanation = await fixture.sandbox.explain(hash);
   const plain = renderExplanation(explanation, false);
   expect(plain).toContain(`${hash}  not accepted as payment approval of pur_`);
   expect(plain).toMatch(/expected [0-9a-f]{64}\n {13}actual {3}[0-9a-f]{64}\n {22} *(\^\^)+/);
@@ -200,11 +200,11 @@ test("the command explains on the running sandbox, in words and as JSON, and ans
 test("every attack that is refused has a cause", async () => {
   for (const attack of attacks) {
     if (attack.stopped.code !== "binding_mismatch" || attack.stopped.status !== 422) continue;
-    await stage.reset();
-    const answer = await attack.run(stage);
+    await fixture.reset();
+    const answer = await attack.run(fixture);
     const parsed = z.object({ explain: z.url().optional() }).parse(answer.body);
     if (parsed.explain === undefined) continue;
-    const { cause } = await stage.sandbox.explain(`0x${parsed.explain.slice(-64)}`);
+    const { cause } = await fixture.sandbox.explain(`0x${parsed.explain.slice(-64)}`);
     expect(cause, attack.name).toMatch(/^[A-Z].*\.$/);
   }
 });
