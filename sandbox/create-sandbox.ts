@@ -8,6 +8,7 @@ import { once } from "../server/once.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
+import type { HeadFollower } from "./chain/follow-heads.ts";
 import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
 import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
@@ -179,7 +180,8 @@ async function openSandbox(
   const service = await startService(process, starting);
   const state = openState(process, service, settings.store === undefined ? null : journal);
   if (saved !== null) await deadline.within("Anvil to answer", restoreParts(savedParts(saved, state.parts)));
-  await followChain(chain.anvil.url, service, { observer: announcing(watch, kept) }, starting);
+  const urlNow = () => chain.anvil.url;
+  const heads = await followChain(urlNow, service, { observer: announcing(watch, kept) }, starting);
   const description = await describe({ ...process, ...service, receiverUrl: pinned.url.href });
   const tools = openTools(process, service, state, { description, republish: directory.republish });
   const wallets = walletsOf(chain, description, service);
@@ -192,10 +194,32 @@ async function openSandbox(
   if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, service.services));
   // From here on nothing else is waited for, so that the deadline cannot pass any more.
   await directory.publish(description);
-  kept.started(process.gate);
+  superviseChain(kept, process, { heads, relayer: service.relayer, ...tools });
   // Closed first: what is under way could not end.
   opened.defer(() => chain.anvil.run());
   return sandboxOf({ chain, description, service, state, tools, wallets, given, opened: opened.move() });
+}
+
+/** Has the chain kept while the sandbox runs, and made again when its Anvil ends. */
+function superviseChain(
+  kept: KeptChain,
+  process: SandboxProcess,
+  running: { heads: HeadFollower; relayer: Relayer; forgetSnapshots: () => void },
+): void {
+  const { gate, cluster, observer } = process;
+  const { heads, relayer, forgetSnapshots } = running;
+  kept.started({
+    gate,
+    async madeAgain() {
+      forgetSnapshots();
+      // A pause of mining that they had caused.
+      await relayer.restoreFaults(relayer.snapshotFaults());
+      // Processes that have joined end with their Anvil; those that come find this one.
+      await cluster.publish(process);
+      await heads.again();
+      observer.elsewhere();
+    },
+  });
 }
 
 /** Resolves the receiver's host that the settings name, once. */
@@ -296,6 +320,7 @@ function openTools(
   });
   return {
     snapshot: async () => await snapshots.take(),
+    forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await publishedKeys.rotate(...uses),
     recorder: new Recorder({ settings, gate, chain, store, parts, relayer, description }),
     explain: async (hash: Hex) => await explainTransaction(hash, services, chain.client),

@@ -114,12 +114,15 @@ async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | u
 
 /** Resolves when a signal, or the end of the chain, has stopped the sandbox. */
 async function stopOnSignal(sandbox: Sandbox, quiet: boolean): Promise<void> {
-  const ended = sandbox.chain.anvil.exited.then(() => "the end of the chain" as const);
-  const reason = await Promise.race([interruption(), ended]);
-  if (!quiet) process.stdout.write(`\nStopping after ${reason} …\n`);
+  const reason = await Promise.race([interruption(), sandbox.chain.anvil.exited]);
+  const hasEnded = typeof reason === "object";
+  if (!quiet) process.stdout.write(`\nStopping after ${hasEnded ? "the end of the chain" : reason} …\n`);
   await sandbox.close();
-  if (reason !== "the end of the chain") return;
-  process.stderr.write("Anvil has ended, and the sandbox with it. Start the sandbox again.\n");
+  if (!hasEnded) return;
+  const { failure } = reason;
+  const next =
+    failure === undefined ? "Start the sandbox again." : `The chain cannot be made again: ${failure}`;
+  process.stderr.write(`Anvil has ended, and the sandbox with it. ${next}\n`);
   process.exitCode = 1;
 }
 

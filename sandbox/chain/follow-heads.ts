@@ -4,16 +4,22 @@ import type { Relayer } from "../../relayer/relayer.ts";
 import type { Log } from "../../server/services.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 
+/** What follows a chain's heads. */
+export interface HeadFollower {
+  /** Follows the node that answers now, whose connection is a new one. */
+  again(): Promise<void>;
+  /** Ends it, once the look under way has ended. */
+  end(): Promise<void>;
+}
+
 /**
  * Has the relayer follow the chain: whenever the node announces a head, blocks of a reorg included, one look at it.
  *
  * Heads that come during a look make one more look together. Looks are held back like requests, so that no snapshot has half of one.
- *
- * @returns a function that ends it, once the look under way has ended.
  */
 export async function followHeads(parts: {
-  /** The node's WebSocket, which has the address of its HTTP server. */
-  url: string;
+  /** Returns where the node's HTTP server is now, which has its WebSocket, too. */
+  urlNow: () => string;
   relayer: Relayer;
   gate: RequestGate;
   log: Log;
@@ -21,8 +27,8 @@ export async function followHeads(parts: {
   announce: () => void;
   /** Is told when the node is gone. */
   ended?: () => void;
-}): Promise<() => Promise<void>> {
-  const { url, relayer, gate, log, announce, ended } = parts;
+}): Promise<HeadFollower> {
+  const { urlNow, relayer, gate, log, announce, ended } = parts;
   let newHead = false;
   let looking: Promise<void> | null = null;
   const look = async () => {
@@ -37,22 +43,31 @@ export async function followHeads(parts: {
       looking = null;
     }
   };
-
-  const socket = new WebSocket(url.replace(/^http/, "ws"), { perMessageDeflate: false });
-  socket.on("message", () => {
-    newHead = true;
-    announce();
-    looking ??= look();
-  });
-  // Rejects with what keeps it from opening.
-  await once(socket, "open");
-  // A close follows.
-  socket.on("error", () => {});
-  if (ended !== undefined) socket.once("close", ended);
-  // Its confirmation is the first message, so that the head of now is looked at too.
-  socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));
-  return async () => {
-    socket.close();
-    await looking;
+  const open = async () => {
+    const socket = new WebSocket(urlNow().replace(/^http/, "ws"), { perMessageDeflate: false });
+    socket.on("message", () => {
+      newHead = true;
+      announce();
+      looking ??= look();
+    });
+    // Rejects with what keeps it from opening.
+    await once(socket, "open");
+    // A close follows.
+    socket.on("error", () => {});
+    if (ended !== undefined) socket.once("close", ended);
+    // Its confirmation is the first message, so that the head of now is looked at too.
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));
+    return socket;
+  };
+  let socket = await open();
+  return {
+    async again() {
+      socket.close();
+      socket = await open();
+    },
+    async end() {
+      socket.close();
+      await looking;
+    },
   };
 }

@@ -2,7 +2,7 @@ import type { Relayer } from "../../relayer/relayer.ts";
 import type { Services } from "../../server/services.ts";
 import type { JournalStore } from "../../server/store/relayer-journal.ts";
 import type { Store } from "../../server/store/store.ts";
-import { followHeads } from "../chain/follow-heads.ts";
+import { followHeads, type HeadFollower } from "../chain/follow-heads.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
@@ -91,18 +91,20 @@ export async function startService(
 
 /** Has the relayer of a started service follow the chain at Anvil's URL until the process closes. */
 export async function followChain(
-  anvilUrl: string,
+  urlNow: () => string,
   { relayer, gate, services }: StartedService,
   { observer, ended }: { observer: Observer; ended?: () => void },
   { opened, deadline }: StartingProcess,
-): Promise<void> {
+): Promise<HeadFollower> {
   const following = followHeads({
-    url: anvilUrl,
+    urlNow,
     relayer,
     gate,
     log: services.log,
     announce: () => observer.head(),
     ...(ended === undefined ? {} : { ended }),
   });
-  opened.defer(await deadline.within("Anvil to answer", following, async (unfollow) => await unfollow()));
+  const follower = await deadline.within("Anvil to answer", following, async (late) => await late.end());
+  opened.defer(async () => await follower.end());
+  return follower;
 }

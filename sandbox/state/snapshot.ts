@@ -28,6 +28,8 @@ interface Moment {
   baseFee: bigint;
   offset: number;
   parts: PartStates;
+  /** Whether the node that holds it is the one that runs. */
+  isHeld: boolean;
 }
 
 /** Everything that a snapshot holds or has to hold still. */
@@ -72,11 +74,17 @@ export class Snapshots {
         baseFee: pending.baseFeePerGas ?? 0n,
         offset: clock.offset(),
         parts: await captureParts(parts),
+        isHeld: true,
       };
       this.#valid.add(moment);
       return { restore: async () => await this.#restore(moment) };
     };
     return await gate.runExclusive(async () => await alone(take));
+  }
+
+  /** Makes all snapshots stale: another node, which holds none of them, has taken the place of the one that they were taken of. */
+  forget(): void {
+    for (const moment of this.#valid) moment.isHeld = false;
   }
 
   async #restore(moment: Moment): Promise<void> {
@@ -130,7 +138,8 @@ export class Snapshots {
   }
 
   /** Nothing may be changed when the node has dropped the snapshot. */
-  async #requireHeld({ chainId }: Moment): Promise<void> {
+  async #requireHeld({ chainId, isHeld }: Moment): Promise<void> {
+    if (!isHeld) throw gone();
     const { snapshots } = await this.#sources.chain.client.request({ method: "anvil_metadata" });
     if (!Object.hasOwn(snapshots, chainId)) throw gone();
   }

@@ -6,7 +6,7 @@ import type { StartedSandbox } from "./started-sandbox.ts";
 /** Which processes of a sandbox to kill. */
 export type Victims = "Anvil" | "Anvil's guard" | "the program" | "all at once";
 
-/** Kills processes of a running sandbox with SIGKILL and returns when the sandbox and its Anvil are gone. */
+/** Kills processes of a running sandbox with SIGKILL and returns when its Anvil is gone, and the sandbox if it was to be. */
 export async function kill(sandbox: StartedSandbox, victims: Victims): Promise<void> {
   const { pid } = sandbox.description;
   const [{ guard, anvil } = {}] = await findAnvils(pid);
@@ -21,6 +21,6 @@ export async function kill(sandbox: StartedSandbox, victims: Victims): Promise<v
   // Stopped first, so that none sees another one's end.
   for (const signal of ["SIGSTOP", "SIGKILL"] as const)
     for (const victim of pids) signalProcess(victim, signal);
-  await sandbox.end("SIGCONT");
+  if (pids.includes(pid)) await sandbox.end("SIGCONT");
   while (isRunning(left)) await once(AbortSignal.timeout(10), "abort");
 }

@@ -61,6 +61,7 @@ export const overview = defineView<Glance>({
             <dd>${now.chain.chain_id} at ${now.urls.rpc}</dd>
             <dt>API</dt>
             <dd>${now.urls.api}</dd>
+            ${restarts(now)}
             <dt>Waiting</dt>
             <dd>${waiting(now)}</dd>
           </dl>
@@ -117,6 +118,13 @@ function attention(now: Overview, refusal: RefusalView | undefined) {
 function failed({ checks }: RefusalView): string {
   const names = checks.filter(({ ok }) => !ok).map(({ name }) => name);
   return names.join(", ");
+}
+
+/** Says that Anvil has ended and was started again, if it has. */
+function restarts({ anvil_restarts: count }: Overview): TemplateResult | typeof nothing {
+  if (count === 0) return nothing;
+  return html`<dt>Anvil</dt>
+    <dd>ended ${count === 1 ? "once" : `${count} times`}; the chain was made again from the journal</dd>`;
 }
 
 function waiting({ unsettled, pending_transactions }: Overview): string {

@@ -10,6 +10,8 @@ export interface AnvilExit {
   readonly code: number | undefined;
   /** What it said of a panic; undefined when it said nothing. */
   readonly panic: string | undefined;
+  /** Why no other one has taken its place; undefined when none was to. */
+  readonly failure?: string;
 }
 
 /** What an Anvil prints, and how it ends. */

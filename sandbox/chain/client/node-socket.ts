@@ -6,6 +6,9 @@ import { AnvilSilentError } from "./anvil-silent-error.ts";
 /** How long a node may take to answer, in milliseconds. */
 const answerTimeoutMs = 10_000;
 
+/** How large an answer may be, in bytes: the dump of a long chain, which is one text. */
+const largestAnswer = 2 ** 29 - 1;
+
 /** How many questions go in one message, and how many messages are under way, at most. */
 const batchSize = 128;
 const lineCount = 4;
@@ -39,13 +42,15 @@ const answersSchema = z.array(
  * answer. There is one message under way on each socket: Anvil would hold a second answer back until the first is acknowledged,
  * which takes 40 ms.
  *
+ * @param url - of the node's HTTP server; a function for one that may change, which is asked for each connection.
  * @example
  * const socket = nodeSocket(anvil.url);
  * const client = createPublicClient({ transport: socket.transport, cacheTime: 0 });
  */
-export function nodeSocket(url: string): NodeSocket {
-  const address = url.replace(/^http/, "ws");
-  const lines = Array.from({ length: lineCount }, () => new Line(address));
+export function nodeSocket(url: string | (() => string)): NodeSocket {
+  const urlNow = typeof url === "string" ? () => url : url;
+  const addressNow = () => urlNow().replace(/^http/, "ws");
+  const lines = Array.from({ length: lineCount }, () => new Line(addressNow));
   const asked: Question[] = [];
   let closed = false;
   const flush = () => {
@@ -73,14 +78,14 @@ export function nodeSocket(url: string): NodeSocket {
 
 /** One WebSocket, which is opened with the first question and again when the node has closed it. */
 class Line {
-  readonly #address: string;
+  readonly #addressNow: () => string;
   #open: Promise<WebSocket> | undefined;
   #socket: WebSocket | undefined;
   #underWay: { resolve: (text: string) => void; reject: (error: Error) => void } | undefined;
   idle = true;
 
-  constructor(address: string) {
-    this.#address = address;
+  constructor(addressNow: () => string) {
+    this.#addressNow = addressNow;
   }
 
   close(): void {
@@ -130,7 +135,10 @@ class Line {
 
   #connect(): Promise<WebSocket> {
     return new Promise((resolve, reject) => {
-      const socket = new WebSocket(this.#address, { perMessageDeflate: false });
+      const socket = new WebSocket(this.#addressNow(), {
+        perMessageDeflate: false,
+        maxPayload: largestAnswer,
+      });
       this.#socket = socket;
       const isCurrent = () => this.#socket === socket;
       socket.onopen = () => resolve(socket);

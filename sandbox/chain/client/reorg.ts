@@ -17,8 +17,8 @@ import { ReorgDepthError, requireReorgDepth } from "./reorg-depth.ts";
 
 /** A chain that can be reorganised. */
 export interface ReorgedChain {
-  /** The newest block that Anvil loaded when it started. */
-  loadedBlock: number;
+  /** Returns the newest block that Anvil loaded when it started. */
+  loadedBlock: () => number;
   mode: ClockMode;
 }
 
@@ -55,7 +55,7 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
             await allEnded.promise;
           }
           const [depth, placed] = reorgParams.parse(params);
-          await requireReorgDepth(node, chain.loadedBlock, depth);
+          await requireReorgDepth(node, chain.loadedBlock(), depth);
           const replaced = { mode: chain.mode, depth, placed };
           return await withoutMining(
             node,

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { connect } from "../../../relayer/node/node.ts";
 import type { ChainChange } from "../../../server/store/chain-log.ts";
 import { AnvilError } from "../anvil/anvil-error.ts";
-import { type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
+import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
+import { SupervisedAnvil } from "../anvil/supervised-anvil.ts";
 import { type ChainClient, createChainClient } from "../client/chain-client.ts";
 import { nodeSocket } from "../client/node-socket.ts";
 import { guardReorgs } from "../client/reorg.ts";
@@ -64,7 +65,7 @@ export interface KeptCheckpoint {
 
 /** A running chain with the contracts deployed on it. */
 export interface ChainNode extends AsyncDisposable {
-  readonly anvil: AnvilProcess;
+  readonly anvil: SupervisedAnvil;
   readonly client: ChainClient;
   /** Asks the node itself, whatever stands before `client`. */
   readonly request: EIP1193RequestFn;
@@ -126,24 +127,11 @@ async function startSaved(options: ChainOptions, saved: SavedChain): Promise<Cha
 }
 
 async function startKept(options: ChainOptions, kept: KeptChain): Promise<ChainNode> {
-  const { checkpoint, stateFile, deployment, accounts } = kept;
-  const begin = async (from: KeptCheckpoint | null) =>
-    await start(
-      { ...options, kept: { ...kept, checkpoint: from } },
-      from?.stateFile ?? stateFile,
-      async (client) => {
-        await verifyDeployment(client, deployment, "restore the data directory from a backup");
-        return { deployment, accounts };
-      },
-    );
-  if (checkpoint === null) return await begin(null);
-  try {
-    return await begin(checkpoint);
-  } catch (error) {
-    if (options.signal?.aborted === true || !(error instanceof AnvilError)) throw error;
-    // A checkpoint is never needed: the journal has all blocks.
-    return await begin(null);
-  }
+  const { stateFile, deployment, accounts } = kept;
+  return await start(options, stateFile, async (client) => {
+    await verifyDeployment(client, deployment, "restore the data directory from a backup");
+    return { deployment, accounts };
+  });
 }
 
 async function start(
@@ -151,13 +139,10 @@ async function start(
   stateFile: string,
   prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
 ): Promise<ChainNode> {
-  const anvil = await startAnvil({
-    chainId,
-    unlocked: walletNames.length,
-    initialState: stateFile,
-    ...(signal === undefined ? {} : { signal }),
-  });
-  const socket = nodeSocket(anvil.url);
+  const anvil = new SupervisedAnvil(
+    kept === undefined ? await startAnvil(anvilOptions(stateFile, signal)) : await makeAgain(kept, signal),
+  );
+  const socket = nodeSocket(() => anvil.url);
   const stop = async () => {
     socket.close();
     await anvil.stop();
@@ -166,9 +151,10 @@ async function start(
   signal?.addEventListener("abort", () => socket.close());
   if (signal?.aborted === true) socket.close();
   try {
-    const guarded = guardReorgs(socket.transport, { loadedBlock: anvil.loadedBlock, mode });
+    const reorged = { mode, loadedBlock: () => anvil.loadedBlock };
+    const guarded = guardReorgs(socket.transport, reorged);
     const journal = journaled
-      ? await openJournal(createChainClient(anvil.url, socket.transport), kept)
+      ? await openJournal(createChainClient(anvil.url, socket.transport), anvil, kept)
       : null;
     const client = createChainClient(anvil.url, journal === null ? guarded : recordCalls(guarded, journal));
     const request: EIP1193RequestFn = client.request;
@@ -179,6 +165,51 @@ async function start(
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+function anvilOptions(stateFile: string, signal: AbortSignal | undefined): AnvilOptions {
+  return {
+    chainId,
+    unlocked: walletNames.length,
+    initialState: stateFile,
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+/**
+ * Starts an Anvil with the blocks of a kept chain, made again behind its newest checkpoint, or all of them if that does not lead to them.
+ *
+ * @throws AnvilError
+ */
+export async function makeAgain(
+  { checkpoint, stateFile, changes, made }: Omit<KeptChain, keyof ChainRecord>,
+  signal: AbortSignal | undefined,
+): Promise<AnvilProcess> {
+  const make = async (from: KeptCheckpoint | null) => {
+    const anvil = await startAnvil(anvilOptions(from?.stateFile ?? stateFile, signal));
+    const socket = nodeSocket(anvil.url);
+    const close = () => socket.close();
+    signal?.addEventListener("abort", close);
+    try {
+      const { request } = createChainClient(anvil.url, socket.transport);
+      await replay(connect(request), changes, from?.position ?? 0, made);
+      return anvil;
+    } catch (error) {
+      await anvil.stop();
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", close);
+      close();
+    }
+  };
+  if (checkpoint === null) return await make(null);
+  try {
+    return await make(checkpoint);
+  } catch (error) {
+    if (signal?.aborted === true || !(error instanceof AnvilError)) throw error;
+    // A checkpoint is never needed: the journal has all blocks.
+    return await make(null);
   }
 }
 
@@ -197,14 +228,15 @@ function keepTravels(clock: SandboxClock, journal: ChainJournal | null): Sandbox
   };
 }
 
-/** Makes the blocks of a kept chain again, if there is one, and records what happens from then on. */
-async function openJournal(client: ChainClient, kept: KeptChain | undefined): Promise<ChainJournal> {
-  const { number, hash } = await client.getBlock({ blockTag: "latest" });
-  const node = connect(client.request);
-  const loaded = { number: Number(number), hash };
-  if (kept === undefined) return new ChainJournal(node, [loaded], [], loaded.number);
-  const { changes, checkpoint } = kept;
-  await replay(node, changes, checkpoint?.position ?? 0, kept.made);
+/** Records what happens on a chain from now on. */
+async function openJournal(
+  client: ChainClient,
+  { loadedBlock }: AnvilProcess,
+  kept: KeptChain | undefined,
+): Promise<ChainJournal> {
+  const { hash } = await client.getBlock({ blockNumber: BigInt(loadedBlock) });
+  const changes = kept?.changes ?? [];
   const blocks = changes.filter((change) => change.kind === "block");
-  return new ChainJournal(node, [loaded, ...blocks], changes, loaded.number);
+  const known = [{ number: loadedBlock, hash }, ...blocks] as const;
+  return new ChainJournal(connect(client.request), known, changes, loadedBlock);
 }

@@ -10,11 +10,12 @@ export class ChainSilentError extends Error {}
 
 /** Asks Anvil over HTTP. */
 export class AnvilHttp {
-  readonly #url: URL;
+  readonly #urlNow: () => string;
   readonly #agent = new Agent({ keepAlive: true });
 
-  constructor(url: string) {
-    this.#url = new URL(url);
+  /** @param urlNow - returns where Anvil answers now. */
+  constructor(urlNow: () => string) {
+    this.#urlNow = urlNow;
   }
 
   /** Sends a JSON-RPC request and returns the bytes of the answer. @throws ChainSilentError */
@@ -22,7 +23,7 @@ export class AnvilHttp {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const signal = AbortSignal.timeout(answerMs);
     const bytes = Buffer.from(body);
-    requestOf(this.#url, {
+    requestOf(this.#urlNow(), {
       method: "POST",
       agent: this.#agent,
       headers: { "Content-Type": "application/json", "Content-Length": bytes.length },

@@ -24,7 +24,7 @@ const preflightSeconds = 600;
  * is taken or restored.
  */
 export class RpcFront {
-  readonly #chain: string;
+  readonly #urlNow: () => string;
   readonly #anvil: AnvilHttp;
   readonly #answerer: RequestAnswerer;
   readonly #sockets = new WebSocketServer({
@@ -33,10 +33,10 @@ export class RpcFront {
     perMessageDeflate: false,
   });
 
-  /** @param url - where Anvil itself answers. */
-  constructor(url: string, gate: Gate, chain: FrontedChain) {
-    this.#chain = url.replace(/^http/, "ws");
-    this.#anvil = new AnvilHttp(url);
+  /** @param urlNow - returns where Anvil itself answers now. */
+  constructor(urlNow: () => string, gate: Gate, chain: FrontedChain) {
+    this.#urlNow = urlNow;
+    this.#anvil = new AnvilHttp(urlNow);
     this.#answerer = new RequestAnswerer(this.#anvil, gate, chain);
     this.#sockets.on("wsClientError", ({ message }, socket) => {
       const headers = { "Sec-WebSocket-Version": "13" };
@@ -112,7 +112,7 @@ export class RpcFront {
   }
 
   #connect(client: WebSocket): void {
-    const subscriptions = new Subscriptions(this.#chain, client);
+    const subscriptions = new Subscriptions(this.#urlNow().replace(/^http/, "ws"), client);
     let underWay = 0;
     client.pause();
     void subscriptions.opened().then(() => client.resume());

@@ -31,6 +31,7 @@ export function openExplorer(parts: {
   const { watch, ...read } = parts;
   const { feed, refusals } = watch;
   const stream = new EventStream(feed, heartbeatMs);
+  const node = connectNode(read.chain);
   const routes = Router();
   const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
   routes.use(pageRoutes({ pages: { "/": page }, folders: ["style", "vendor", "explorer"] }, read.services));
@@ -40,7 +41,9 @@ export function openExplorer(parts: {
     explorerRoutes({
       ...read,
       refusals,
-      node: connectNode(read.chain),
+      get node() {
+        return node();
+      },
       labels: new AddressLabels(read.chain),
     }),
   );

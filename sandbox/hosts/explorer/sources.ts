@@ -20,9 +20,16 @@ export interface Sources {
   labels: AddressLabels;
 }
 
-/** Connects to the node for reading. */
-export function connectNode({ anvil }: ChainNode): BatchingNode {
-  // viem joins the batches of one URL: the query keeps these apart from the relayer's, which must not wait for them.
-  const transport = http(`${anvil.url}/?explorer`, { retryCount: 0, batch: { wait: 0 } });
-  return createPublicClient({ transport, cacheTime: 0 });
+/** Returns what connects to the node for reading, at the URL that Anvil has now. */
+export function connectNode({ anvil }: ChainNode): () => BatchingNode {
+  let connected: { url: string; node: BatchingNode } | undefined;
+  return () => {
+    const { url } = anvil;
+    if (connected?.url === url) return connected.node;
+    // viem joins the batches of one URL: the query keeps these apart from the relayer's, which must not wait for them.
+    const transport = http(`${url}/?explorer`, { retryCount: 0, batch: { wait: 0 } });
+    const node = createPublicClient({ transport, cacheTime: 0 });
+    connected = { url, node };
+    return node;
+  };
 }

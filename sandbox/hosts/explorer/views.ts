@@ -47,6 +47,8 @@ export interface Overview {
   now: string;
   block: BlockPointView;
   chain: { chain_id: number; epoch: string };
+  /** How often Anvil has ended since the start, and the chain was made again from the journal. */
+  anvil_restarts: number;
   urls: { api: string; docs: string; rpc: string; control: string };
   contracts: { token: string; registrar: string; funding_source: string };
   token: { symbol: string; decimals: number };

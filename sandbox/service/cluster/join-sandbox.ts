@@ -67,7 +67,10 @@ async function openJoined(
   const socket = nodeSocket(anvilUrl);
   opened.defer(() => socket.close());
   deadline.signal.addEventListener("abort", () => socket.close());
-  const client = createChainClient(anvilUrl, guardReorgs(socket.transport, { loadedBlock, mode }));
+  const client = createChainClient(
+    anvilUrl,
+    guardReorgs(socket.transport, { loadedBlock: () => loadedBlock, mode }),
+  );
   const request: EIP1193RequestFn = client.request;
   await using bound = new ClosingStack();
   const listener = await listen({
@@ -100,7 +103,7 @@ async function openJoined(
   );
   const { services, stopDeliveries } = service;
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  await followChain(anvilUrl, service, { observer, ended: end }, starting);
+  await followChain(() => anvilUrl, service, { observer, ended: end }, starting);
   listener.serve({
     handle: createApp(services, operations, discoveryResources(services, operations), apiPages(services)),
     refusals: problemRefusals(services),

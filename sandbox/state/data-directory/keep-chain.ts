@@ -1,15 +1,20 @@
 import { awaitAutomine } from "../../../relayer/node/mining.ts";
 import { connect } from "../../../relayer/node/node.ts";
 import type { Log } from "../../../server/services.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import { AnvilError } from "../../chain/anvil/anvil-error.ts";
+import { type ChainNode, makeAgain } from "../../chain/genesis/start-chain.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
 import { endsWithin } from "../../lib/deadline.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxJournal } from "./open-journal.ts";
 
 /** How long a stop waits for the block of what was sent last, in milliseconds. */
 const mineDeadlineMs = 2_000;
+
+/** How often an Anvil is started in the place of one before the sandbox ends. */
+const attempts = 3;
 
 /** How many blocks a stop leaves behind the newest checkpoint: to make them again takes no longer than to load one more. */
 const fewBlocks = 16;
@@ -21,8 +26,16 @@ const share = 16;
 export interface KeptChain {
   /** Is told that the node has a new head. */
   announce(): void;
-  /** Is told that the start has succeeded: checkpoints are written from then on, while nothing else is under way. */
-  started(gate: RequestGate): void;
+  /** Is told that the start has succeeded: from then on checkpoints are written, and an Anvil that ends is replaced. */
+  started(sandbox: StartedSandbox): void;
+}
+
+/** What a running sandbox has that its chain needs. */
+export interface StartedSandbox {
+  /** Holds requests back while a checkpoint is written, and while the chain is made again. */
+  gate: RequestGate;
+  /** Is told, with the gate closed, that the chain was made again in another Anvil. */
+  madeAgain(): Promise<void>;
 }
 
 /** Has everything that happens on the chain kept in a data directory's journal, what happens until the end included. */
@@ -37,19 +50,16 @@ export function keepChain(
   const source = chain.journal;
   store.follow(source);
   source.keptBy(async () => await store.keepChain());
-  let hasEnded = false;
-  void chain.anvil.exited.then(() => {
-    hasEnded = true;
-  });
+  const { anvil } = chain;
   const checkpoints = new Checkpoints(chain, source, journal, log);
   opened.defer(async () => {
     // What is not mined yet ends with the chain.
     await endsWithin(awaitAutomine(connect(chain.request)), mineDeadlineMs);
     await store.keepChain().catch((error: unknown) => {
       // What a killed node made, and nobody could rely on, is gone with it.
-      if (!hasEnded) throw error;
+      if (anvil.isRunning) throw error;
     });
-    if (!hasEnded) await checkpoints.end();
+    if (anvil.isRunning) await checkpoints.end();
   });
   return {
     announce() {
@@ -58,8 +68,54 @@ export function keepChain(
         .then(() => checkpoints.writeWhenNeeded())
         .catch((error: unknown) => log.error({ causes: String(error) }, "keeping a new block"));
     },
-    started: (gate) => checkpoints.begin(gate),
+    started(sandbox) {
+      checkpoints.begin(sandbox.gate);
+      anvil.superviseBy(async ({ panic }, replace) => {
+        log.error({ panic }, "Anvil has ended; the chain is made again from the journal");
+        const began = performance.now();
+        await alone(sandbox.gate, chain, async () => {
+          await source.pause();
+          try {
+            // What is known of it, and is not on disk yet.
+            await store.keepChain();
+            const latest = await journal.latest();
+            await replace(
+              async (signal) =>
+                await persist(signal, async () => await makeAgain({ ...latest, made() {} }, signal)),
+            );
+          } finally {
+            source.resume();
+          }
+          await chain.clock.pin(chain.clock.offset());
+          await sandbox.madeAgain();
+        });
+        const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+        log.error({ seconds }, "the chain was made again, and the sandbox continues");
+      });
+    },
   };
+}
+
+/** Runs a step once nothing else is under way: what is ends soon, as the chain does not answer. */
+async function alone(gate: RequestGate, { anvil }: ChainNode, step: () => Promise<void>): Promise<void> {
+  for (;;)
+    try {
+      await gate.runExclusive(step);
+      return;
+    } catch (error) {
+      const isLate = error instanceof SandboxError && error.code === "snapshot_timeout";
+      if (!isLate || anvil.isStopping) throw error;
+    }
+}
+
+/** Starts an Anvil that something may end meanwhile, again a few times. */
+async function persist<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return await start();
+    } catch (error) {
+      if (error instanceof AnvilError || signal.aborted || attempt === attempts) throw error;
+    }
 }
 
 /** Writes checkpoints when there are many blocks behind the newest, and at the end. */

@@ -27,6 +27,8 @@ export interface SandboxJournal {
   kept: Omit<KeptChain, "made"> | null;
   /** Has a new sandbox kept from now on, in the place of whatever was there: in one moment, or not at all. */
   begin(chain: Pick<ChainNode, "deployment" | "accounts" | "stateFile">): Promise<void>;
+  /** Finds what the chain can be made again from now. @throws StoreDamagedError */
+  latest(): Promise<Pick<KeptChain, "stateFile" | "changes" | "checkpoint">>;
   /**
    * Writes the chain's state, so that the next start makes only the blocks behind it again. One that cannot be written changes nothing.
    *
@@ -47,17 +49,10 @@ export async function openJournal(
 ): Promise<SandboxJournal> {
   const begun = fresh ? null : await readBeginning(directory);
   if (begun === null) return newJournal(directory, settings);
-  const stateFile = await requireState(directory, begun);
-  const journal = journalIn(directory);
-  const store = await openDirectoryStore(journal);
-  const changes = store.chain;
-  const checkpoint = await findCheckpoint(journal, changes);
-  return {
-    store,
-    kept: { ...begun.chain, stateFile, changes, checkpoint },
-    async begin() {},
-    ...checkpointing(journal, store),
-  };
+  await requireState(directory, begun);
+  const store = await openDirectoryStore(journalIn(directory));
+  const parts = checkpointing(directory, store);
+  return { store, kept: { ...begun.chain, ...(await parts.latest()) }, async begin() {}, ...parts };
 }
 
 /**
@@ -76,15 +71,24 @@ export async function requireState(directory: string, begun: Beginning): Promise
   );
 }
 
-function checkpointing(journal: string, store: JournaledStore): Pick<SandboxJournal, "checkpoint"> {
+function checkpointing(
+  directory: string,
+  store: JournaledStore,
+): Pick<SandboxJournal, "latest" | "checkpoint"> {
   return {
+    async latest() {
+      const begun = beginning.parse(store.begin);
+      const stateFile = await requireState(directory, begun);
+      const changes = store.chain;
+      return { stateFile, changes, checkpoint: await findCheckpoint(journalIn(directory), changes) };
+    },
     async checkpoint({ client }, source) {
       const written = await source.checkpoint(
-        async () => await writeState(journal, await dumpChain(client, false)),
+        async () => await writeState(journalIn(directory), await dumpChain(client, false)),
       );
       if (written === null) return;
       await store.keepChain();
-      await removeOthers(journal, written.state);
+      await removeOthers(journalIn(directory), written.state);
     },
   };
 }
@@ -94,7 +98,7 @@ function newJournal(directory: string, settings: KeptSettings): SandboxJournal {
   const { store, begin } = newDirectoryStore(journal);
   return {
     store,
-    ...checkpointing(journal, store),
+    ...checkpointing(directory, store),
     kept: null,
     async begin({ deployment, accounts, stateFile }) {
       const state = await readFile(stateFile);

@@ -38,6 +38,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     now: toTimestamp(now),
     block,
     chain,
+    anvil_restarts: sources.chain.anvil.replacements,
     urls,
     contracts,
     token: { symbol, decimals },

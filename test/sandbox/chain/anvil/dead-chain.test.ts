@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
@@ -88,8 +89,7 @@ test("the routing API and the chain's RPC name no address of an Anvil that has e
 });
 
 test("a sandbox whose Anvil has panicked tells what it said, and closes", async () => {
-  const dataDirectory = join(await temporaryFolder(), "data");
-  const sandbox = await createSandbox({ seed: "dead-chain", dataDirectory });
+  const sandbox = await createSandbox({ seed: "dead-chain" });
   const address = "0x00000000000000000000000000000000000000aa";
   await expect(sandbox.chain.client.setCode({ address, bytecode: "0xef01" })).rejects.toThrow("Anvil");
   await sandbox.chain.anvil.exited;
@@ -98,9 +98,8 @@ test("a sandbox whose Anvil has panicked tells what it said, and closes", async 
 });
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
-  "the last line of a program whose Anvil got %s says what to do, and no key is printed",
+  "the last line of a program whose Anvil got %s, and whose chain cannot be made again, says why and what to do, and no key is printed",
   async (signal) => {
-    const last = "Anvil has ended, and the sandbox with it. Start the sandbox again.";
     const dataDirectory = join(await temporaryFolder(), "data");
     const ports = ["api", "docs", "control", "rpc"].flatMap((name) => [`--${name}-port`, "0"]);
     const program = spawn(process.execPath, [cli, "start", "--json", "--data-dir", dataDirectory, ...ports]);
@@ -109,11 +108,15 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     const ended = once(program, "exit");
     const [first] = await once(program.stdout, "data");
     const { wallets, accounts } = described.parse(JSON.parse(String(first)));
+    const state = join(dataDirectory, "store", "chain.json");
+    await rm(state);
     const [{ anvil } = { anvil: 0 }] = await findAnvils(program.pid ?? 0);
     process.kill(anvil, signal);
     expect(await ended).toEqual([1, null]);
     const lines = (await complaint).trim().split("\n");
-    expect(lines.at(-1)).toBe(last);
+    expect(lines.at(-1)).toBe(
+      `Anvil has ended, and the sandbox with it. The chain cannot be made again: ${state} is missing: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with --data-dir.`,
+    );
     const secrets = [
       ...Object.values(wallets).map(({ private_key }) => private_key.slice(2)),
       ...accounts.map(({ key }) => key),

@@ -1,0 +1,116 @@
+import type { AnvilExit } from "./anvil-output.ts";
+import type { AnvilProcess } from "./start-anvil.ts";
+
+/**
+ * Is called when an Anvil has ended by itself. A rejection says why no other one takes its place.
+ *
+ * @param replace - stops what is left of the one that has ended, and has another one take its place; `start` is to end early by the signal.
+ */
+export type Supervise = (
+  exit: AnvilExit,
+  replace: (start: (signal: AbortSignal) => Promise<AnvilProcess>) => Promise<void>,
+) => Promise<void>;
+
+/**
+ * An Anvil that another one takes the place of when it ends by itself. Whoever asks its URL for each connection reaches the one that runs.
+ */
+export class SupervisedAnvil implements AnvilProcess {
+  #anvil: AnvilProcess;
+  #supervise: Supervise | null = null;
+  #replacements = 0;
+  #isRunning = true;
+  #replacing: Promise<void> = Promise.resolve();
+  readonly #stopping = new AbortController();
+  readonly #exited = Promise.withResolvers<AnvilExit>();
+
+  constructor(anvil: AnvilProcess) {
+    this.#anvil = anvil;
+    this.#watch(anvil);
+  }
+
+  get url(): string {
+    return this.#anvil.url;
+  }
+
+  get port(): number {
+    return this.#anvil.port;
+  }
+
+  get pid(): number {
+    return this.#anvil.pid;
+  }
+
+  get loadedBlock(): number {
+    return this.#anvil.loadedBlock;
+  }
+
+  /** How often another one has taken the place of one that ended. */
+  get replacements(): number {
+    return this.#replacements;
+  }
+
+  /** Resolves when Anvil has ended and no other one has taken its place, for whatever reason; never rejects. */
+  get exited(): Promise<AnvilExit> {
+    return this.#exited.promise;
+  }
+
+  /** Whether an Anvil runs that nothing is known to have ended. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Whether it was told to stop. */
+  get isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Sets what is called when Anvil ends by itself from now on. */
+  superviseBy(supervise: Supervise): void {
+    this.#supervise = supervise;
+  }
+
+  run(): void {
+    this.#anvil.run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#anvil.stop();
+    await this.#replacing.catch(() => undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #watch(anvil: AnvilProcess): void {
+    void anvil.exited.then(async (exit) => {
+      this.#isRunning = false;
+      if (this.isStopping || this.#supervise === null) {
+        this.#exited.resolve(exit);
+        return;
+      }
+      try {
+        await this.#supervise(exit, async (start) => {
+          this.#replacing = this.#put(start);
+          await this.#replacing;
+        });
+      } catch (error) {
+        // When the other one has ended, too, that is supervised by itself.
+        if (this.#anvil !== anvil && !this.#isRunning) return;
+        this.#exited.resolve({ ...exit, failure: error instanceof Error ? error.message : String(error) });
+      }
+    });
+  }
+
+  async #put(start: (signal: AbortSignal) => Promise<AnvilProcess>): Promise<void> {
+    // The guard may have ended alone.
+    await this.#anvil.stop();
+    const anvil = await start(this.#stopping.signal);
+    this.#anvil = anvil;
+    this.#replacements += 1;
+    this.#isRunning = true;
+    this.#watch(anvil);
+    if (this.isStopping) await anvil.stop();
+  }
+}

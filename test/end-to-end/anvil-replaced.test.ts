@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { controlSandbox } from "../crash/control.ts";
+import { type RelayedRequest, Storefront, send } from "../crash/storefront.ts";
+import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { kill } from "./kill.ts";
+import { readBlocks, rpcOf } from "./rpc.ts";
+import { startSandbox } from "./started-sandbox.ts";
+
+const overview = z.object({ anvil_restarts: z.int() });
+
+/** Resolves when the explorer tells of so many restarts of Anvil; until then the chain may not answer. */
+async function restarted(description: SandboxDescription, times: number): Promise<void> {
+  const read = async () => {
+    const answer = await controlSandbox(description, "GET", "/explorer/overview").catch(() => null);
+    return overview.safeParse(answer).data?.anvil_restarts;
+  };
+  await expect.poll(read, { timeout: 30_000, interval: 20 }).toBe(times);
+}
+
+test("an Anvil that gets SIGKILL, alone or through its guard, is replaced while the sandbox runs: same URLs, equal blocks, byte-identical replays, time and mining mode", {
+  timeout: 90_000,
+}, async () => {
+  const folder = await temporaryFolder();
+  const sandbox = await startSandbox(folder);
+  const { description } = sandbox;
+  const rpc = rpcOf(description);
+  const storefront = await Storefront.open(description);
+  const request = await storefront.prepare("offer");
+  const answer = await send(description, storefront.credential, request);
+  expect(answer.status).toBe(200);
+  await controlSandbox(description, "POST", "/clock", { seconds: 86_400 });
+  await controlSandbox(description, "POST", "/snapshots");
+  const blocks = await readBlocks(description);
+
+  for (const [index, victim] of (["Anvil", "Anvil's guard"] as const).entries()) {
+    await kill(sandbox, victim);
+    await restarted(description, index + 1);
+    expect((await readBlocks(description)).slice(0, blocks.length)).toEqual(blocks);
+    const replayed = await send(description, storefront.credential, request);
+    expect(replayed).toEqual({ ...answer, replayed: true });
+    const later = await storefront.prepare("collect_refund");
+    expect((await send(description, storefront.credential, later)).status).toBe(201);
+  }
+  const pending = z.object({ timestamp: z.string().transform(Number) });
+  const { timestamp } = pending.parse(await rpc("eth_getBlockByNumber", "pending", false));
+  expect(timestamp - Date.now() / 1_000).toBeGreaterThan(86_000);
+  await expect(controlSandbox(description, "POST", "/snapshots/1/restore", {})).rejects.toThrow(
+    "The node no longer holds this snapshot",
+  );
+  const all = await readBlocks(description);
+  await kill(sandbox, "all at once");
+  await using second = await startSandbox(folder);
+  expect((await readBlocks(second.description)).slice(0, all.length)).toEqual(all);
+});
+
+test("a request under way when Anvil gets SIGKILL has its effect once, and is answered with it or with an error that is true", {
+  timeout: 90_000,
+}, async () => {
+  await using sandbox = await startSandbox(await temporaryFolder());
+  const { description } = sandbox;
+  const storefront = await Storefront.open(description);
+  const requests: RelayedRequest[] = [];
+  for (let made = 0; made < 4; made += 1) requests.push(await storefront.prepare("offer"));
+  const { credential } = storefront;
+  const sent = requests.map(async (request) => await send(description, credential, request));
+  const [{ anvil } = { anvil: 0 }] = await findAnvils(description.pid);
+  process.kill(anvil, "SIGKILL");
+  for (const { status, text: body } of await Promise.all(sent))
+    expect([200, 202, 503], body).toContain(status);
+  await restarted(description, 1);
+  for (const request of requests) {
+    const again = async () => (await send(description, credential, request)).status;
+    await expect.poll(again, { timeout: 20_000 }).toBe(200);
+  }
+  const rpc = rpcOf(description);
+  const { registrar } = description.contracts;
+  const logs = z.array(z.object({ topics: z.array(z.string()) }));
+  const all = logs.parse(
+    await rpc("eth_getLogs", { address: registrar, fromBlock: "0x0", toBlock: "latest" }),
+  );
+  for (const request of requests)
+    expect(all.filter(({ topics }) => topics.includes(request.commitment))).toHaveLength(1);
+});
