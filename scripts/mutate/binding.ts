@@ -199,6 +199,12 @@ export const binding: readonly MutantGroup[] = [
     tests: ["test/server/errors/errors.test.ts"],
     mutants: [
       {
+        rule: "A step that is late is told its deadline.",
+        find: "toChainTimestamp(Number(timely.to))",
+        replace: "toChainTimestamp(Number(timely.from))",
+        tests: ["test/server/binding/windows.test.ts"],
+      },
+      {
         rule: "A late claim is reported as claim_window_closed, any other late step as deadline_passed.",
         find: 'step === "claim"',
         replace: 'step !== "claim"',

@@ -45,6 +45,24 @@ export const refunds: readonly MutantGroup[] = [
     tests: [errors],
     mutants: [
       {
+        rule: "A claim that the chain has by another transaction is told from one that it does not have.",
+        find: "if (missing === null)",
+        replace: "if (missing !== null)",
+        tests: [decisions],
+      },
+      {
+        rule: "A decision is retryable only while a missing claim can still be sent again.",
+        find: "missing.remedy !== null);",
+        replace: "missing.remedy === null);",
+        tests: [decisions],
+      },
+      {
+        rule: "A decision is refused while the chain has another claim.",
+        find: "  assertFiledClaim(claim, onChain, {",
+        replace: "  assertFiledClaim(claim, { claimHash: onChain.decisionHash }, {",
+        tests: [decisions],
+      },
+      {
         rule: "An approval counts once.",
         find: "if (used !== undefined)",
         replace: "if (used !== undefined && used.key.length === 0)",
@@ -181,12 +199,6 @@ export const refunds: readonly MutantGroup[] = [
     file: "server/operations/execute-refund.ts",
     tests: [errors],
     mutants: [
-      {
-        rule: "A refund is collected only while the chain has the claim that was decided.",
-        find: "if (claimHash === null || claimHash === claim.claim_hash) return;",
-        replace: "if (claimHash !== null || claim.claim_hash !== null) return;",
-        tests: [moved],
-      },
       {
         rule: "The claim of a refund that was begun is looked at as long as nothing is signed.",
         find: "if (!underWay || !(await isSigned(collection, services)))",
@@ -426,6 +438,82 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "server/domain/claims.ts",
+    tests: [moved],
+    mutants: [
+      {
+        rule: "A refund is collected only while the chain has the claim that was decided.",
+        find: "if (claimHash === null || claimHash === claim.claim_hash) return;",
+        replace: "if (claimHash !== null || claim.claim_hash !== null) return;",
+      },
+    ],
+  },
+  {
+    file: "server/domain/missing-on-chain.ts",
+    tests: [moved],
+    mutants: [
+      {
+        rule: "A claim is not advised whose payment is missing after the payment deadline.",
+        find: "if (lacksPayment && time > purchase.pay_deadline)",
+        replace: "if (lacksPayment && !lacksClaim && time > purchase.pay_deadline)",
+      },
+      {
+        rule: "A missing payment is told beside a missing claim.",
+        find: "return lacksClaim\n    ?",
+        replace: "return lacksClaim && lacksPayment === false\n    ?",
+      },
+      {
+        rule: "A claim that is missing is not advised after the claim deadline.",
+        find: "if (lacksClaim && time > purchase.claim_deadline)",
+        replace: "if (lacksClaim && time < purchase.claim_deadline - 365 * 86_400)",
+      },
+    ],
+  },
+  {
+    file: "server/domain/explain-mined.ts",
+    tests: [reverted],
+    mutants: [
+      {
+        rule: "A cause of a revert that is over is not told as if it held.",
+        find: 'const isOver = now === null && revert !== null && revert.name !== "NotEnrolled";',
+        replace: "const isOver = now === null && revert === null;",
+      },
+      {
+        rule: "The advice about a revert is about what the call meets now.",
+        find: "const met = now ?? was;",
+        replace: "const met = was;",
+      },
+      {
+        rule: "A batch that reverted names the payment that fails.",
+        find: "if (revert !== null) return { id, place: calls.length, revert };",
+        replace: "if (revert !== null) return null;",
+      },
+    ],
+  },
+  {
+    file: "server/domain/explain-revert.ts",
+    tests: [reverted],
+    mutants: [
+      {
+        rule: "A purchase that is on chain is not advised to be registered.",
+        find: 'if (step === "registration" && purchase !== null && (await isRegistered(purchase, services)))',
+        replace: 'if (step === "offer" && purchase !== null && (await isRegistered(purchase, services)))',
+      },
+      {
+        rule: "A payment is not advised after its deadline.",
+        find: "NothingPaid: pay_deadline,",
+        replace: "NothingPaid: pay_deadline * 2,",
+        tests: [moved],
+      },
+      {
+        rule: "A refused permit that somebody else signed is told from one whose nonce was used.",
+        find: "return nonce === null\n    ?",
+        replace: "return nonce !== null\n    ?",
+        tests: ["test/server/operations/wallet-permits.test.ts"],
+      },
+    ],
+  },
+  {
     file: "server/domain/precondition.ts",
     tests: [withdrawn],
     mutants: [
@@ -476,14 +564,14 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A relayed call that the contract refuses may be asked for again where something makes it succeed.",
-        find: "const retryable = cause.remedy !== null;",
-        replace: "const retryable = cause.remedy === null;",
+        find: "retryable: cause.remedy !== null",
+        replace: "retryable: cause.remedy === null",
         tests: ["test/server/operations/relayed-refusals.test.ts"],
       },
       {
         rule: "A relayed call that was not sent is told apart from a transaction that reverted.",
-        find: 'status === "reverted"\n',
-        replace: 'status === "failed"\n',
+        find: 'if (status === "reverted") {\n    const mined',
+        replace: 'if (status === "failed") {\n    const mined',
         tests: ["test/server/operations/relayed-refusals.test.ts"],
       },
       {

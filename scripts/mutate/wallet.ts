@@ -138,12 +138,6 @@ export const wallet: readonly MutantGroup[] = [
         tests: [permits],
       },
       {
-        rule: "A permit whose nonce was used is distinguished from one of somebody else.",
-        find: "nonce >= next - triedNonces",
-        replace: "nonce >= next - 1n",
-        tests: [permits],
-      },
-      {
         rule: "A permit after the payment deadline is reported as late, also when its nonce was used.",
         find: 'revert?.name !== "DeadlinePassed" && isOutdated',
         replace: "isOutdated",
@@ -268,6 +262,12 @@ export const wallet: readonly MutantGroup[] = [
     file: "server/domain/permits.ts",
     tests: [permits],
     mutants: [
+      {
+        rule: "A permit whose nonce was used is distinguished from one of somebody else.",
+        find: "nonce >= next - triedNonces",
+        replace: "nonce >= next - 1n",
+        tests: [permits],
+      },
       {
         rule: "A permit is for the registrar contract.",
         find: "spender: registrar.address",

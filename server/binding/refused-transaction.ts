@@ -13,6 +13,8 @@ interface Refused {
   explain: string;
   members?: { [name: string]: Json };
   headers?: { [name: string]: string };
+  /** What the code says, when absent. */
+  retryable?: boolean;
   hadEffect?: boolean;
 }
 
@@ -24,17 +26,32 @@ export class RefusedTransaction extends Problem {
   readonly #refused: Refused;
 
   constructor(code: ErrorCode, detail: string, refused: Refused) {
-    const { transactionHash, step, report, explain, members, headers = {}, hadEffect = false } = refused;
+    const {
+      transactionHash,
+      step,
+      report,
+      explain,
+      members,
+      headers = {},
+      retryable,
+      hadEffect = false,
+    } = refused;
     const binding = { accepted: report.accepted, checks: report.checks.map((check) => ({ ...check })) };
     super(code, detail, {
       members: { transaction_hash: transactionHash, explain, binding, ...members },
       headers,
       hadEffect,
+      ...(retryable === undefined ? {} : { retryable }),
     });
     this.transactionHash = transactionHash;
     this.step = step;
     this.report = report;
     this.#refused = refused;
+  }
+
+  /** The same refusal, with what its step knows of the cause. */
+  because(detail: string, retryable: boolean): RefusedTransaction {
+    return new RefusedTransaction(this.code, detail, { ...this.#refused, retryable });
   }
 
   override afterEffect(): RefusedTransaction {

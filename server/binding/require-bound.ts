@@ -7,8 +7,9 @@ import {
 } from "../../protocol/binding/check-binding.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toJson } from "../../protocol/json.ts";
-import { sayRemedy } from "../domain/cause.ts";
-import { type ExplainedStep, explainRevert } from "../domain/explain-revert.ts";
+import { toChainTimestamp } from "../../protocol/time.ts";
+import { explainMined } from "../domain/explain-mined.ts";
+import type { ExplainedStep } from "../domain/explain-revert.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import type { Services } from "../services.ts";
 import type { Expectation } from "./expectations.ts";
@@ -52,7 +53,7 @@ export async function assertBound(
   services: Services,
 ): Promise<void> {
   const report = await judge(observed, expected, use, services);
-  if (!report.accepted) throw await refusal(observed, report, use, services);
+  if (!report.accepted) throw await refusal(observed, expected, report, use, services);
 }
 
 /**
@@ -80,6 +81,7 @@ async function usedBy(use: Use, services: Services): Promise<string | null> {
 
 async function refusal(
   observed: ObservedTransaction,
+  { wallet: from, call, timely }: Expectation,
   report: BindingReport,
   { step, subject }: Use,
   services: Services,
@@ -104,21 +106,41 @@ async function refusal(
   if (code === "transaction_reverted") {
     const { message, revert } = await services.chain.revertOf(hash);
     const purchase = (await services.store.get("purchases", subject))?.value ?? null;
-    const met = revert ?? { name: null, args: {} };
-    const cause = await explainRevert(met, { step, purchase, message }, services);
-    const then = sayRemedy(cause, "send a new transaction", "No new transaction succeeds.");
-    const detail = `The transaction of the ${step} reverted: ${cause.wrong}. ${then}`;
+    const { to, data } = call;
+    const mined = { call: { from, to, data }, revert, message };
+    const { detail } = await explainMined(step, mined, { step, purchase }, advice, services);
     return new RefusedTransaction(code, detail, { ...refused, members: { revert: toJson(revert) } });
+  }
+  if (code === "deadline_passed" || code === "claim_window_closed") {
+    // Only a step that has a deadline is late.
+    const end = toChainTimestamp(Number(timely.to));
+    const detail = `The transaction of the ${step} was mined after its deadline, ${end}. ${adviceOfLate[step]}`;
+    return new RefusedTransaction(code, detail, refused);
   }
   return new RefusedTransaction(code, `${sentences[code]}; failed: ${failed.join(", ")}.`, refused);
 }
+
+const advice = { again: "send a new transaction", never: "No new transaction succeeds." };
+
+const newPurchase = "No new transaction succeeds: create a new purchase (operation 6).";
+
+/** What to do in place of a transaction that came too late. */
+const adviceOfLate: { readonly [S in ExplainedStep]: string } = {
+  enrollment:
+    "No new transaction succeeds: create a new merchant with a later funding_valid_until (operation 4).",
+  "funding approval": advice.never,
+  offer: newPurchase,
+  registration: newPurchase,
+  "payment approval": newPurchase,
+  payment: newPurchase,
+  claim: advice.never,
+  refund: advice.never,
+};
 
 /** What a refusal by failed checks says, by its code. */
 const sentences = {
   binding_mismatch: "The transaction is not the one this step is bound to",
   transaction_already_used: "The transaction serves another step already",
-  deadline_passed: "The transaction was mined after the deadline of this step",
-  claim_window_closed: "The claim was mined after the claim deadline",
 } as const satisfies { readonly [C in ErrorCode]?: string };
 
 /** A code of its own for the cases in which the transaction is the right one, but not now or not again. */
@@ -126,7 +148,7 @@ function soleCause(
   report: BindingReport,
   failed: readonly CheckName[],
   step: string,
-): keyof typeof sentences | "transaction_reverted" {
+): keyof typeof sentences | "deadline_passed" | "claim_window_closed" | "transaction_reverted" {
   const only = (...names: CheckName[]) => failed.every((name) => names.includes(name));
   // What comes too late reverts for that reason: the contract holds the deadlines as well.
   const reverted = ["status", "log", "purchase", "confirmations"] as const;

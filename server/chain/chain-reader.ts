@@ -88,6 +88,8 @@ export interface MinedRevert {
 
 /** The chain, as the API reads it. Nothing here sends a transaction. */
 export interface ChainReader {
+  /** The newest block. */
+  head(): Promise<BlockPoint>;
   /** The chain's id and epoch as they are now. */
   identity(): Promise<{ chainId: number; epoch: Hex }>;
   /** Everything about one transaction hash, recomputed where a node's word is not needed. */

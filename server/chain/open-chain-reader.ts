@@ -3,7 +3,7 @@ import { RpcRefusedError, RpcUnavailableError } from "../../relayer/errors.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { connect, traceRevert } from "../../relayer/node/node.ts";
 import type { Deployment } from "../deployment.ts";
-import { atOneHead } from "./at-one-head.ts";
+import { atOneHead, headBlock } from "./at-one-head.ts";
 import {
   type BlockPoint,
   type ChainCall,
@@ -33,6 +33,7 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
   const node = connectDeployed(request, deployment);
   const { client, registrar, token } = node;
   return guarded({
+    head: async () => await headBlock(client),
     identity: async () => await readIdentity(node),
     observe: transactionObserver(node),
     revertOf: async (hash) => await readRevert(hash, node),
@@ -116,6 +117,7 @@ function guarded(chain: ChainReader): ChainReader {
       }
     };
   return {
+    head: guard(chain.head),
     identity: guard(chain.identity),
     observe: guard(chain.observe),
     revertOf: guard(chain.revertOf),

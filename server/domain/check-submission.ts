@@ -2,7 +2,6 @@ import { type Address, type Hex, hashMessage } from "viem";
 import { walletCodeReasons } from "../../protocol/binding/check-binding.ts";
 import { hashClaim } from "../../protocol/claim.ts";
 import { hashPermit } from "../../protocol/permit.ts";
-import { recoverSigner } from "../../protocol/wallet-signature.ts";
 import {
   type Expectation,
   expectClaim,
@@ -28,7 +27,7 @@ import { type ExplainedStep, explainRevert, saysInvalidPermit } from "./explain-
 import { findMerchant, findPurchase, readOnChain } from "./find.ts";
 import { assertPending, readFunding } from "./merchant-steps.ts";
 import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
-import { permitDomainOf, permitOf, permitPayment } from "./permits.ts";
+import { findNonce, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { assertPaidBeside, assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
 import { whyNotPayable } from "./receipts.ts";
 import { requireSignature } from "./require-signature.ts";
@@ -190,9 +189,6 @@ interface NumberedPermit {
   next: bigint;
 }
 
-/** How many used nonces are tried on a signature, to tell an outdated permit from one of somebody else. */
-const triedNonces = 16n;
-
 /** Finds the permit that the buyer has signed, the next one or one whose nonce was used; the next one where it has signed neither. */
 async function findPermit(
   purchase: PurchaseRecord,
@@ -205,11 +201,8 @@ async function findPermit(
     const permit = permitOf(purchase, { amount, nonce }, deployment);
     return { digest: hashPermit(permitDomainOf(deployment), permit), nonce, next };
   };
-  for (let nonce = next; nonce >= 0n && nonce >= next - triedNonces; nonce -= 1n) {
-    const permit = numbered(nonce);
-    if ((await recoverSigner(permit.digest, signature)) === purchase.buyer) return permit;
-  }
-  return numbered(next);
+  const signed = permitOf(purchase, { amount, nonce: next }, deployment);
+  return numbered((await findNonce(signed, signature, next, deployment)) ?? next);
 }
 
 /** Whether a permit's nonce was used. The last one still counts while it pays, because anybody can submit it to the token first. */

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { type Claim, hashClaim, hashReason } from "../../protocol/claim.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment } from "../deployment.ts";
-import { assertNothingFound } from "../errors/problem.ts";
+import { assertNothingFound, Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
@@ -53,6 +53,28 @@ export function assertReconciled(purchase: PurchaseRecord, amount: string, point
   const reconciled = reconciledOf(purchase);
   const detail = `must be at most ${reconciled}, which is what is reconciled`;
   assertNothingFound(BigInt(amount) > reconciled ? [{ pointer, code: "above_paid", detail }] : []);
+}
+
+/**
+ * Asks whether the claim that the chain has is the filed one; whether it has one at all is asked elsewhere.
+ *
+ * @param about - what says that the filed one counts, as in `The decision dec_… is on the claim`.
+ * @param instead - what to do, as the chain takes no second claim.
+ * @throws Problem binding_mismatch
+ */
+export function assertFiledClaim(
+  claim: Pick<ClaimRecord, "claim_hash">,
+  { claimHash }: Pick<ChainPurchase, "claimHash">,
+  { about, instead }: { about: string; instead: string },
+): void {
+  if (claimHash === null || claimHash === claim.claim_hash) return;
+  const detail =
+    `${about} ${claim.claim_hash}, and the chain has the claim ${claimHash} of this purchase. ` +
+    `The contract takes no second claim, so ${instead}.`;
+  const check = { name: "purchase", ok: false, expected: claim.claim_hash, actual: claimHash };
+  throw new Problem("binding_mismatch", detail, {
+    members: { binding: { accepted: false, checks: [check] } },
+  });
 }
 
 /** Picks the claim that the wallet submitted: the one that the chain holds, else the newest. */

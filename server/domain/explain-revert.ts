@@ -6,7 +6,10 @@ import type { ChainRevert } from "../chain/chain-reader.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import type { Cause } from "./cause.ts";
+import { readOnChain } from "./find.ts";
 import { explainUnenrolled } from "./merchant-steps.ts";
+import { explainMissing } from "./missing-on-chain.ts";
+import type { FoundPermit } from "./permits.ts";
 
 /** The steps whose calls are explained, by their names in a binding report. */
 export type ExplainedStep =
@@ -26,6 +29,10 @@ export interface RevertedStep {
   purchase: PurchaseRecord | null;
   /** The buyer's allowance to the registrar contract, in base units; null where it is not known. */
   approved?: bigint | null;
+  /** What a collection draws, in base units. */
+  award?: bigint;
+  /** The permit that a payment is made under. */
+  permit?: FoundPermit | null;
   /** What the node says of a revert without an error of the contract. */
   message?: string;
 }
@@ -85,19 +92,11 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
     wrong: "nothing has been paid",
     remedy: "Let the buyer pay, and reconcile the payment with operation 10",
   }),
-  PermitRefused: ({ reason }) => {
-    const { wrong, remedy } = tokenCause(decodeReason(reason), "payment", null);
-    return { wrong: `the token refuses the permit: ${wrong}`, remedy };
-  },
   ProgramPaused: () => ({
     wrong: "the program is paused",
     remedy: "Let the program's admin end the pause",
   }),
-  PurchaseExists: (_, step) => ({
-    wrong: "the purchase is on chain already",
-    remedy: null,
-    ...(step === "registration" ? { instead: "Confirm the transaction that registered it." } : {}),
-  }),
+  PurchaseExists: () => ({ wrong: "the purchase is on chain already", remedy: null }),
   UnknownPurchase: () => ({
     wrong: "the purchase is not on chain yet",
     remedy: "Let the relayer offer it (operation 8) or its merchant register it",
@@ -115,6 +114,19 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
     instead: "Create a new purchase.",
   }),
 };
+
+const registered: Cause = {
+  wrong: "the purchase is on chain already",
+  remedy: null,
+  instead: "Confirm the transaction that registered it.",
+};
+
+async function isRegistered(
+  { commitment_hash }: PurchaseRecord,
+  { chain }: Pick<Services, "chain">,
+): Promise<boolean> {
+  return (await chain.route(commitment_hash)) !== null;
+}
 
 function missingPayment(award: Json | undefined, paid: Json | undefined): Cause {
   return {
@@ -160,11 +172,38 @@ const tokenCauses: { readonly [text: string]: (step: ExplainedStep, approved: bi
     wrong: `the token blocks ${parties[step === "refund" || step === "payment" ? step : "approval"]}`,
     remedy: "Let its blocklister unblock it",
   }),
-  [invalidPermit]: () => ({
-    wrong: "it was used already, or its owner has not signed these terms",
-    remedy: "Let the buyer sign the permit that the wallet route shows now",
-  }),
 };
+
+const signAnew = "Let the buyer sign the permit that the wallet route shows now";
+
+/** The token's refusals of a permit's signature or deadline, which are texts. */
+const permitCauses: { readonly [text: string]: (found: FoundPermit | null) => Cause } = {
+  "FiatTokenV2: permit is expired": () => ({ wrong: "its deadline has passed", remedy: signAnew }),
+  "ECRecover: invalid signature 's' value": () => ({
+    wrong: "its s is in the upper half of the curve's order",
+    remedy: "Let the buyer sign with a low s",
+  }),
+  "ECRecover: invalid signature 'v' value": () => ({
+    wrong: "its v is neither 27 nor 28",
+    remedy: "Send v as 27 or 28",
+  }),
+  "ECRecover: invalid signature": () => ({ wrong: "its signature is of no account", remedy: signAnew }),
+  [invalidPermit]: (found) => ({ wrong: whyInvalid(found), remedy: signAnew }),
+};
+
+function whyInvalid(found: FoundPermit | null): string {
+  if (found === null) return "it was used already, or its owner has not signed these terms";
+  const { nonce, next } = found;
+  return nonce === null
+    ? "its signature is not the buyer's over these terms"
+    : `it is for nonce ${nonce}, which was used, and the token expects nonce ${next}`;
+}
+
+function permitCause(reason: ChainRevert, found: FoundPermit | null): Cause {
+  const { wrong, remedy } =
+    permitCauses[String(reason.args["message"])]?.(found) ?? tokenCause(reason, "payment", null);
+  return { wrong: `the token refuses the permit: ${wrong}`, remedy };
+}
 
 function saysApproved(approved: bigint | null): string {
   if (approved === null) return "the buyer's allowance to the registrar contract does not cover the payment";
@@ -186,33 +225,53 @@ export async function explainRevert(
 ): Promise<Cause> {
   const { step, purchase, approved = null, message = "the contract gives no reason" } = about;
   const { name, args } = revert;
+  // Whatever else keeps the merchant from it, there is nothing left to register.
+  if (step === "registration" && purchase !== null && (await isRegistered(purchase, services)))
+    return registered;
   if (name === "NotEnrolled" && purchase !== null) return await explainUnenrolled(purchase, services);
   if (name === null)
     return message.startsWith("out of gas")
       ? { wrong: "it ran out of gas", remedy: "Set a higher gas limit" }
       : { wrong: withoutStop(message), remedy: removeIt };
-  const cause = name === "Error" ? tokenCause(revert, step, approved) : causes[name]?.(args, step);
+  const cause =
+    name === "Error"
+      ? tokenCause(revert, step, approved)
+      : name === "PermitRefused"
+        ? permitCause(decodeReason(args["reason"]), about.permit ?? null)
+        : causes[name]?.(args, step);
   return cause === undefined
     ? { wrong: nameError(name, args), remedy: removeIt }
-    : await inTime(name, cause, about, services);
+    : ((await explainRemoved(name, about, services)) ?? (await inTime(name, cause, about, services)));
 }
 
-/** A wallet can repeat what a reorg has removed only until its deadline. */
+/** What would make a call succeed can itself be too late. */
 async function inTime(
   name: string,
   cause: Cause,
-  { step, purchase }: RevertedStep,
+  { purchase }: RevertedStep,
   { chain }: Pick<Services, "chain">,
 ): Promise<Cause> {
-  if (purchase === null || step !== "refund") return cause;
-  const { claim_deadline, pay_deadline } = purchase;
+  if (purchase === null) return cause;
+  const { pay_deadline, offer_deadline } = purchase;
   const deadlines: { readonly [error: string]: number } = {
-    NotClaimed: claim_deadline,
-    AmountOutOfRange: pay_deadline,
+    NothingPaid: pay_deadline,
+    UnknownPurchase: offer_deadline,
   };
   const due = deadlines[name];
   if (due === undefined || (await chain.nextTime()) <= due) return cause;
-  return { wrong: `${cause.wrong}, and the deadline for another was ${toChainTimestamp(due)}`, remedy: null };
+  return { wrong: `${cause.wrong}, and the deadline for that was ${toChainTimestamp(due)}`, remedy: null };
+}
+
+/** What a reorg has removed that a collection counts on; null when that is not why it reverts. */
+async function explainRemoved(
+  name: string,
+  { step, purchase, award }: RevertedStep,
+  services: Pick<Services, "chain">,
+): Promise<Cause | null> {
+  if (purchase === null || step !== "refund" || award === undefined) return null;
+  if (name !== "NotClaimed" && name !== "AmountOutOfRange") return null;
+  const onChain = await readOnChain(purchase, services);
+  return explainMissing(purchase, onChain, { least: award, time: await services.chain.nextTime() });
 }
 
 function tokenCause({ name, args }: ChainRevert, step: ExplainedStep, approved: bigint | null): Cause {
@@ -220,6 +279,13 @@ function tokenCause({ name, args }: ChainRevert, step: ExplainedStep, approved: 
   if (name !== "Error") return { wrong: nameError(name, args), remedy: removeIt };
   const text = String(Object.values(args)[0]);
   return tokenCauses[text]?.(step, approved) ?? { wrong: withoutStop(text), remedy: removeIt };
+}
+
+/** Names a revert: the token's text, or the contract's error. */
+export function labelRevert({ name, args }: ChainRevert): string {
+  if (name === null) return "no error of the contract";
+  if (name === "PermitRefused") return `${name} (${labelRevert(decodeReason(args["reason"]))})`;
+  return name === "Error" ? `"${Object.values(args)[0]}"` : name;
 }
 
 /** Whether a payment reverts because the token takes its permit for no signature of the owner: not of these terms, or not any more. */

@@ -77,6 +77,12 @@ export async function readClaimedPayments(
   return { call, permit, payments };
 }
 
+/** The payments of a `payBatch`, in order; none for any other calldata. */
+export function batchedPayments(input: Hex): readonly { id: Hex; amount: bigint }[] {
+  const entries = calldataPayments(input);
+  return entries?.batch === true ? entries.payments : [];
+}
+
 /** The buyer's payment of one purchase: `payWithPermit` with a permit, `pay` without. */
 export function paymentCall(registrar: Address, id: Hex, amount: bigint, permit: SignedPermit | null): Call {
   return permit === null ? payCall(registrar, id, amount) : payWithPermitCall(registrar, id, amount, permit);

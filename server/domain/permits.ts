@@ -1,7 +1,11 @@
-import type { Hex } from "viem";
-import { type Call, payWithPermitCall } from "../../protocol/call.ts";
-import { type Permit, signedPermit, tokenDomain } from "../../protocol/permit.ts";
+import { concat, decodeFunctionData, type Hex, numberToHex } from "viem";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { type Call, decodeCall, payWithPermitCall } from "../../protocol/call.ts";
+import { hashPermit, type Permit, signedPermit, tokenDomain } from "../../protocol/permit.ts";
+import { recoverSigner } from "../../protocol/wallet-signature.ts";
+import type { ChainCall } from "../chain/chain-reader.ts";
 import type { Deployment } from "../deployment.ts";
+import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 
 /** Returns the permit that pays an amount of a purchase: to the registrar contract, until the payment deadline. */
@@ -30,3 +34,41 @@ export function permitPayment(
 
 /** Stands for a signature that is not made yet; no account signs so. */
 export const noSignature: Hex = `0x${"00".repeat(65)}`;
+
+/** How many used nonces are tried on a signature, to tell an outdated permit from one of somebody else. */
+const triedNonces = 16n;
+
+/** Finds the nonce of the permit that its owner has signed, the next one or one that was used; null where it has signed neither. */
+export async function findNonce(
+  permit: Omit<Permit, "nonce">,
+  signature: Hex,
+  next: bigint,
+  deployment: Deployment,
+): Promise<bigint | null> {
+  for (let nonce = next; nonce >= 0n && nonce >= next - triedNonces; nonce -= 1n) {
+    const digest = hashPermit(permitDomainOf(deployment), { ...permit, nonce });
+    if ((await recoverSigner(digest, signature)) === permit.owner) return nonce;
+  }
+  return null;
+}
+
+/** The nonce of a permit, null where its owner has not signed it, and the nonce that the token expects next. */
+export interface FoundPermit {
+  nonce: bigint | null;
+  next: bigint;
+}
+
+/** Reads which permit a `payWithPermit` pays under; null for any other call. */
+export async function permitOfCall(
+  { from: owner, data }: ChainCall,
+  { chain, deployment }: Pick<Services, "chain" | "deployment">,
+): Promise<FoundPermit | null> {
+  if (decodeCall(purchaseRegistrarAbi, data)?.function !== "payWithPermit") return null;
+  const { functionName, args } = decodeFunctionData({ abi: purchaseRegistrarAbi, data });
+  if (functionName !== "payWithPermit") return null;
+  const [, value, deadline, v, r, s] = args;
+  const next = await chain.permitNonce(owner, (await chain.head()).hash);
+  const permit = { owner, spender: deployment.registrar.address, value, deadline };
+  const signature = concat([r, s, numberToHex(v, { size: 1 })]);
+  return { nonce: await findNonce(permit, signature, next, deployment), next };
+}

@@ -13,6 +13,7 @@ import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import { sayRemedy } from "./cause.ts";
+import { explainMined } from "./explain-mined.ts";
 import { explainRevert } from "./explain-revert.ts";
 
 /** How far a relayed operation came: confirmed with its transaction, or still on its way. */
@@ -120,23 +121,28 @@ async function relay(
 
 const nouns: { readonly [K in OperationKind]: string } = { offer: "offer", collect_refund: "collection" };
 
+const advice = { again: "send the identical request again", never: "No repeat of this request succeeds." };
+
 /** The refusal of an operation whose call reverted, or would have: why, what that means for its step and what to do. */
 async function explainFailure(
-  { kind, status, status_reason, error }: RelayOperation,
+  { kind, status, status_reason, error, decoded, from, to, calldata: data }: RelayOperation,
   members: { [name: string]: Json },
   { step, purchase }: Pick<RelayedStep, "step" | "purchase">,
   services: Services,
 ): Promise<Problem> {
   const message = error?.message ?? status_reason ?? status;
   const revert = error?.revert ?? { name: null, args: {} };
-  const cause = await explainRevert(revert, { step, purchase, message }, services);
-  const what =
-    status === "reverted"
-      ? `The transaction of the ${nouns[kind]} reverted`
-      : `The ${nouns[kind]} was not sent`;
-  const then = sayRemedy(cause, "send the identical request again", "No repeat of this request succeeds.");
-  const retryable = cause.remedy !== null;
-  return new Problem("transaction_reverted", `${what}: ${cause.wrong}. ${then}`, { members, retryable });
+  const award = kind === "collect_refund" ? BigInt(String(decoded.args["award"])) : undefined;
+  const about = { step, purchase, message, ...(award === undefined ? {} : { award }) };
+  if (status === "reverted") {
+    const mined = { call: { from, to, data }, revert: error?.revert ?? null, message };
+    const { detail, retryable } = await explainMined(nouns[kind], mined, about, advice, services);
+    return new Problem("transaction_reverted", detail, { members, retryable });
+  }
+  const cause = await explainRevert(revert, about, services);
+  const then = sayRemedy(cause, advice.again, advice.never);
+  const detail = `The ${nouns[kind]} was not sent: ${cause.wrong}. ${then}`;
+  return new Problem("transaction_reverted", detail, { members, retryable: cause.remedy !== null });
 }
 
 /** Whether its transaction took place can only be told by a person who looks; the key stays bound to it. */

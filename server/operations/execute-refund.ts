@@ -6,6 +6,7 @@ import { requireBound } from "../binding/require-bound.ts";
 import type { BlockPoint, ChainPurchase } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
+import { assertFiledClaim } from "../domain/claims.ts";
 import { currentRefund } from "../domain/current-state.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { refusalOfFunding, saysFunding } from "../domain/funding.ts";
@@ -110,14 +111,10 @@ async function assertCollectable(
 }
 
 /** Asks whether the claim that the chain has is the one that was decided; one that it lacks is the relayed call's to tell. */
-function assertDecided({ claimHash }: ChainPurchase, claim: ClaimRecord, decision: DecisionRecord): void {
-  if (claimHash === null || claimHash === claim.claim_hash) return;
-  const detail =
-    `The decision ${decision.id} is on the claim ${claim.claim_hash}, and the chain has the claim ${claimHash} of this purchase. ` +
-    "The contract takes no second claim, so settle the award outside of this service.";
-  const check = { name: "purchase", ok: false, expected: claim.claim_hash, actual: claimHash };
-  throw new Problem("binding_mismatch", detail, {
-    members: { binding: { accepted: false, checks: [check] } },
+function assertDecided(onChain: ChainPurchase, claim: ClaimRecord, decision: DecisionRecord): void {
+  assertFiledClaim(claim, onChain, {
+    about: `The decision ${decision.id} is on the claim`,
+    instead: "settle the award outside of this service",
   });
 }
 

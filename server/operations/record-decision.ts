@@ -2,9 +2,14 @@ import type { Hex } from "viem";
 import { type Decision, hashDecision, verifyDecision } from "../../protocol/decision.ts";
 import { fromTimestamp, toTimestamp } from "../../protocol/time.ts";
 import { expectClaim } from "../binding/expectations.ts";
+import { RefusedTransaction } from "../binding/refused-transaction.ts";
 import { requireBound } from "../binding/require-bound.ts";
+import type { ChainPurchase } from "../chain/chain-reader.ts";
+import { sayRemedy, sayWrong } from "../domain/cause.ts";
 import { updatePurchase } from "../domain/changes.ts";
+import { assertFiledClaim } from "../domain/claims.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
+import { explainMissing } from "../domain/missing-on-chain.ts";
 import { nextId } from "../domain/next-id.ts";
 import { assertPaymentsStand } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
@@ -175,11 +180,41 @@ async function assertClaimStands(
   services: Services,
 ): Promise<void> {
   const onChain = await readOnChain(purchase, services);
+  assertFiledClaim(claim, onChain, {
+    about: `The claim ${claim.id} is`,
+    instead: "settle it outside of this service",
+  });
   const hash = await claimTransaction(claim, services);
   const use = { key: hash, step: "claim", subject: purchase.id } as const;
   const expected = expectClaim(purchase, claim.claim_hash, onChain.exists, services);
-  await requireBound(hash, expected, use, services);
+  try {
+    await requireBound(hash, expected, use, services);
+  } catch (error) {
+    throw error instanceof RefusedTransaction && error.code === "transaction_not_found"
+      ? await explainGone(error, purchase, onChain, services)
+      : error;
+  }
   await assertPaymentsStand(purchase, onChain, services);
+}
+
+/** The refusal of a claim whose transaction the chain does not know any more: what is missing, and who can still send it again. */
+async function explainGone(
+  refused: RefusedTransaction,
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+  { chain }: Services,
+): Promise<Problem> {
+  const time = await chain.nextTime();
+  const missing = explainMissing(purchase, onChain, { least: 1n, time });
+  if (missing === null)
+    return refused.because(
+      `The chain has the claim by another transaction than ${refused.transactionHash}. ` +
+        "Submit that one over the wallet route (claim), then send the identical request again.",
+      true,
+    );
+  const again = "submit it over the wallet route, and send the identical request again";
+  const then = sayRemedy(missing, again, "No repeat of this request succeeds.");
+  return refused.because(`${sayWrong(missing)} ${then}`, missing.remedy !== null);
 }
 
 /** The transaction of a claim: the one that it was filed with or, once a reorg has removed that, the one that it was sent again with. */

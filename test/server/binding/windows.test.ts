@@ -10,6 +10,7 @@ import type {
 } from "../../../check-contract/fixture/fixture-service.ts";
 import { usdc } from "../../../protocol/amount.ts";
 import type { CheckName } from "../../../protocol/binding/check-binding.ts";
+import { toTimestamp } from "../../../protocol/time.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 
@@ -87,16 +88,23 @@ describe("a step that reverts because it is one second late is refused with its 
     return await ask(hash);
   }
 
+  const insteadOf = {
+    registration: "create a new purchase (operation 6)",
+    enrollment: "create a new merchant with a later funding_valid_until (operation 4)",
+    payment: "create a new purchase (operation 6)",
+  };
+
   /** The refusal of what came one second after its window. */
   function expectLate(
     answer: FixtureAnswer,
+    step: "registration" | "enrollment" | "payment",
     failed: CheckName[],
     window: { from: number; to: number },
   ): void {
     expect(answer).toMatchObject({ status: 409, code: "deadline_passed", failed, wrote: false });
     const { detail, binding } = problemSchema.parse(answer.body);
     expect(detail).toBe(
-      `The transaction was mined after the deadline of this step; failed: ${failed.join(", ")}.`,
+      `The transaction of the ${step} was mined after its deadline, ${toTimestamp(window.to)}. No new transaction succeeds: ${insteadOf[step]}.`,
     );
     expect(binding?.checks.find(({ name }) => name === "timely")).toEqual({
       name: "timely",
@@ -121,7 +129,7 @@ describe("a step that reverts because it is one second late is refused with its 
         stage.registration(draft),
         async (hash) => await stage.register(draft, hash),
       );
-    expectLate(await register(offer_deadline + 1), ["status", "purchase", "log", "timely"], {
+    expectLate(await register(offer_deadline + 1), "registration", ["status", "purchase", "log", "timely"], {
       from: secondOf(draft),
       to: offer_deadline,
     });
@@ -141,7 +149,7 @@ describe("a step that reverts because it is one second late is refused with its 
       return { answer, window: { from: secondOf(merchant), to: valid_until } };
     };
     const { answer, window } = await enroll(1);
-    expectLate(answer, ["status", "purchase", "log", "timely"], window);
+    expectLate(answer, "enrollment", ["status", "purchase", "log", "timely"], window);
     await stage.reset();
     expect((await enroll(0)).answer).toMatchObject(inTime);
   });
@@ -159,7 +167,7 @@ describe("a step that reverts because it is one second late is refused with its 
     for (const asked of pair) {
       await mark.restore();
       const ask = async (hash: Hex) => await stage.reconcile(asked, [hash]);
-      expectLate(await sentAt(deadline + 1, "buyer", batch, ask), ["status", "log", "timely"], {
+      expectLate(await sentAt(deadline + 1, "buyer", batch, ask), "payment", ["status", "log", "timely"], {
         from: younger,
         to: deadline,
       });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { claimCall } from "../../../protocol/call.ts";
 import { fromTimestamp, toTimestamp } from "../../../protocol/time.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
@@ -69,7 +70,11 @@ describe("a decision after a reorg", () => {
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       code: "transaction_not_found",
-      detail: `The chain knows no transaction ${claim.transaction_hash}.`,
+      retryable: true,
+      detail:
+        "The chain has no claim of this purchase any more, and payments of 0 in all. " +
+        "Let the buyer send the missing payment again and, after it, the beneficiary its claim, " +
+        "then submit it over the wallet route, and send the identical request again.",
       transaction_hash: claim.transaction_hash,
       binding: { accepted: false },
     });
@@ -120,6 +125,73 @@ describe("a decision after a reorg", () => {
     const taken = await decide(purchase, kit.decision(purchase, claim, { award: "10000000" }));
     expect(taken.status, taken.text).toBe(201);
   });
+
+  test("says that the chain has another claim, after which no repeat helps", async () => {
+    const purchase = await kit.paidPurchase(merchant);
+    const claim = await kit.claim(purchase);
+    await kit.reorg(1);
+    const other = `0x${"0c".repeat(32)}` as const;
+    const { address } = kit.sandbox.chain.deployment.registrar;
+    const call = claimCall(address, `0x${purchase.commitment.hash.slice(2)}`, other);
+    expect((await kit.wallet("beneficiary").send(call)).status).toBe("success");
+    const refused = await decide(purchase, kit.decision(purchase, claim));
+    expect(refused.status, refused.text).toBe(422);
+    expect(problem(refused)).toMatchObject({
+      code: "binding_mismatch",
+      retryable: false,
+      detail:
+        `The claim ${claim.id} is ${claim.claim_hash}, and the chain has the claim ${other} of this purchase. ` +
+        "The contract takes no second claim, so settle it outside of this service.",
+      binding: {
+        accepted: false,
+        checks: [{ name: "purchase", ok: false, expected: claim.claim_hash, actual: other }],
+      },
+    });
+  });
+
+  test("says how to have the same claim counted that another transaction has made", async () => {
+    const purchase = await kit.paidPurchase(merchant);
+    const claim = await kit.claim(purchase);
+    await kit.reorg(1);
+    const { address } = kit.wallet("beneficiary");
+    await kit.wallet("beneficiary").send({ to: address, data: "0x" });
+    const transaction_hash = await kit.act("beneficiary", "purchase", purchase.id, "claim");
+    const decision = kit.decision(purchase, claim);
+    const refused = await decide(purchase, decision);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({
+      code: "transaction_not_found",
+      retryable: true,
+      detail:
+        `The chain has the claim by another transaction than ${claim.transaction_hash}. ` +
+        "Submit that one over the wallet route (claim), then send the identical request again.",
+    });
+    const wallet = `/wallet/${kit.program}/purchase/${purchase.id}`;
+    expect((await kit.post(wallet, { action: "claim", transaction_hash })).status).toBe(200);
+    expect((await decide(purchase, decision)).status).toBe(201);
+  });
+
+  test.each([
+    ["claim", 1, "claim_deadline", "and the deadline for another was"],
+    ["payment", 2, "pay_deadline", "and payments of 0 in all, and the deadline for another payment was"],
+  ] as const)(
+    "says that the deadline of another %s has passed, after which no repeat helps",
+    async (_, depth, name, end) => {
+      const purchase = await kit.paidPurchase(merchant);
+      const claim = await kit.claim(purchase);
+      const deadline = purchase.deadlines[name];
+      await kit.reorg(depth);
+      await kit.sandbox.clock.travelTo(deadline);
+      await kit.renew();
+      const refused = await decide(purchase, kit.decision(purchase, claim));
+      expect(refused.status, refused.text).toBe(409);
+      expect(problem(refused)).toMatchObject({
+        code: "transaction_not_found",
+        retryable: false,
+        detail: `The chain has no claim of this purchase any more, ${end} ${toTimestamp(deadline)}. No repeat of this request succeeds.`,
+      });
+    },
+  );
 
   test("that removed the claim is refused also when it denies", async () => {
     const purchase = await kit.paidPurchase(merchant);

@@ -255,6 +255,26 @@ describe("a filed claim that a reorg has removed", () => {
   });
 });
 
+test("a claim whose payment a reorg has removed is not advised after the payment deadline", async () => {
+  const approved = await kit.approvedPurchase(merchant);
+  await kit.reorg(2);
+  const { pay_deadline } = approved.purchase.deadlines;
+  await kit.sandbox.clock.travelTo(pay_deadline);
+  await kit.renew();
+  const end = toTimestamp(pay_deadline);
+  expect(await kit.action("purchase", approved.purchase.id, "claim")).toMatchObject({
+    allowed: false,
+    why_not: `The transaction would revert: Nothing has been paid, and the deadline for that was ${end}.`,
+  });
+  expect(problem(await refund(approved))).toMatchObject({
+    code: "transaction_reverted",
+    retryable: false,
+    detail:
+      "The collection was not sent: the chain has no claim of this purchase any more, and payments of 0 in all, " +
+      `and the deadline for another payment was ${end}. No repeat of this request succeeds.`,
+  });
+});
+
 describe("a refund for which a reorg has removed a payment", () => {
   /** A purchase paid in two parts, with an award above the first, whose second part and claim have left the chain. */
   async function shortOf() {
@@ -285,6 +305,27 @@ describe("a refund for which a reorg has removed a payment", () => {
     await kit.act("buyer", "purchase", approved.purchase.id, "pay");
     const done = await refund(approved);
     expect(done.status, done.text).toBe(201);
+  });
+
+  test("says so when the claim is gone too, and who sends what again", async () => {
+    const approved = await shortOf();
+    expect(problem(await refund(approved))).toMatchObject({
+      code: "transaction_reverted",
+      retryable: true,
+      detail:
+        "The collection was not sent: the chain has no claim of this purchase any more, and payments of 5000000 in all. " +
+        "Let the buyer send the missing payment again and, after it, the beneficiary its claim, then send the identical request again.",
+    });
+    const { pay_deadline } = approved.purchase.deadlines;
+    await kit.sandbox.clock.travelTo(pay_deadline);
+    await kit.renew();
+    expect(problem(await refund(approved))).toMatchObject({
+      code: "transaction_reverted",
+      retryable: false,
+      detail:
+        "The collection was not sent: the chain has no claim of this purchase any more, and payments of 5000000 in all, " +
+        `and the deadline for another payment was ${toTimestamp(pay_deadline)}. No repeat of this request succeeds.`,
+    });
   });
 
   test("cannot be collected any more after the payment deadline", async () => {

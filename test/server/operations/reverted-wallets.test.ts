@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, keccak256, toHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
-import { type Call, claimCall, payCall } from "../../../protocol/call.ts";
+import { type Call, claimCall, payBatchCall, payCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
@@ -128,6 +128,48 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     );
   });
 
+  test("a payment of more than was outstanding then, with what is outstanding now", async () => {
+    const purchase = await kit.activePurchase(merchant);
+    const hash = await pay(purchase, 25_000_001n);
+    await kit.act("buyer", "purchase", purchase.id, "approve");
+    await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "20000000" });
+    expectReverted(
+      await refusalsOfPayment(purchase, hash),
+      "The transaction of the payment reverted: only 5000000 base units are outstanding. Let the buyer pay 5000000 in place of 25000001.",
+      "AmountOutOfRange",
+    );
+    await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "5000000" });
+    expectReverted(
+      await refusalsOfPayment(purchase, hash),
+      "The transaction of the payment reverted: the purchase is fully paid. Nothing is left to pay.",
+      "AmountOutOfRange",
+    );
+  });
+
+  test("a payment that would revert now for another reason than then", async () => {
+    const purchase = await kit.activePurchase(merchant);
+    const hash = await pay(purchase, 25_000_001n);
+    const { pay_deadline } = purchase.deadlines;
+    await kit.sandbox.clock.travelTo(pay_deadline + 1);
+    await kit.renew();
+    expectReverted(
+      await refusalsOfPayment(purchase, hash),
+      `The transaction of the payment reverted with AmountOutOfRange, and would revert now: the deadline was ${toTimestamp(pay_deadline)}. No new transaction succeeds.`,
+      "AmountOutOfRange",
+    );
+  });
+
+  test("a batch, with the payment in it that fails", async () => {
+    const [paid, open] = [await kit.paidPurchase(merchant), await kit.activePurchase(merchant)];
+    await kit.sandbox.wallets.buyer.approve(open, 25_000_000n);
+    const batch = payBatchCall(registrar(), [idOf(open), idOf(paid)], [1_000_000n, 1n]);
+    expectReverted(
+      await refusalsOfPayment(open, await revert("buyer", batch)),
+      `The transaction of the payment reverted: payment 2 of the batch, of ${paid.id}, fails: the purchase is fully paid. Nothing is left to pay.`,
+      "AmountOutOfRange",
+    );
+  });
+
   test("a payment without an approval", async () => {
     const purchase = await kit.activePurchase(merchant);
     expectReverted(
@@ -191,6 +233,16 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     );
   });
 
+  test("a registration of a purchase that is on chain, whatever else would refuse it now", async () => {
+    const purchase = await kit.createPurchase(merchant);
+    await kit.act("merchant", "purchase", purchase.id, "register");
+    await revoke();
+    expect(await kit.action("purchase", purchase.id, "register")).toMatchObject({
+      allowed: false,
+      why_not: "The transaction would revert: The purchase is on chain already.",
+    });
+  });
+
   test("a second registration, whose first one counts", async () => {
     const purchase = await kit.createPurchase(merchant);
     const { transaction } = await kit.action("purchase", purchase.id, "register");
@@ -207,10 +259,15 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     const { transaction } = await kit.action("purchase", purchase.id, "register");
     await pause(true);
     const hash = await revertShown("merchant", transaction);
-    await pause(false);
     expectReverted(
       await refusalsOfRegistration(purchase, hash),
       "The transaction of the registration reverted: the program is paused. Let the program's admin end the pause, then send a new transaction.",
+      "ProgramPaused",
+    );
+    await pause(false);
+    expectReverted(
+      await refusalsOfRegistration(purchase, hash),
+      "The transaction of the registration reverted with ProgramPaused, which does not hold any more. Send a new transaction.",
       "ProgramPaused",
     );
   });

@@ -1,8 +1,8 @@
 import { TypedDataEncoder } from "ethers";
-import { encodeFunctionData, type Hex, slice } from "viem";
+import { encodeFunctionData, type Hex, numberToHex, slice } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
-import { decodeCall, payWithPermitCall } from "../../../protocol/call.ts";
+import { approveCall, decodeCall, payWithPermitCall } from "../../../protocol/call.ts";
 import { type Permit, permitTypedData, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
@@ -511,3 +511,81 @@ function paymentUnder(signature: Hex): { data: Hex } {
   const { registrar } = kit.sandbox.description.contracts;
   return payWithPermitCall(registrar, purchase.commitment.hash, BigInt(amount), permit);
 }
+
+describe("a payment that reverted because the token refuses its permit says why and what to do:", () => {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const signAnew =
+    "Let the buyer sign the permit that the wallet route shows now, then send a new transaction.";
+
+  /** Sends a payment under this permit, which reverts, and has operation 10 judge it. */
+  async function expectPermitRefused(
+    permit: Parameters<typeof payWithPermitCall>[3],
+    wrong: string,
+    remedy = signAnew,
+  ): Promise<void> {
+    const call = payWithPermitCall(
+      kit.sandbox.chain.deployment.registrar.address,
+      id(),
+      BigInt(amount),
+      permit,
+    );
+    const { status, transactionHash } = await kit.wallet("buyer").send({ to: call.to, data: call.data });
+    expect(status).toBe("reverted");
+    const answer = await kit.post(kit.path(`/purchases/${purchase.id}/reconcile`), {
+      transaction_hashes: [transactionHash],
+    });
+    expect(answer.status, answer.text).toBe(422);
+    expect(problem(answer)).toMatchObject({
+      code: "transaction_reverted",
+      detail: `The transaction of the payment reverted: the token refuses the permit: ${wrong}. ${remedy}`,
+      revert: { name: "PermitRefused" },
+    });
+  }
+
+  const id = (): Hex => `0x${purchase.commitment.hash.slice(2)}`;
+  const inTime = () => BigInt(purchase.deadlines.pay_deadline);
+
+  test("its deadline has passed", async () => {
+    const permit = signedPermit(1n, await signedOther({ deadline: 1n }));
+    await expectPermitRefused(permit, "its deadline has passed");
+  });
+
+  test("somebody else has signed it", async () => {
+    const permit = signedPermit(inTime(), await signedOther({}, "stranger"));
+    await expectPermitRefused(permit, "its signature is not the buyer's over these terms");
+  });
+
+  test("it is signed for other terms", async () => {
+    const permit = signedPermit(inTime(), await signedOther({ value: 1n }));
+    await expectPermitRefused(permit, "its signature is not the buyer's over these terms");
+  });
+
+  test("its s is high", async () => {
+    const { v, r, s, deadline } = signedPermit(inTime(), await signedOther({}));
+    await expectPermitRefused(
+      { deadline, r, s: numberToHex(order - BigInt(s), { size: 32 }), v: v === 27 ? 28 : 27 },
+      "its s is in the upper half of the curve's order",
+      "Let the buyer sign with a low s, then send a new transaction.",
+    );
+  });
+
+  test("its v is neither 27 nor 28", async () => {
+    const { v, ...permit } = signedPermit(inTime(), await signedOther({}));
+    await expectPermitRefused(
+      { ...permit, v: v - 27 },
+      "its v is neither 27 nor 28",
+      "Send v as 27 or 28, then send a new transaction.",
+    );
+  });
+
+  test("its nonce was used", async () => {
+    const signature = await signed();
+    await runAhead(await permitted(signature));
+    const { token, registrar } = kit.sandbox.chain.deployment;
+    await kit.wallet("buyer").send(approveCall(token.address, registrar.address, 0n));
+    await expectPermitRefused(
+      signedPermit(inTime(), signature),
+      "it is for nonce 0, which was used, and the token expects nonce 1",
+    );
+  });
+});
