@@ -7,9 +7,42 @@ const options = `${folder}/options.test.ts`;
 
 export const givenStates: readonly MutantGroup[] = [
   {
+    file: "sandbox/service/given/options.ts",
+    tests: [`${folder}/options.test.ts`],
+    mutants: [
+      {
+        rule: "A given purchase whose buyer is the wallet of its merchant to be is refused at that option.",
+        find: 'known.merchant === undefined && known.buyer === "merchant"',
+        replace: 'known.merchant === undefined && known.buyer === "deployer"',
+      },
+      {
+        rule: "An amount of a given state that is too large is told the largest.",
+        find: "BigInt(value) <= maxUint128",
+        replace: "BigInt(value) > 0n",
+      },
+    ],
+  },
+  {
+    file: "sandbox/hosts/control/refuse-error.ts",
+    tests: [`${folder}/options.test.ts`],
+    mutants: [
+      {
+        rule: "A given state that is refused has its code over HTTP.",
+        find: "else if (error instanceof CodedError) refuse(response, 422, error.message, { code: error.code });",
+        replace: "else if (error instanceof CodedError) refuse(response, 422, error.message);",
+      },
+    ],
+  },
+  {
     file: "sandbox/service/given/purchases.ts",
     tests: [states],
     mutants: [
+      {
+        rule: "A given purchase whose buyer is the wallet of the merchant that is passed is refused at that option.",
+        find: "if (merchant.wallet === actors.wallets[plan.buyer].address) throw paysItself(plan.buyer);",
+        replace: "",
+        tests: [`${folder}/options.test.ts`],
+      },
       {
         rule: "A purchase that is given paid is not reconciled.",
         find: 'if (state === "partially_paid" || state === "paid") return await read(active, api);',

@@ -27,7 +27,7 @@ export function refuseError(error: unknown, response: Response): void {
       503,
       "The chain does not answer: Anvil is busy or has ended. Send the request again; if that fails too, start the sandbox again.",
     );
-  else if (error instanceof CodedError) refuse(response, 422, error.message);
+  else if (error instanceof CodedError) refuse(response, 422, error.message, { code: error.code });
   else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
   else if (isClientError(error)) refuse(response, error.status, error.message);
   // What viem adds to the message names the node's address.

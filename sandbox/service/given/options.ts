@@ -1,3 +1,4 @@
+import { maxUint128 } from "viem";
 import { z } from "zod";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { Json } from "../../../protocol/json.ts";
@@ -120,16 +121,17 @@ function checked<T>(schema: z.ZodType<T>, wrong: string, todo: string) {
   return z.custom<T>((value) => schema.safeParse(value).success, named(wrong, todo));
 }
 
-const amount = checked(
-  positiveAmountSchema,
-  "is not an amount above zero in base units",
-  'Pass a decimal string such as "25000000".',
-);
-const award = checked(
-  positiveAmountSchema.or(z.literal("0")),
-  "is not an amount in base units",
-  'Pass a decimal string such as "10000000".',
-);
+/** Takes what a schema of amounts takes; one that is only too large is told the largest. */
+function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
+  const isSmall = (value: unknown) =>
+    typeof value !== "string" || !/^[0-9]+$/.test(value) || BigInt(value) <= maxUint128;
+  return z
+    .custom<string>(isSmall, named("is above the largest amount, 2^128 - 1", `Pass at most ${maxUint128}.`))
+    .pipe(checked(schema, wrong, `Pass a decimal string such as "${example}".`));
+}
+
+const amount = amountOf(positiveAmountSchema, "is not an amount above zero in base units", "25000000");
+const award = amountOf(positiveAmountSchema.or(z.literal("0")), "is not an amount in base units", "10000000");
 const text = (most: number) =>
   checked(z.string().min(1).max(most), "is not a text of that length", `Pass 1 to ${most} characters.`);
 const reference = checked(referenceSchema, "is not a reference", "Pass 1 to 100 characters.");
@@ -224,6 +226,7 @@ export function readPurchaseOptions(given: unknown): PurchasePlan {
         `Leave out ${option}, or use a state of ${list(states)}.`,
       );
   }
+  if (known.merchant === undefined && known.buyer === "merchant") throw paysItself(known.buyer);
   if (state === "partially_paid" && whole === "1")
     throw invalid("amount", whole, "cannot be paid in part", "Pass an amount above 1.");
   const paid = known.paid ?? (state === "partially_paid" ? (BigInt(whole) / 2n).toString() : whole);
@@ -243,6 +246,16 @@ export function readPurchaseOptions(given: unknown): PurchasePlan {
       state === "denied" ? 'Pass "0", or leave out award.' : "Pass an award above zero.",
     );
   return { ...known, route: known.route ?? "registrar_offer", paid, claimed, award: awarded };
+}
+
+/** The error of a buyer whose wallet is the merchant's. */
+export function paysItself(buyer: WalletName): GivenInvalidError {
+  return invalid(
+    "buyer",
+    buyer,
+    "is the wallet of the merchant, which cannot pay itself",
+    "Pass another wallet, or another merchant.",
+  );
 }
 
 const single = 'The body must have one member, "merchant" or "purchase", with the options of that.';

@@ -3,7 +3,7 @@ import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type components, unwrap } from "../client/api-client.ts";
 import type { GivenActors } from "./actors.ts";
 import { fundAward, merchantOf, walletOf } from "./merchants.ts";
-import type { PurchasePlan } from "./options.ts";
+import { type PurchasePlan, paysItself } from "./options.ts";
 import type { ProgramApi } from "./program-api.ts";
 import { succeed } from "./succeed.ts";
 
@@ -28,6 +28,7 @@ export async function givePurchase(
   actors: GivenActors,
 ): Promise<{ merchant: Merchant; purchase: Purchase }> {
   const merchant = await merchantOf(plan, actors);
+  if (merchant.wallet === actors.wallets[plan.buyer].address) throw paysItself(plan.buyer);
   const making = { plan, merchant, actors, api: actors.api(merchant.program) };
   return { merchant, purchase: await makeInState(making) };
 }

@@ -61,6 +61,21 @@ test.each<[object, string, string]>([
     'amount 25 is not an amount above zero in base units. Pass a decimal string such as "25000000".',
   ],
   [
+    { state: "paid", amount: "340282366920938463463374607431768211456" },
+    "/amount",
+    'amount "340282366920938463463374607431768211456" is above the largest amount, 2^128 - 1. Pass at most 340282366920938463463374607431768211455.',
+  ],
+  [
+    { state: "approved", award: "340282366920938463463374607431768211456" },
+    "/award",
+    'award "340282366920938463463374607431768211456" is above the largest amount, 2^128 - 1. Pass at most 340282366920938463463374607431768211455.',
+  ],
+  [
+    { state: "created", buyer: "merchant" },
+    "/buyer",
+    'buyer "merchant" is the wallet of the merchant, which cannot pay itself. Pass another wallet, or another merchant.',
+  ],
+  [
     { state: "active", permit: true },
     "/permit",
     `permit true is not for the state active. Leave out permit, or use a state of ${paying}.`,
@@ -256,6 +271,30 @@ test("docs/testbed.md names every state and option", async () => {
   expect(options).toContain("deadlines");
   const names = [...merchantStates, ...purchaseStates, ...routes, ...options];
   expect(names.filter((name) => name !== "state" && !named.has(name))).toEqual([]);
+});
+
+test("a buyer that is the wallet of the merchant that is passed is refused", async () => {
+  const { given } = sandbox;
+  const { merchant } = await given.merchant({ state: "enrolled", wallet: "other_buyer" });
+  await expect(given.purchase({ state: "created", merchant, buyer: "other_buyer" })).rejects.toThrow(
+    'buyer "other_buyer" is the wallet of the merchant, which cannot pay itself. Pass another wallet, or another merchant.',
+  );
+  expect((await given.purchase({ state: "created", merchant, buyer: "merchant" })).purchase.status).toBe(
+    "created",
+  );
+});
+
+test("a given state that cannot be made has its code over HTTP", async () => {
+  const { client } = sandbox.chain;
+  await client.setAutomine(false);
+  try {
+    expect(await post({ purchase: { state: "created" } })).toMatchObject({
+      status: 422,
+      body: { status: 422, code: "given_refused", detail: expect.stringContaining("Mining is stopped") },
+    });
+  } finally {
+    await client.setAutomine(true);
+  }
 });
 
 test("a refusal of the API comes over HTTP with its problem", async () => {
