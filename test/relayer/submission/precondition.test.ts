@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Precondition, RelayIntent, RelayOperation } from "../../../relayer/relayer.ts";
+import { catchUp } from "../../../sandbox/chain/catch-up.ts";
 import { Crash, openRelayerKits, type RelayerKit, type RelayerKitOptions } from "../../kit/relayer-kit.ts";
 
 const openStage = openRelayerKits();
@@ -60,14 +61,14 @@ describe("an operation whose precondition does not hold any more", () => {
 
   test.each([
     ["the next request", (kit: RelayerKit, intent: RelayIntent) => kit.relayer.submit(intent)],
-    ["the next head", async (kit: RelayerKit) => await kit.relayer.follow()],
+    ["the next head", async (kit: RelayerKit) => await catchUp(kit.relayer, kit.client)],
     ["a restart", async (kit: RelayerKit) => await (await kit.restart()).recover()],
   ] as const)("is cancelled by %s when it is signed and was not sent", async (_, look) => {
     const { kit, guard } = await openGuarded();
     const { intent, signed } = await heldOffer(kit);
     guard.whyNot = gone;
     await look(kit, intent);
-    await kit.relayer.follow();
+    await catchUp(kit.relayer, kit.client);
     const shown = await kit.relayer.read(signed.operation_id);
     expect(shown).toMatchObject({ operation_id: signed.operation_id, ...withdrawn });
     expect(shown && outcomes(shown)).toEqual([
@@ -85,6 +86,7 @@ describe("an operation whose precondition does not hold any more", () => {
     const { operation_id } = await kit.relayer.submit(await kit.offer("next"));
     guard.refused = signed.operation_id;
     expect(await kit.relayer.advance(operation_id)).toMatchObject({ status: "confirmed", nonce: 1 });
+    await catchUp(kit.relayer, kit.client);
     expect(await kit.relayer.read(signed.operation_id)).toMatchObject(withdrawn);
     expect(await kit.mined()).toHaveLength(2);
     await kit.expectBooksToBalance();
@@ -113,7 +115,7 @@ describe("an operation whose precondition does not hold any more", () => {
     const confirmed = await kit.relayer.submit(intent);
     await kit.reorg(1);
     guard.whyNot = gone;
-    await kit.relayer.follow();
+    await catchUp(kit.relayer, kit.client);
     const shown = await kit.relayer.submit(intent);
     expect(shown).toMatchObject({ ...withdrawn, reorg_count: 1 });
     expect(outcomes(shown)).toEqual([
@@ -150,7 +152,7 @@ describe("an operation whose precondition does not hold any more", () => {
     guard.whyNot = gone;
     await kit.relayer.submit(intent);
     await kit.client.sendRawTransaction({ serializedTransaction: raw });
-    await kit.relayer.follow();
+    await catchUp(kit.relayer, kit.client);
     const shown = await kit.relayer.submit(intent);
     expect(shown).toMatchObject({ attempt: 1, status: "confirmed", hash: signed.hash });
     expect(await kit.mined()).toEqual([signed.hash]);
@@ -210,7 +212,7 @@ test("the precondition is asked before the nonce is claimed and before the broad
   const { operation_id } = await kit.relayer.submit(await kit.offer("guarded"));
   const { asked } = guard;
   expect(asked).toBe(2);
-  await kit.relayer.follow();
+  await catchUp(kit.relayer, kit.client);
   await kit.relayer.advance(operation_id);
   expect(guard.asked).toBe(asked);
 });

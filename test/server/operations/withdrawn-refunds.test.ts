@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { claimCall } from "../../../protocol/call.ts";
+import { catchUp } from "../../../sandbox/chain/catch-up.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -92,7 +93,7 @@ describe("a collection does not go out for another claim than the decided one th
     kit.sandbox.relayer.fault({ point, action });
     expect((await refund(approved, "first-key")).status).toBe(202);
     await kit.reorg(1, [[await otherClaim(approved), 0]]);
-    await kit.sandbox.relayer.follow();
+    await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
     await expectRefused(approved, await refund(approved, "first-key"));
     await expectRefused(approved, await refund(approved, "second-key"));
     expect(await outcomes()).toEqual([
@@ -130,7 +131,7 @@ describe("a collection does not go out for another claim than the decided one th
     const raw = await otherClaim(next);
     expect((await refund(next, "first-key")).status).toBe(201);
     await kit.reorg(2, [[raw, 0]]);
-    await kit.sandbox.relayer.follow();
+    await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
     expect(await outcomes()).toEqual([
       ["original", "replaced"],
       ["cancel", "succeeded"],
@@ -166,7 +167,7 @@ test("a collection that was withdrawn because its claim was gone is collected on
   kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
   expect((await refund(approved, "first-key")).status).toBe(202);
   await kit.reorg(1);
-  await kit.sandbox.relayer.follow();
+  await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
   expect(await collections()).toMatchObject([
     {
       status: "failed",
@@ -210,7 +211,7 @@ test("a collection that a reorg has mined again behind another claim is refunded
     [mined[0], 0],
     [mined[1], 1],
   ]);
-  await kit.sandbox.relayer.follow();
+  await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
   expect(await readPurchase(approved)).toMatchObject({
     status: "refunded",
     figures: { refunded: award },
@@ -224,7 +225,7 @@ test("a refund that the relayer has confirmed by itself shows its transaction wh
   const approved = await kit.approvedPurchase(merchant);
   kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
   expect((await refund(approved, "first-key")).status).toBe(202);
-  await kit.sandbox.relayer.follow();
+  await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
   const [{ hash } = { hash: null }] = await collections();
   expect(hash).not.toBeNull();
   const { claim_hash } = approved.claim;
