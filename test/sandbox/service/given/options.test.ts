@@ -182,6 +182,15 @@ test.each<[object, string, string]>([
   });
 });
 
+test("a buyer that is the wallet of the merchant to be is refused before that merchant is made", async () => {
+  const merchants = async () => (await sandbox.store.list("merchants", { program: "prg_demo" })).length;
+  const before = await merchants();
+  await expect(sandbox.given.purchase({ state: "created", buyer: "merchant" })).rejects.toThrow(
+    'buyer "merchant" is the wallet of the merchant, which cannot pay itself.',
+  );
+  expect(await merchants()).toBe(before);
+});
+
 test("a merchant of another program is refused, and gives the program when none is named", async () => {
   const detail = `merchant "${otherMerchant}" is of the program prg_other, not prg_demo. Pass a merchant of that program, or leave out program.`;
   const options: Parameters<Given["purchase"]>[0] = { state: "active", merchant: otherMerchant };
