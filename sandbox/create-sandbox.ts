@@ -238,9 +238,10 @@ async function openChain(
   const { mode, seed, programs, dataDirectory } = settings;
   const kept = journal?.kept ?? null;
   deadline.waitsFor("Anvil to start");
-  const made = () => {
+  const made = (blocks: number, all: number) => {
     deadline.waitsFor("Anvil to make the blocks of the journal again");
     deadline.restart();
+    settings.onReplay(blocks, all);
   };
   const started = await startChain({
     mode,

@@ -94,6 +94,7 @@ async function start(flags: StartFlags): Promise<void> {
     dataDirectory: flags.dataDir,
     fresh: flags.fresh ?? false,
     startTimeoutMs: flags.startTimeout,
+    ...(flags.json ? {} : { onReplay: tellOfReplay(began) }),
     log,
   });
   // A limit on the size of files is to be a refused write, not the end of the process.
@@ -103,6 +104,16 @@ async function start(flags: StartFlags): Promise<void> {
   if (flags.json) process.stdout.write(`${JSON.stringify(description)}\n`);
   else process.stdout.write(welcome(description, chain.resumed, performance.now() - began, flags.dataDir));
   await stopped;
+}
+
+/** Prints, once in a second, how far the chain of the data directory has been made again. */
+function tellOfReplay(began: number): (made: number, all: number) => void {
+  let told = began;
+  return (made, all) => {
+    if (performance.now() - told < 1_000) return;
+    told = performance.now();
+    process.stdout.write(`Making the chain again: block ${made} of ${all} …\n`);
+  };
 }
 
 /** A person's sandbox is live, unless it continues as it was made. */

@@ -51,6 +51,7 @@ function openRpcFront({ anvil, client, request, journal }: ChainNode, gate: Requ
     reorg: async (params) => {
       await node("anvil_reorg", params);
     },
+    sent: async (transaction) => await journal?.sent(transaction),
     change: async (call, run, isDone) => await (journal === null ? run() : journal.call(call, run, isDone)),
   });
 }

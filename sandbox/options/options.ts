@@ -45,6 +45,8 @@ export interface SandboxOptions {
   snapshotTimeoutMs?: number;
   /** How long the start may take until everything answers, in real milliseconds; 30,000 by default. */
   startTimeoutMs?: number;
+  /** Is told, while a start makes the blocks of a data directory again, how many of them are made, and of how many. */
+  onReplay?: (made: number, all: number) => void;
   /** How many requests each caller may send in so many seconds of sandbox time; no limit by default. */
   rateLimit?: RateLimit;
   /** What one client can hold of each port; {@link connectionLimits} by default. */
@@ -75,6 +77,7 @@ export interface SandboxSettings {
   receiptTimeoutMs: number;
   snapshotTimeoutMs: number;
   startTimeoutMs: number;
+  onReplay: (made: number, all: number) => void;
   rateLimit: RateLimit | undefined;
   connectionLimits: ConnectionLimits;
   parts: readonly Part[];
@@ -106,6 +109,7 @@ export function resolveOptions(options: SandboxOptions): SandboxSettings {
     receiptTimeoutMs,
     snapshotTimeoutMs: options.snapshotTimeoutMs ?? 10_000,
     startTimeoutMs: options.startTimeoutMs ?? defaultStartTimeoutMs,
+    onReplay: options.onReplay ?? (() => {}),
     rateLimit: options.rateLimit,
     connectionLimits: { ...connectionLimits, ...options.connectionLimits },
     parts: options.parts ?? [],

@@ -19,7 +19,7 @@ import type { StartedService } from "./start-service.ts";
  * @throws RangeError when two have the same name.
  */
 export function listParts(
-  { client }: ChainNode,
+  { client, journal }: ChainNode,
   chainStore: Store | null,
   { services, relayer, store, requests }: StartedService,
   { access, given, receiver }: { access: LazyAccess; given: GivenAccess; receiver: SandboxReceiver },
@@ -27,7 +27,7 @@ export function listParts(
 ): readonly Part[] {
   const parts: readonly Part[] = [
     relayerFaultsPart(relayer),
-    miningPart(client),
+    miningPart(client, journal),
     storePart(store, chainStore),
     requests,
     rateLimitPart(services.rateLimiter),

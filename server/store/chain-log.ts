@@ -50,8 +50,29 @@ export interface CheckpointChange {
   state: string;
 }
 
+/** When blocks are made was set. */
+export interface MiningChange {
+  kind: "mining";
+  /** At each transaction, so many seconds apart, or only when they are asked for. */
+  every: "transaction" | "never" | number;
+}
+
+/** A transaction was sent, whose block comes later. */
+export interface SentChange {
+  kind: "sent";
+  /** Signed bytes. */
+  transaction: string;
+}
+
 /** Something that happened on the chain. */
-export type ChainChange = BlockChange | CallChange | RewindChange | ClockChange | CheckpointChange;
+export type ChainChange =
+  | BlockChange
+  | CallChange
+  | RewindChange
+  | ClockChange
+  | CheckpointChange
+  | MiningChange
+  | SentChange;
 
 /**
  * Whether a change stays whatever is taken back: neither a revert nor a reorg moves the clock, or changes which accounts and signatures a
@@ -61,13 +82,20 @@ export function isLasting(change: ChainChange): boolean {
   return change.kind === "clock" || (change.kind === "call" && /impersonat/i.test(change.method));
 }
 
+/** Whether a change stays when a reorg takes blocks away, although a restore takes it back. */
+function outlastsReorg(change: ChainChange): boolean {
+  return isLasting(change) || change.kind === "mining" || change.kind === "sent";
+}
+
 /** What has to be done to a chain's first state to have its state of now: blocks and calls in their order, without what was taken back. */
 export class ChainLog {
   #records: ChainChange[] = [];
   #count = 0;
+  /** How many of the records are of transactions that wait for a block. */
+  #waiting = 0;
 
   constructor(records: readonly ChainChange[] = [], count = records.length) {
-    this.#records = [...records];
+    this.replace(records);
     this.#count = count;
   }
 
@@ -86,17 +114,22 @@ export class ChainLog {
     this.#count += 1;
     if (record.kind === "rewind") this.#rewind(record);
     else this.#records.push(record);
+    if (record.kind === "sent") this.#waiting += 1;
+    if (record.kind === "block" && this.#waiting > 0) this.#forgetSent(record);
   }
 
   /** The records that count when the chain goes back to earlier ones of this log. */
   after(earlier: readonly ChainChange[]): readonly ChainChange[] {
     const kept = new Set(earlier);
-    return [...earlier, ...this.#records.filter((record) => isLasting(record) && !kept.has(record))];
+    // A restore drops what waits in the pool.
+    const there = earlier.filter(({ kind }) => kind !== "sent");
+    return [...there, ...this.#records.filter((record) => isLasting(record) && !kept.has(record))];
   }
 
   /** Continues from other records; numbers continue. */
   replace(records: readonly ChainChange[]): void {
     this.#records = [...records];
+    this.#waiting = records.filter(({ kind }) => kind === "sent").length;
   }
 
   /** A node's state of a block has the calls after it in it, up to the next block. */
@@ -104,6 +137,12 @@ export class ChainLog {
     const end = this.#records.findIndex((record) => record.kind === "block" && record.number > number);
     if (end === -1) return;
     const left = this.#records.splice(end);
-    this.#records.push(...left.filter(isLasting));
+    this.#records.push(...left.filter(outlastsReorg));
+  }
+
+  /** What is in a block does not wait for one. */
+  #forgetSent({ transactions }: BlockChange): void {
+    const mined = new Set<unknown>(transactions);
+    this.replace(this.#records.filter((record) => record.kind !== "sent" || !mined.has(record.transaction)));
   }
 }

@@ -9,9 +9,8 @@ export function rpcOf({ urls }: SandboxDescription) {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const headers = { "Content-Type": "application/json" };
     const text = await (await fetch(urls.rpc, { method: "POST", headers, body })).text();
-    const { result } = answer.parse(JSON.parse(text));
     if (text.includes('"error"')) throw new Error(text);
-    return result;
+    return answer.parse(JSON.parse(text)).result;
   };
 }
 

@@ -82,15 +82,19 @@ export async function drainMining(client: ChainClient): Promise<void> {
 }
 
 /** How a node mines. It is restored after the relayer's faults, which may pause mining. */
-export function miningPart(client: ChainClient): Part<MiningMode> {
+export function miningPart(
+  client: ChainClient,
+  journal: { restoredMining(every: MiningPace): void } | null,
+): Part<MiningMode> {
   return {
     name: "mining",
     schema: z.object({ automine: z.boolean(), interval: z.int().nullable() }),
     capture: async () => await readMining(client),
     async restore({ automine, interval }) {
       const now = await readMining(client);
-      if (now.automine !== automine || now.interval !== interval)
-        await setMining(client, automine ? "transaction" : (interval ?? "never"));
+      const every = automine ? "transaction" : (interval ?? "never");
+      journal?.restoredMining(every);
+      if (now.automine !== automine || now.interval !== interval) await setMining(client, every);
     },
   };
 }

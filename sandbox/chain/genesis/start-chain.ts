@@ -11,7 +11,7 @@ import { guardReorgs } from "../client/reorg.ts";
 import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
 import { ChainJournal } from "../journal/chain-journal.ts";
 import { recordCalls } from "../journal/record-calls.ts";
-import { replay } from "../journal/replay.ts";
+import { goOn, replay } from "../journal/replay.ts";
 import { type Accounts, accounts, type DeploymentRecord, deployment } from "./deployment.ts";
 import { loadGenesis } from "./genesis-cache.ts";
 import { type EpochOptions, openEpoch } from "./open-epoch.ts";
@@ -51,8 +51,8 @@ export interface KeptChain extends ChainRecord {
   readonly changes: readonly ChainChange[];
   /** The newest checkpoint that is whole; null when all blocks have to be made again. */
   readonly checkpoint: KeptCheckpoint | null;
-  /** Called for each block that is made again. */
-  readonly made: () => void;
+  /** Called for each block that is made again, with how many are made, and of how many. */
+  readonly made: (blocks: number, all: number) => void;
 }
 
 /** A state that a chain had on its way. */
@@ -160,6 +160,7 @@ async function start(
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
     const record = await prepare(client, clock);
+    if (kept !== undefined) await goOn(client, kept.changes);
     const node = { anvil, client, request, clock, journal, stateFile, ...record };
     return { ...node, resumed: kept !== undefined, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {

@@ -12,6 +12,7 @@ import type { ChainSource } from "../../../server/store/journaled-store.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { withoutMining } from "../client/reorg.ts";
 import type { KeptOffset } from "../clock/clock.ts";
+import type { MiningPace } from "../clock/mining.ts";
 import { isRewinding } from "./changing-methods.ts";
 import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
 
@@ -31,6 +32,11 @@ const placeOfBlock: { readonly [method: string]: number } = {
   eth_getTransactionCount: 1,
   eth_getStorageAt: 2,
 };
+
+/** When blocks are made, by what was recorded of it. */
+export function lastPace(changes: readonly ChainChange[]): MiningPace {
+  return changes.findLast((change) => change.kind === "mining")?.every ?? "transaction";
+}
 
 /** A block by its number and hash. */
 export interface KnownBlock {
@@ -56,6 +62,7 @@ export class ChainJournal implements ChainSource {
   /** Whether the node has answered something that only a block may have that is not known yet. */
   #isBehind = true;
   #paused = false;
+  #mining: MiningPace;
   #keep: () => Promise<void> = async () => {};
 
   /** Where the chain's clock keeps its offset. */
@@ -84,6 +91,7 @@ export class ChainJournal implements ChainSource {
     for (const { number, hash } of known) this.#hashes.set(number, hash);
     this.#head = known.at(-1) ?? known[0];
     this.#checkpoint = checkpoint;
+    this.#mining = lastPace(changes);
   }
 
   /** Sets what makes the records durable. */
@@ -139,6 +147,29 @@ export class ChainJournal implements ChainSource {
     });
     await this.#keep();
     return answer;
+  }
+
+  /** Records when blocks are made from now on; resolves when that is durable. */
+  async mines(every: MiningPace): Promise<void> {
+    this.#mining = every;
+    this.#happened.push({ kind: "mining", every });
+    await this.#keep();
+  }
+
+  /** Is told when blocks are made after a restore, which has put that into the journal. */
+  restoredMining(every: MiningPace): void {
+    this.#mining = every;
+  }
+
+  /**
+   * Records a transaction that was sent, unless its block is made at once; resolves when that is durable.
+   *
+   * @param transaction - its signed bytes.
+   */
+  async sent(transaction: unknown): Promise<void> {
+    if (this.#mining === "transaction" || !isHex(transaction)) return;
+    this.#happened.push({ kind: "sent", transaction });
+    await this.#keep();
   }
 
   /** How many blocks would be made again behind the newest checkpoint. */

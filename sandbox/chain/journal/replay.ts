@@ -1,7 +1,7 @@
 import { type Hex, isHex, zeroAddress } from "viem";
 import { z } from "zod";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
-import { ask, type Node, readHeadBlock } from "../../../relayer/node/node.ts";
+import { ask, connect, type Node, readHeadBlock } from "../../../relayer/node/node.ts";
 import {
   type BlockChange,
   type CallChange,
@@ -10,7 +10,9 @@ import {
 } from "../../../server/store/chain-log.ts";
 import { anvilVersion } from "../anvil/anvil-binary.ts";
 import { AnvilError } from "../anvil/anvil-error.ts";
-import type { KnownBlock } from "./chain-journal.ts";
+import type { ChainClient } from "../client/chain-client.ts";
+import { setMining } from "../clock/mining.ts";
+import { type KnownBlock, lastPace } from "./chain-journal.ts";
 
 const minedSchema = z.array(z.object({ hash: z.string() }));
 const idSchema = z.custom<Hex>((value) => isHex(value));
@@ -19,24 +21,42 @@ const idSchema = z.custom<Hex>((value) => isHex(value));
  * Makes the blocks of a journal again on the state that they came from, or on that of a checkpoint, and compares the hash of each.
  *
  * @param position - how many of the changes the state of the node has in it; the last of them is the checkpoint.
- * @param made - called for each block.
+ * @param made - called for each block, with how many are made, and of how many.
  * @throws AnvilError replay_failed with the first block that differs.
  */
 export async function replay(
   node: Node,
   changes: readonly ChainChange[],
   position: number,
-  made: () => void,
+  made: (blocks: number, all: number) => void,
 ): Promise<void> {
   const replayer = new Replayer(node);
+  const behind = changes.slice(position);
+  const all = behind.filter(({ kind }) => kind === "block").length;
+  let blocks = 0;
   await replayer.begin(changes[position - 1]);
-  for (const change of changes.slice(position)) {
+  for (const change of behind) {
     if (change.kind === "call") replayer.postpone(change);
     if (change.kind !== "block") continue;
     await replayer.make(change);
-    made();
+    blocks += 1;
+    made(blocks, all);
   }
   await replayer.end(changes);
+}
+
+/**
+ * Has a node go on after a replay, once its clock is set: what waited for a block is sent again, and blocks are made as they were.
+ */
+export async function goOn(client: ChainClient, changes: readonly ChainChange[]): Promise<void> {
+  const node = connect(client.request);
+  for (const change of changes)
+    if (change.kind === "sent")
+      // One that is no longer possible was none that would have been mined.
+      await node("eth_sendRawTransaction", [change.transaction]).catch((error: unknown) => {
+        if (!(error instanceof RpcRefusedError)) throw error;
+      });
+  await setMining(client, lastPace(changes));
 }
 
 class Replayer {
@@ -94,7 +114,6 @@ class Replayer {
     await this.#ask("anvil_setCoinbase", [zeroAddress]);
     for (const call of this.#calls) await this.#call(call);
     for (const change of changes) if (change.kind === "call" && isLasting(change)) await this.#call(change);
-    await this.#ask("evm_setAutomine", [true]);
   }
 
   async #call({ method, params }: CallChange): Promise<void> {

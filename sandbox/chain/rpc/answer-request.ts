@@ -38,6 +38,8 @@ export interface FrontedChain {
   mine: (blocks: number) => Promise<void>;
   /** Makes other blocks in the place of the newest ones. */
   reorg: (params: readonly unknown[]) => Promise<void>;
+  /** Is told of a signed transaction that was sent. @throws StoreUnavailableError when it cannot be kept. */
+  sent: (transaction: unknown) => Promise<void>;
   /** Makes a call that changes the chain between blocks. @throws StoreUnavailableError when it cannot be kept. */
   change: (
     call: { method: string; params: readonly unknown[] },
@@ -93,6 +95,8 @@ export class RequestAnswerer {
         return failure(id, plan.error);
       case "ask":
         return await enter(async () => await this.#ask(group));
+      case "send":
+        return await enter(async () => await this.#send(first, plan.params));
       case "change":
         return await enter(async () => await this.#change(first, plan.params));
       case "run":
@@ -126,11 +130,26 @@ export class RequestAnswerer {
     }
   }
 
+  /** Sends a transaction, which is told to whoever keeps the chain. */
+  async #send(call: PlannedCall, [transaction]: readonly unknown[]): Promise<Response> {
+    const answer = await this.#ask([call]);
+    if (isSuccess(answer)) await this.#kept(async () => await this.#chain.sent(transaction));
+    return answer;
+  }
+
   /** Makes a call that no block shows, which is told to whoever keeps the chain. */
   async #change(call: PlannedCall, params: readonly unknown[]): Promise<Response> {
+    const { method } = call;
+    return await this.#kept(
+      async () =>
+        await this.#chain.change({ method, params }, async () => await this.#ask([call]), isSuccess),
+    );
+  }
+
+  /** Says that a call may be sent again when it cannot be kept. */
+  async #kept<T>(step: () => Promise<T>): Promise<T> {
     try {
-      const { method } = call;
-      return await this.#chain.change({ method, params }, async () => await this.#ask([call]), isSuccess);
+      return await step();
     } catch (cause) {
       if (!(cause instanceof StoreUnavailableError)) throw cause;
       throw new ChainSilentError(`${cause.message} Send the call again.`, { cause });

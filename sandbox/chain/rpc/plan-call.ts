@@ -18,6 +18,8 @@ import type { RpcCall, RpcError } from "./read-request.ts";
 export type Plan =
   /** As it is. */
   | { kind: "ask"; params: readonly unknown[] }
+  /** As it is, and alone: a signed transaction. */
+  | { kind: "send"; params: readonly unknown[] }
   /** As it is, and alone: it changes the chain between blocks. */
   | { kind: "change"; params: readonly unknown[] }
   /** It runs code without a transaction, which keeps Anvil busy: one such call at a time. */
@@ -70,6 +72,7 @@ export function planCall(call: RpcCall): Plan {
     if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
     if (method === "debug_traceCall")
       return { kind: "trace", measuring: measuringParams(bounded), params: bounded };
+    if (method === "eth_sendRawTransaction") return { kind: "send", params: bounded };
     if (isChanging(method)) return { kind: "change", params: bounded };
     return { kind: runs.has(method) ? "run" : "ask", params: bounded };
   } catch (error) {

@@ -41,6 +41,7 @@ export function chainRoutes({ chain, gate }: { chain: ChainNode; gate: Gate }): 
     gated(async (request, response) => {
       const { every } = miningBody.parse(request.body);
       await setMining(client, every);
+      await journal?.mines(every);
       response.json({ every });
     }),
   );

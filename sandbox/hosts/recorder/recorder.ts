@@ -72,12 +72,16 @@ export class Recorder {
     if (this.#recording !== null) throw refusal("A recording is under way; stop that one first.");
     if (title === "") throw refusal("A scenario needs a title.");
     if (settings.mode !== "deterministic")
-      throw refusal("Time runs with the wall clock here; start with --mode deterministic --fresh.");
+      throw refusal(
+        "Time runs with the wall clock here; start one with --mode deterministic in another directory (--data-dir).",
+      );
     const head = await readHead(chain.client);
     const { collections } = await store.export();
     const isUsed = Object.values(collections).some((records) => Object.keys(records).length > 0);
     if (isUsed || head.hash !== chain.deployment.epochBlock.hash)
-      throw refusal("The sandbox has a past, which a scenario could not repeat; start one with --fresh.");
+      throw refusal(
+        "The sandbox has a past, which a scenario could not repeat; start one in another directory (--data-dir).",
+      );
     this.#recording = { title, steps: [], head, credentials: new Map(), spoilt: null };
   }
 

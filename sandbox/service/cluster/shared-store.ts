@@ -102,7 +102,7 @@ export class SharedStore implements Cluster {
     else if (kept !== epoch || !chain.resumed)
       throw new SandboxError(
         "database_mismatch",
-        `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Use the data directory that belongs to it, choose another schema, or start with --fresh to forget both.`,
+        `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Start with the data directory that belongs to it (--data-dir), or choose another schema (?schema= in --store).`,
       );
   }
 

@@ -30,7 +30,7 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
   if (kept !== null)
     throw new SandboxError(
       "snapshot_refused",
-      `${dataDirectory} holds a sandbox already; choose another data directory, or have it replaced with --fresh.`,
+      `${dataDirectory} holds a sandbox already. Choose another data directory with --data-dir.`,
     );
   const saved = await readSnapshot(from);
   const { seed, mode, programs, confirmations, gas_budget_wei } = saved.settings;

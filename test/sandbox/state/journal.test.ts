@@ -1,5 +1,7 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Hex, sha256 } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { toLine } from "../../../server/store/checked-lines.ts";
@@ -114,4 +116,33 @@ test("a sandbox that begins anew takes the place of the old one when its start h
   await using second = await createSandbox({ dataDirectory });
   expect([second.description.seed, second.chain.resumed]).toEqual(["second", true]);
   expect(await second.chain.client.getBalance({ address })).toBe(0n);
+});
+
+test("a transaction with a blob is kept with its blob, and made again", async () => {
+  const dataDirectory = await temporaryFolder();
+  const sandbox = await createSandbox({ dataDirectory });
+  const { stranger } = sandbox.description.wallets;
+  if (stranger === undefined) throw new Error("There is no stranger.");
+  const account = privateKeyToAccount(stranger.private_key);
+  // The commitment to a blob of zeros, and its proof, are the point at infinity.
+  const infinity: Hex = `0xc0${"00".repeat(47)}`;
+  const serializedTransaction = await account.signTransaction({
+    type: "eip4844",
+    chainId: 31_337,
+    nonce: 0,
+    gas: 21_000n,
+    to: account.address,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 1n,
+    maxFeePerBlobGas: 10n ** 9n,
+    blobVersionedHashes: [`0x01${sha256(infinity).slice(4)}`],
+    sidecars: [{ blob: `0x${"00".repeat(131_072)}`, commitment: infinity, proof: infinity }],
+  });
+  const { client } = sandbox.chain;
+  const hash = await client.sendRawTransaction({ serializedTransaction });
+  const { blockHash, status, type } = await client.waitForTransactionReceipt({ hash });
+  expect([status, type]).toEqual(["success", "eip4844"]);
+  await sandbox.close();
+  await using again = await createSandbox({ dataDirectory });
+  expect(await again.chain.client.getTransactionReceipt({ hash })).toMatchObject({ blockHash });
 });

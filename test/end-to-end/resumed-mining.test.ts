@@ -1,0 +1,65 @@
+import { parseEther, toHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { controlSandbox } from "../crash/control.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { kill, type Victims } from "./kill.ts";
+import { rpcOf } from "./rpc.ts";
+import { startSandbox } from "./started-sandbox.ts";
+
+/** Signed transfers of one account, with nonces that follow each other. */
+async function signTransfers({ wallets }: SandboxDescription, count: number) {
+  const { private_key } = wallets["stranger"] ?? {};
+  if (private_key === undefined) throw new Error("There is no stranger.");
+  const account = privateKeyToAccount(private_key);
+  return await Promise.all(
+    Array.from({ length: count }, async (_, nonce) =>
+      account.signTransaction({
+        chainId: 31_337,
+        type: "eip1559",
+        nonce,
+        gas: 21_000n,
+        to: account.address,
+        value: 1n,
+        maxFeePerGas: parseEther("0.00000001"),
+        maxPriorityFeePerGas: 1n,
+      }),
+    ),
+  );
+}
+
+test.for(["Anvil", "all at once"] as const satisfies Victims[])(
+  "what waits for a block still waits, in its order, and blocks are made as before, when %s gets SIGKILL",
+  { timeout: 90_000 },
+  async (victim) => {
+    const folder = await temporaryFolder();
+    const first = await startSandbox(folder);
+    await controlSandbox(first.description, "POST", "/mining", { every: "never" });
+    const rpc = rpcOf(first.description);
+    const raws = await signTransfers(first.description, 3);
+    const hashes: string[] = [];
+    for (const raw of raws) hashes.push(z.string().parse(await rpc("eth_sendRawTransaction", raw)));
+    await controlSandbox(first.description, "POST", "/blocks", { blocks: 1 });
+    const [, later = ""] = await signTransfers(first.description, 2);
+    await expect(rpc("eth_sendRawTransaction", later)).rejects.toThrow("nonce too low");
+    const more = (await signTransfers(first.description, 6)).slice(3);
+    const waiting: string[] = [];
+    for (const raw of more) waiting.push(z.string().parse(await rpc("eth_sendRawTransaction", raw)));
+    await kill(first, victim);
+    await using second = victim === "Anvil" ? first : await startSandbox(folder);
+    const after = rpcOf(second.description);
+    const count = async () => await after("txpool_status").catch(() => null);
+    await expect.poll(count, { timeout: 30_000, interval: 50 }).toEqual({ pending: toHex(3), queued: "0x0" });
+    expect(await after("anvil_getAutomine")).toBe(false);
+    await controlSandbox(second.description, "POST", "/blocks", { blocks: 1 });
+    const block = z.object({ transactions: z.array(z.string()) });
+    expect(block.parse(await after("eth_getBlockByNumber", "latest", false)).transactions).toEqual(waiting);
+    await controlSandbox(second.description, "POST", "/mining", { every: 3_600 });
+    await kill(second, "all at once");
+    await using third = await startSandbox(folder);
+    expect(await rpcOf(third.description)("anvil_getIntervalMining")).toBe(3_600);
+    expect(await rpcOf(third.description)("txpool_status")).toEqual({ pending: "0x0", queued: "0x0" });
+  },
+);
