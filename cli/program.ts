@@ -3,6 +3,7 @@ import addCompletion from "@bomb.sh/tab/commander";
 import { Command } from "commander";
 import { z } from "zod";
 import { checkContractCommand } from "./commands/check-contract.ts";
+import { dataCommand } from "./commands/data.ts";
 import { deliverCommand } from "./commands/deliver.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
@@ -45,6 +46,7 @@ const examples: { readonly [command: string]: string } = {
   resume: "resume op_2qnddi77znbkwo44a63g",
   explain: "explain 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
   "check-contract": "check-contract --artifact out/MyRegistrar.sol/MyRegistrar.json --junit report.xml",
+  "data verify": "data verify --data-dir .sandbox",
   doctor: "doctor --data-dir .sandbox",
   completion: "completion zsh > ~/.zsh/completions/_routing-sandbox",
 };
@@ -72,6 +74,7 @@ export function createProgram(): Command {
     .addCommand(mineCommand())
     .addCommand(faultCommand())
     .addCommand(snapshotCommand())
+    .addCommand(dataCommand())
     .addCommand(scenarioCommand())
     .addCommand(listenCommand())
     .addCommand(keysCommand())

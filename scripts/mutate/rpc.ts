@@ -17,8 +17,8 @@ export const rpc: readonly MutantGroup[] = [
       },
       {
         rule: "A call waits while a snapshot is taken.",
-        find: 'return await enter(async () => await this.#ask(group));\n      case "change":',
-        replace: 'return await this.#ask(group);\n      case "change":',
+        find: 'return await enter(async () => await this.#ask(group));\n      case "send":',
+        replace: 'return await this.#ask(group);\n      case "send":',
         tests: ["test/sandbox/state/snapshot.test.ts"],
         only: "waits until it is taken",
       },

@@ -1,9 +1,14 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { cli } from "../../cli/program.ts";
 import { kill } from "../../end-to-end/kill.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
+import { listingOf } from "../../server/store/held-disk.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
@@ -99,4 +104,52 @@ test("a checkpoint is written while a sandbox runs, and a start after a kill of 
   await using second = await createSandbox({ dataDirectory });
   expect(second.chain.anvil.loadedBlock).toBeGreaterThan(600);
   expect(Number(await second.chain.client.getBlockNumber())).toBe(second.chain.anvil.loadedBlock + 3);
+});
+
+test("data verify reads all, makes every block again and compares it, says what it found, and changes nothing", {
+  timeout: 90_000,
+}, async () => {
+  const dataDirectory = await temporaryFolder();
+  const verify = async (...options: string[]) => {
+    const program = spawn(process.execPath, [cli, "data", "verify", "--data-dir", dataDirectory, ...options]);
+    const [out, complaint, [code]] = await Promise.all([
+      text(program.stdout),
+      text(program.stderr),
+      once(program, "exit"),
+    ]);
+    return { code, out, complaint };
+  };
+  expect(await verify()).toMatchObject({
+    code: 1,
+    complaint: expect.stringContaining(
+      `${dataDirectory} holds no sandbox. Name the directory of one with --data-dir.`,
+    ),
+  });
+  const sandbox = await createSandbox({ dataDirectory, seed: "verified" });
+  await sandbox.given.purchase({ state: "paid" });
+  await sandbox.chain.client.mine({ blocks: 20 });
+  expect(await verify()).toMatchObject({ code: 1, complaint: expect.stringContaining("runs a sandbox in") });
+  const { number, hash } = await sandbox.chain.client.getBlock();
+  await sandbox.close();
+  const before = await listingOf(join(dataDirectory, "store"));
+  const whole = await verify("--json");
+  expect(JSON.parse(whole.out)).toMatchObject({
+    seed: "verified",
+    head: { number: Number(number), hash },
+    checkpoint: "used",
+  });
+  const [name = ""] = await checkpointsIn(dataDirectory);
+  await truncate(join(dataDirectory, "store", name), 100);
+  const { code, out } = await verify();
+  expect([code, out]).toEqual([0, expect.stringContaining("is missing or damaged and is not used")]);
+  expect(await listingOf(join(dataDirectory, "store"))).toEqual(before);
+  await rm(join(dataDirectory, "store", "store.journal"));
+  const snapshot = join(dataDirectory, "store", "store.json");
+  await writeFile(snapshot, (await readFile(snapshot, "utf8")).replace("verified", "verifieD"));
+  expect(await verify()).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(
+      /store\.json, line 1: it does not match its checksum \(byte 0\)\. Restore/,
+    ),
+  });
 });

@@ -1,0 +1,35 @@
+import { Command } from "commander";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
+
+/** What is said of each outcome of a checkpoint. */
+const checkpoints = {
+  none: "There is no checkpoint.",
+  used: "The checkpoint leads to the same blocks.",
+  unused: "The checkpoint is missing or damaged and is not used; the next start makes all blocks again.",
+} as const;
+
+/** `routing-sandbox data verify`: whether a data directory is whole. */
+export function dataCommand(): Command {
+  return new Command("data").description("look after a data directory").addCommand(verifyCommand());
+}
+
+function verifyCommand(): Command {
+  return new Command("verify")
+    .description(
+      "read all of a data directory, make its chain again and compare every block, without serving",
+    )
+    .addOption(dataDirectoryOption("the data directory, in which no sandbox may run"))
+    .addOption(jsonOption())
+    .action(async ({ dataDir, json }: SandboxFlags) => {
+      const { verifyDirectory } = await import("../../sandbox/state/data-directory/verify.ts");
+      const verified = await verifyDirectory(dataDir, () => {});
+      const { seed, mode, records, blocks, head, checkpoint } = verified;
+      const newest = head === null ? "" : `, the newest ${head.number} (${head.hash})`;
+      print(
+        { json },
+        verified,
+        `${dataDir} is whole: seed "${seed}" in mode ${mode}, ${records} records, ${blocks} blocks made again with equal hashes${newest}. ${checkpoints[checkpoint]}`,
+      );
+    });
+}

@@ -1,0 +1,68 @@
+import { readDirectory } from "../../../server/store/directory.ts";
+import { makeAgain } from "../../chain/genesis/start-chain.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
+import { journalIn, readBeginning } from "./beginning.ts";
+import { findCheckpoint } from "./checkpoints.ts";
+import { lockDataDirectory } from "./lock.ts";
+import { requireState } from "./open-journal.ts";
+
+/** What a data directory was found to hold. */
+export interface VerifiedDirectory {
+  seed: string;
+  mode: string;
+  /** How many records the store has, all of which match their checksums. */
+  records: number;
+  /** How many blocks were made again, each with the hash that the journal has. */
+  blocks: number;
+  /** The newest block; null when the chain is as it began. */
+  head: { number: number; hash: string } | null;
+  /** `used`: it leads to the same blocks; `unused`: it is missing or damaged, and the next start makes all blocks again. */
+  checkpoint: "none" | "used" | "unused";
+}
+
+/**
+ * Reads all of a data directory, makes every block of its chain again without serving anything, and compares the hash of each. The
+ * directory is locked meanwhile, and nothing else in it is changed.
+ *
+ * @param made - called for each block, with how many are made, and of how many.
+ * @throws SandboxError data_directory_in_use, data_directory_mismatch; StoreDamagedError, AnvilError.
+ * @example (await verifyDirectory(".sandbox", () => {})).blocks
+ */
+export async function verifyDirectory(
+  directory: string,
+  made: (blocks: number, all: number) => void,
+): Promise<VerifiedDirectory> {
+  const begun = await readBeginning(directory);
+  if (begun === null)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} holds no sandbox. Name the directory of one with --data-dir.`,
+    );
+  const unlock = await lockDataDirectory(directory);
+  try {
+    const stateFile = await requireState(directory, begun);
+    const journal = journalIn(directory);
+    const { collections, chain: changes = [] } = await readDirectory(journal);
+    const make = async (checkpoint: Awaited<ReturnType<typeof findCheckpoint>>) => {
+      await using anvil = await makeAgain({ stateFile, changes, checkpoint, made }, undefined);
+      return anvil.loadedBlock;
+    };
+    const first = await make(null);
+    const checkpoint = await findCheckpoint(journal, changes);
+    // From one that does not lead to the same blocks, all of them are made.
+    const isUsed = checkpoint !== null && (await make(checkpoint)) > first;
+    const blocks = changes.filter((change) => change.kind === "block");
+    const { number, hash } = blocks.at(-1) ?? {};
+    const named = changes.some(({ kind }) => kind === "checkpoint");
+    return {
+      seed: begun.settings.seed,
+      mode: begun.settings.mode,
+      records: Object.values(collections).reduce((sum, kept) => sum + Object.keys(kept).length, 0),
+      blocks: blocks.length,
+      head: number === undefined || hash === undefined ? null : { number, hash },
+      checkpoint: isUsed ? "used" : named ? "unused" : "none",
+    };
+  } finally {
+    await unlock();
+  }
+}
