@@ -105,8 +105,9 @@ function refuseOtherMethods(
   resources: readonly Resource[],
 ): void {
   const paths = [...operations, ...resources.map(({ path }) => ({ path, method: "get" as const }))];
+  // `app.all` would add a route for each method that there is.
   for (const path of new Set(paths.map((entry) => entry.path)))
-    app.all(expressPath(path), () => {
+    app.route(expressPath(path)).all(() => {
       throw methodNotAllowed(paths.filter((entry) => entry.path === path).map(({ method }) => method));
     });
 }

@@ -3,10 +3,18 @@ import type { ChainClient } from "../client/chain-client.ts";
 import type { DeploymentRecord, GenesisDeployment } from "./deployment.ts";
 import { GenesisError } from "./genesis-error.ts";
 
+/** The code last seen at an address, and its hash: most chains of a process have the same contracts, and hashing them takes milliseconds. */
+const hashed = new Map<Address, { code: Hex; hash: Hex }>();
+
 /** keccak256 of the code at an address, or `undefined` when there is none. */
 export async function codeHashAt(client: ChainClient, address: Address): Promise<Hex | undefined> {
   const code = await client.getCode({ address });
-  return code === undefined ? undefined : keccak256(code);
+  if (code === undefined) return undefined;
+  const known = hashed.get(address);
+  if (known?.code === code) return known.hash;
+  const hash = keccak256(code);
+  hashed.set(address, { code, hash });
+  return hash;
 }
 
 /**
