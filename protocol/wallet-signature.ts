@@ -1,7 +1,11 @@
 import { type Address, type Hex, recoverAddress } from "viem";
+import { Recent } from "./recent.ts";
 
 /** Half of the order of secp256k1: signatures with a higher s are malleable twins (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+/** A recovery takes a millisecond, and a signature is checked again with each request that names it. */
+const signers = new Recent<Promise<Address | null>>(1_000);
 
 /**
  * Returns the v of a signature of 65 bytes r, s, v, which is 27 or 28 in what contracts take; null for other lengths.
@@ -24,5 +28,8 @@ export async function recoverSigner(digest: Hex, signature: Hex): Promise<Addres
   if (v !== 27 && v !== 28) return null;
   const s = BigInt(`0x${signature.slice(66, 130)}`);
   if (s === 0n || s > halfOrder) return null;
-  return await recoverAddress({ hash: digest, signature }).catch(() => null);
+  return await signers.get(
+    `${digest}${signature}`,
+    async () => await recoverAddress({ hash: digest, signature }).catch(() => null),
+  );
 }

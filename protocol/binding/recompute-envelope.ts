@@ -1,4 +1,5 @@
 import {
+  type Address,
   type Hex,
   keccak256,
   recoverTransactionAddress,
@@ -7,7 +8,11 @@ import {
   type TransactionSerializable,
   type TransactionSerialized,
 } from "viem";
+import { Recent } from "../recent.ts";
 import type { ObservedEnvelope } from "./observed-transaction.ts";
+
+/** By transaction hash: a recovery takes a millisecond, and a transaction is looked at many times. */
+const senders = new Recent<Promise<Address>>(1_000);
 
 /**
  * Recomputes a transaction's hash and sender from its signed fields, so that a node's word is not needed for either.
@@ -26,8 +31,9 @@ export async function recomputeEnvelope(transaction: Transaction): Promise<Obser
 async function recompute(transaction: Transaction): Promise<Pick<ObservedEnvelope, "hash" | "sender">> {
   try {
     const serializedTransaction = serialize(transaction);
-    const sender = await recoverTransactionAddress({ serializedTransaction });
-    return { hash: keccak256(serializedTransaction), sender };
+    const hash = keccak256(serializedTransaction);
+    const recover = async () => await recoverTransactionAddress({ serializedTransaction });
+    return { hash, sender: await senders.get(hash, recover) };
   } catch {
     return { hash: null, sender: null };
   }

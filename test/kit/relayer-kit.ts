@@ -10,7 +10,6 @@ import {
   type LocalAccount,
   stringToHex,
 } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { afterAll, expect, onTestFinished } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
@@ -44,6 +43,7 @@ import { type ChainNode, startChain } from "../../sandbox/chain/genesis/start-ch
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { accountOf } from "./account-of.ts";
 import { SharedChain } from "./shared-chain.ts";
 
 /** The program that the tests relay for. */
@@ -119,7 +119,7 @@ export class RelayerKit {
     this.chain = chain;
     this.#options = options;
     this.#folder = folder;
-    this.registrar = accountOf(keysOf(chain).registrar);
+    this.registrar = accountOf(keysOf(chain).registrar.privateKey);
   }
 
   get relayer(): Relayer {
@@ -194,7 +194,7 @@ export class RelayerKit {
       claimDeadline: 2_000_000_000n,
       salt: keccak256(stringToHex(name)),
     };
-    const signer = accountOf(keysOf(this.chain).commitmentSigner);
+    const signer = accountOf(keysOf(this.chain).commitmentSigner.privateKey);
     const signature = await signer.signTypedData(commitmentTypedData(domainOf(this.chain), commitment));
     return {
       program,
@@ -359,7 +359,7 @@ async function enrollMerchant(chain: ChainNode): Promise<void> {
     validUntil: 2_500_000_000n,
     salt: keccak256("0x01"),
   };
-  const signer = accountOf(keysOf(chain).commitmentSigner);
+  const signer = accountOf(keysOf(chain).commitmentSigner.privateKey);
   const signature = await signer.signTypedData(fundingAuthorizationTypedData(domainOf(chain), authorization));
   await send(chain, merchant, enrollCall(registrar.address, authorization, signature));
   await send(chain, merchant, approveCall(token.address, fundingSource.address, 10n ** 12n));
@@ -367,7 +367,7 @@ async function enrollMerchant(chain: ChainNode): Promise<void> {
 
 async function send(chain: ChainNode, sender: TestAccount, call: Pick<Call, "to" | "data">): Promise<void> {
   const wallet = createWalletClient({
-    account: accountOf(sender),
+    account: accountOf(sender.privateKey),
     chain: foundry,
     transport: http(chain.anvil.url, { retryCount: 0 }),
   });
@@ -384,8 +384,4 @@ function keysOf({ accounts }: ChainNode) {
 
 function domainOf({ deployment }: ChainNode) {
   return registrarDomain(deployment.chainId, deployment.registrar.address);
-}
-
-function accountOf({ privateKey }: TestAccount): LocalAccount {
-  return privateKeyToAccount(privateKey);
 }

@@ -1,6 +1,5 @@
 import { request as send } from "node:http";
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { hashJson } from "../../protocol/canonical-json.ts";
@@ -10,6 +9,7 @@ import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { type ApiClient, createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { Wallet } from "../../sandbox/service/wallets/wallet.ts";
+import { accountOf } from "./account-of.ts";
 import { type Answer, present, type RawRequest, type Schema } from "./answer.ts";
 import { Events } from "./events.ts";
 
@@ -82,7 +82,7 @@ export class TestKit implements AsyncDisposable {
   wallet(name: string): Wallet {
     const described = this.sandbox.description.wallets[name];
     if (described === undefined) throw new Error(`There is no wallet ${name}.`);
-    return new Wallet(privateKeyToAccount(described.private_key), this.sandbox.chain.client);
+    return new Wallet(accountOf(described.private_key), this.sandbox.chain.client);
   }
 
   /**
@@ -362,7 +362,7 @@ export class TestKit implements AsyncDisposable {
   ): Promise<Hex> {
     const { private_key } = this.sandbox.description.wallets[wallet] ?? {};
     if (private_key === undefined) throw new Error(`There is no wallet ${wallet}.`);
-    const account = privateKeyToAccount(private_key);
+    const account = accountOf(private_key);
     const { client } = this.sandbox.chain;
     return await account.signTransaction({
       ...transaction,
