@@ -37,10 +37,10 @@ export default defineConfig({
     globalSetup: "test/bundle-programs.ts",
     // On two cores: while tests wait for what they started, a third worker has something to do.
     maxWorkers: 3,
-    // Files share nothing but modules, and loading those anew for each file takes a third of the whole.
+    // Files share nothing but modules, and loading those again for each file takes a third of the whole.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // For what hangs: how fast things are is measured by the benchmarks, beside a floor, and never by a test.
+    // For what hangs: how fast things are is measured by the benchmarks, against a floor, and never by a test.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Pages in a checkout are served through a function of Node that warns of itself.

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { ContractReport } from "./check-contract.ts";
 
-/** A report for a terminal: what failed and why, then gas beside the sandbox's own registrar. */
+/** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar. */
 export function renderReport(report: ContractReport, colour: boolean): string {
   const paint = (style: "bold" | "red" | "green" | "dim", text: string) =>
     colour ? styleText(style, text, { validateStream: false }) : text;

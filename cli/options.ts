@@ -57,7 +57,7 @@ export function startTimeoutOption(): Option {
 /**
  * Reads an option or an argument that is a whole number.
  *
- * @returns what throws an InvalidArgumentError, which commander shows beside the option's name, for any other text.
+ * @returns what throws an InvalidArgumentError, which commander shows with the option's name, for any other text.
  */
 export function wholeNumber(least = 0, most = 999_999_999): (text: string) => number {
   return (text) => {

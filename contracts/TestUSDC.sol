@@ -44,7 +44,7 @@ contract TestUSDC is IERC20Metadata {
 
     string private constant VERSION = "2";
 
-    /// @dev The bit beside a balance that says whether its account is blocked.
+    /// @dev The bit next to a balance that says whether its account is blocked.
     uint256 private constant BLOCKED = 1 << 255;
 
     /// @inheritdoc IERC20Metadata
@@ -354,7 +354,7 @@ contract TestUSDC is IERC20Metadata {
         _transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, signature);
     }
 
-    /// @notice Transfers by the payer's signature; only the payee may call, so nobody can run ahead of it.
+    /// @notice Transfers by the payer's signature; only the payee may call, so the call cannot be front-run.
     function receiveWithAuthorization(
         address from,
         address to,

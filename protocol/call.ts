@@ -202,7 +202,7 @@ export interface ProgramTerms {
 }
 
 /**
- * Whoever opens a program is its admin.
+ * The caller that opens a program is its admin.
  *
  * @example openProgramCall(registrar, hashId("prg_books"), { registrar: relayer, commitmentSigner, bounds })
  */

@@ -28,7 +28,7 @@ export const webhookTolerance = 300;
  * Signs a notification body with both schemes of Standard Webhooks: `v1` (HMAC) first, so that stock verifiers find it.
  *
  * @param timestamp - Unix seconds.
- * @param keys - the current keys, then those of before that receivers may still have: a rotation breaks nobody.
+ * @param keys - the current keys, then those of before that receivers may still have: a rotation breaks no receiver.
  * @example signWebhook({ id: event.id, timestamp, body }, { secret: "whsec_…", key })
  */
 export function signWebhook(
@@ -80,7 +80,7 @@ export function webhookSecret(bytes: Uint8Array): string {
   return `whsec_${base64.encode(bytes)}`;
 }
 
-/** How many signatures of a header are looked at; each costs a verification, and whoever sends them is not known yet. */
+/** How many signatures of a header are looked at; each costs a verification before the sender is known. */
 const mostSignatures = 16;
 
 /** The signatures of one scheme that a header lists, as bytes. */

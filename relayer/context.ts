@@ -34,7 +34,7 @@ export interface RelayerPorts {
   crash?: (point: FaultPoint) => Promise<never>;
 }
 
-/** The ports and the little that lives in memory: who is at work, which faults are set, and which heads were looked at. */
+/** The ports and the little that is kept in memory: who is at work, which faults are set, and which heads were looked at. */
 export interface RelayerContext extends Omit<RelayerPorts, "request"> {
   node: Node;
   accounts: ReadonlyMap<Address, LocalAccount>;

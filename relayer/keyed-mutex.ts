@@ -3,7 +3,7 @@ import { Mutex } from "async-mutex";
 /** A place in a line: comes when it is its turn, with the function that ends the turn. */
 export type Turn = Promise<() => void>;
 
-/** One lock per key, in the order in which they are asked for; a key that nobody holds costs nothing. */
+/** One lock per key, in the order in which they are asked for; a key that is not held costs nothing. */
 export class KeyedMutex {
   readonly #mutexes = new Map<string, Mutex>();
 

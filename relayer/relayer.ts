@@ -75,7 +75,7 @@ export interface Relayer {
    */
   follow(): Promise<void>;
   /**
-   * Brings the journal up to the head of the chain as `follow` does, for whoever only reads: nothing is sent, and what a
+   * Brings the journal up to the head of the chain as `follow` does, for callers that only read: nothing is sent, and what a
    * request is at work on is left to it.
    */
   observe(): Promise<void>;

@@ -96,7 +96,7 @@ export interface Sandbox extends AsyncDisposable {
   save(file: string): Promise<void>;
   /**
    * Writes down what is done from now on: requests, transactions of wallets, time and blocks, and the control API. The sandbox must
-   * be fresh. What is called on this object beside (`relayer.fault()`, `receiver.failNext()`, `rotateKeys()`) is not seen.
+   * be fresh. Other calls on this object (`relayer.fault()`, `receiver.failNext()`, `rotateKeys()`) are not recorded.
    *
    * @throws SandboxError scenario_refused
    */
@@ -107,7 +107,7 @@ export interface Sandbox extends AsyncDisposable {
    * @throws SandboxError scenario_refused when something was done that cannot be repeated.
    */
   stopRecording(): Promise<Scenario>;
-  /** A wallet with any test key, beside those in {@link Sandbox.wallets}. */
+  /** A wallet with any test key, besides those in {@link Sandbox.wallets}. */
   openWallet(privateKey: Hex): TestWallet;
   /** Says of any transaction whether it would be accepted and for what, and if not why. */
   explain(hash: Hex): Promise<Explanation>;
@@ -131,7 +131,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const { options: completed, saved } = await completeOptions(options);
   const settings = resolveOptions(completed);
   if (saved !== null && settings.store !== undefined)
-    throw new RangeError("A saved sandbox continues in a directory; leave out --store or --from.");
+    throw new RangeError("A snapshot file continues in a data directory; leave out --store or --from.");
   const deadline = new StartDeadline(settings.startTimeoutMs);
   return await deadline.run(async () => await openSandbox(settings, saved, deadline));
 }

@@ -28,7 +28,7 @@ for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts"))) {
   writeFileSync(path, text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"'));
 }
 
-// The exports of the package are all that can be imported: nobody finds a declaration that they do not lead to.
+// The exports of the package are all that can be imported: a declaration that they do not lead to is never found.
 const declared = declarationsOf(Object.values(manifest.exports).filter((file) => file.endsWith(".js")));
 for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts")))
   if (!declared.has(join(dist, file))) rmSync(join(dist, file));
@@ -39,7 +39,7 @@ for (const folder of ["sandbox", "portal"])
 // npm gives a package's files the mode that a reader needs; the guard is run.
 chmodSync(join(dist, "sandbox", "chain", "anvil", "guard.sh"), 0o755);
 
-// What the contracts' own tests are compiled to lies beside the contracts, once they have run; interfaces have no code to deploy.
+// What the contracts' own tests are compiled to lies next to the contracts, once they have run; interfaces have no code to deploy.
 const isShipped = (name: string) => name.endsWith(".json") && !/^(?:test|interfaces)\//.test(name);
 for (const file of filesIn(join(root, "artifacts", "contracts")).filter(isShipped))
   cpSync(join(root, "artifacts", "contracts", file), join(dist, "artifacts", "contracts", file));

@@ -9,7 +9,7 @@ export interface ContractBug {
 
 const programs: readonly ContractBug[] = [
   {
-    rule: "Whoever opens a program is its admin.",
+    rule: "The caller that opens a program is its admin.",
     find: "record.admin = msg.sender;",
     replace: "record.admin = operator;",
   },
@@ -110,7 +110,7 @@ const commitments: readonly ContractBug[] = [
     replace: "if (uint128(openOffers + amount) > openBudget) {",
   },
   {
-    rule: "A refused offer is told what is left of the budget.",
+    rule: "A refused offer says what is left of the budget.",
     find: "Math.saturatingSub(openBudget, openOffers)",
     replace: "openBudget",
   },

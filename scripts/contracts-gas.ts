@@ -1,5 +1,5 @@
 // Measures every step of the contracts as a whole transaction on Hardhat's own chain and compares it with the committed
-// snapshot: fails on any step that became more than 1 % dearer, on a missing and on a new one. `--write` replaces the snapshot.
+// snapshot: fails on any step that costs over 1% more gas, on a missing and on a new one. `--write` replaces the snapshot.
 import { readFile, writeFile } from "node:fs/promises";
 import hre from "hardhat";
 import {
@@ -287,13 +287,13 @@ if (mode === "--write") {
       `${percent >= 0 ? "+" : ""}${percent.toFixed(2)} %`,
     );
     if (percent > TOLERANCE_PERCENT)
-      failures.push(`${label}: ${before} -> ${now}, ${percent.toFixed(2)} % dearer`);
+      failures.push(`${label}: ${before} -> ${now}, costs ${percent.toFixed(2)}% more`);
   }
   if (failures.length > 0) {
     console.error(`\nGas check failed:\n${failures.map((failure) => `  ${failure}`).join("\n")}`);
     console.error("If the cost is worth it, record it with: npm run gas:contracts -- --write");
     process.exitCode = 1;
   } else {
-    console.log(`\nNo step is more than ${TOLERANCE_PERCENT} % dearer than in contracts/gas-snapshot.json.`);
+    console.log(`\nNo step costs over ${TOLERANCE_PERCENT}% more gas than in contracts/gas-snapshot.json.`);
   }
 }

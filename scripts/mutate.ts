@@ -1,6 +1,6 @@
-// Plants one bug at a time in the TypeScript and asks the tests that are named beside it whether they notice. The bugs are in
+// Plants one bug at a time in the TypeScript and asks the tests that are named with it whether they notice. The bugs are in
 // scripts/mutate/, by subject, each with the rule that it breaks. A bug that no test notices must be named in
-// scripts/mutate/survivors-allowed.json with the reason why nobody could notice; any other survivor fails the run, and so does a bug
+// scripts/mutate/survivors-allowed.json with the reason why no test could notice; any other survivor fails the run, and so does a bug
 // whose place is no longer there.
 //
 // The list is made by hand. Stryker (10.1.1) does not serve here: the programs that tests start do not have its mutants, so it calls

@@ -149,7 +149,7 @@ function typeOf(schema: unknown, indent: number): string {
   }
 }
 
-/** Whether any text is among the choices, beside those that are listed. */
+/** Whether any text is among the choices, besides those that are listed. */
 function isOpen(choices: readonly Node[]): boolean {
   return choices.some((choice) => choice["type"] === "string" && choice["enum"] === undefined);
 }

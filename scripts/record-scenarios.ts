@@ -62,7 +62,7 @@ const recordings: readonly Recording[] = [
   {
     file: "direct.yaml",
     title:
-      "The direct route: registered by the merchant, paid in part, the claim denied; and an offer that nobody pays expires",
+      "The direct route: registered by the merchant, paid in part, the claim denied; and an unpaid offer expires",
     async run(sandbox) {
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);

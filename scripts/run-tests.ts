@@ -1,4 +1,4 @@
-// Runs vitest, with the arguments that were given, and beside it the contracts' own tests: compiling those keeps one core busy for half
+// Runs vitest, with the arguments that were given, and at the same time the contracts' own tests: compiling those keeps one core busy for half
 // a minute. What they say is shown when vitest has ended.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -16,7 +16,7 @@ export interface ReplaceOptions {
 /**
  * Writes a file that is there whole or not at all: readers find the old content or the new one, also after a crash or a power
  * failure. When it resolves, content and name are on disk. When the content cannot be written, what was there stays and nothing is
- * left beside it.
+ * left next to it.
  *
  * @example await replaceFile(".sandbox/settings.json", JSON.stringify(settings))
  */

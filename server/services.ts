@@ -73,7 +73,7 @@ export interface Settings {
   receiptTimeoutMs: number;
 }
 
-/** A transaction that a step did not accept, with every check: what {@link Services.refused} is told. */
+/** A transaction that a step did not accept, with every check: what {@link Services.refused} is called with. */
 export interface Refusal {
   /** Sandbox time of the request, in Unix seconds. */
   at: number;
@@ -132,6 +132,6 @@ export interface Services {
    * @returns null when this process is to answer. @throws StoreUnavailableError when none leads.
    */
   forwardToLeader: (request: ForwardedRequest) => Promise<Answer | null>;
-  /** Is told of every transaction that a step did not accept, before that is answered. */
+  /** Called with every transaction that a step did not accept, before that is answered. */
   refused: (refusal: Refusal) => Promise<void>;
 }

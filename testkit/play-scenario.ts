@@ -38,7 +38,7 @@ export class ScenarioDifferenceError extends Error {
 
 /** Options of `playScenario`. */
 export interface PlayOptions {
-  /** Is told each step once it came out as recorded. */
+  /** Called with each step once it came out as recorded. */
   told?: (number: number, step: Step) => void;
 }
 
@@ -103,7 +103,8 @@ class Player {
     const [method = "", path = ""] = line.split(" ");
     const headers = new Headers();
     const bearer = step.as === undefined ? step.bearer : this.#secrets.get(step.as);
-    if (step.as !== undefined && bearer === undefined) throw differs("as", step.as, "nobody with that name");
+    if (step.as !== undefined && bearer === undefined)
+      throw differs("as", step.as, "no account with that name");
     if (bearer !== undefined) headers.set("Authorization", `Bearer ${bearer}`);
     if (step.idempotency_key !== undefined) headers.set("Idempotency-Key", step.idempotency_key);
     const body = step.body === undefined ? step.raw_body : JSON.stringify(step.body);
@@ -117,7 +118,7 @@ class Player {
     if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
     const { answer } = step;
     const fields = answerFields(text);
-    // What went wrong is told by the body, where there is a problem instead of an answer.
+    // The body says what went wrong, where there is a problem instead of an answer.
     if (response.status !== answer.status)
       throw differs("answer.status", answer.status, `${response.status} ${text}`);
     for (const name of new Set([...Object.keys(answer.body), ...Object.keys(fields)]))

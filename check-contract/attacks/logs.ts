@@ -63,7 +63,7 @@ function paymentLog(
   return { topics: topics.filter((topic) => typeof topic === "string"), data };
 }
 
-/** A log that nobody emitted, after those that a transaction has. */
+/** A log that no contract emitted, after those that a transaction has. */
 function invent(
   receipt: RawReceipt,
   log: { address: Hex; topics: Hex[]; data: Hex },

@@ -3,17 +3,17 @@ import { fundingSourceAbi } from "../../protocol/abi.generated.ts";
 import { usdc } from "../../protocol/amount.ts";
 import { collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.ts";
 
-/** Who may move a purchase on: nobody but the one that it names. */
+/** Who may move a purchase forward: only the one that it names. */
 export const callerRules: readonly Rule[] = [
   {
-    name: "nobody but the buyer pays, though he pays with his own money",
+    name: "only the buyer pays, even if another account pays with its own money",
     async run(fixture) {
       await fixture.succeed("stranger", fixture.approve(25n * usdc));
       return await refuses(fixture, "stranger", fixture.pay(fixture.purchase), "WrongCaller");
     },
   },
   {
-    name: "nobody but the buyer pays in a batch",
+    name: "only the buyer pays in a batch",
     pays: false,
     async run(fixture) {
       await fixture.succeed("stranger", fixture.approve(25n * usdc));
@@ -22,33 +22,33 @@ export const callerRules: readonly Rule[] = [
     },
   },
   {
-    name: "nobody but the merchant registers",
+    name: "only the merchant registers",
     pays: false,
     run: async (fixture) =>
       await refuses(fixture, "stranger", fixture.registration(fixture.draft), "WrongCaller"),
   },
   {
-    name: "nobody but the beneficiary claims",
+    name: "only the beneficiary claims",
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       return await refuses(fixture, "stranger", fixture.claim(fixture.purchase).call, "WrongCaller");
     },
   },
   {
-    name: "nobody but the bounded registrar collects a refund",
+    name: "only the bounded registrar collects a refund",
     async run(fixture) {
       await payAndClaim(fixture);
       return await refuses(fixture, "stranger", collect(fixture, 5n * usdc), "WrongCaller");
     },
   },
   {
-    name: "nobody but the registrar withdraws an offer",
+    name: "only the registrar withdraws an offer",
     pays: false,
     run: async (fixture) =>
       await refuses(fixture, "stranger", registrarCall(fixture, "withdrawOffer"), "WrongCaller"),
   },
   {
-    name: "nobody but the registrar draws from the funding source",
+    name: "only the registrar draws from the funding source",
     pays: false,
     async run(fixture) {
       const { token, funding_source: to } = fixture.contracts;

@@ -36,7 +36,7 @@ function saveCommand(): Command {
 
 function loadCommand(): Command {
   return new Command("load")
-    .description("make a data directory of a saved sandbox, from which start continues")
+    .description("make a data directory from a snapshot file, from which start continues")
     .argument("<file>", "what snapshot save has written")
     .addOption(dataDirectoryOption("the data directory, which must not hold a sandbox yet"))
     .option("--fresh", "replace the sandbox that the data directory holds")

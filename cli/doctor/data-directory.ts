@@ -9,7 +9,7 @@ import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { readDirectory } from "../../server/store/directory.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
-/** Whether a data directory can be written to, is nobody else's, and holds a store that can be read. */
+/** Whether a data directory can be written to, is not held by another process, and holds a store that can be read. */
 export async function examineDataDirectory(
   dataDirectory: string,
   running: SandboxDescription | null,
@@ -47,7 +47,7 @@ async function examineOwner(folder: string, running: SandboxDescription | null):
   const check = "lock";
   if (running !== null) return healthy(check, `The sandbox of process ${running.pid} runs in ${folder}.`);
   const owner = await readOwner(folder);
-  if (owner === null) return healthy(check, "Nobody holds the data directory.");
+  if (owner === null) return healthy(check, "No process holds the data directory.");
   if (!isRunning(owner))
     return healthy(check, `Process ${owner.pid}, which held it, is gone; the next start takes it over.`);
   return broken(
@@ -61,7 +61,7 @@ async function examineStore(folder: string): Promise<Finding> {
   const check = "store";
   try {
     const begun = await readBeginning(folder);
-    if (begun === null) return healthy(check, "There is none yet; the next start begins anew.");
+    if (begun === null) return healthy(check, "There is none yet; the next start creates a new sandbox.");
     await requireState(folder, begun);
     const { collections, chain = [] } = await readDirectory(journalIn(folder));
     const records = Object.values(collections).reduce((sum, kept) => sum + Object.keys(kept).length, 0);

@@ -71,7 +71,7 @@ export function examineProxies(environment: { readonly [name: string]: string | 
     : broken(
         "proxy",
         `${found} curl and other programs would send requests for the sandbox to the proxy.`,
-        "Set no_proxy=127.0.0.1,localhost beside it.",
+        "Set no_proxy=127.0.0.1,localhost as well.",
       );
 }
 

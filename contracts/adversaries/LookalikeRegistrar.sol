@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 
 /// @title LookalikeRegistrar
-/// @notice Emits whatever log it is told to, the registrar's included, and moves nothing.
+/// @notice Emits any log that the caller asks for, the registrar's included, and moves nothing.
 /// @dev Only the address of the emitter tells its logs from the registrar's.
 contract LookalikeRegistrar {
     struct Payment {

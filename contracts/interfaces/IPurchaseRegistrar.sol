@@ -487,7 +487,7 @@ interface IPurchaseRegistrar is ICommonErrors {
     /// @param bounds The limits on offers from now on; a budget below what is open only stops further offers.
     function setBounds(bytes32 program, address operator, address commitmentSigner, Bounds calldata bounds) external;
 
-    /// @notice Pauses or unpauses a program: enrollments, new purchases and payments stop; claims and refunds go on.
+    /// @notice Pauses or unpauses a program: enrollments, new purchases and payments stop; claims and refunds continue.
     /// @dev Only for the program's admin.
     /// @param program The program.
     /// @param paused Whether it is to be paused.

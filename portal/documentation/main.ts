@@ -19,7 +19,7 @@ const menu = element("details.menu", HTMLDetailsElement);
 /** Read when somebody searches first. */
 let sections: Promise<Section[]> | undefined;
 
-// A phone has no room for the list beside the page.
+// A phone has no room for the list next to the page.
 if (matchMedia("(max-width: 55rem)").matches) menu.open = false;
 
 element("#search", HTMLFormElement).addEventListener("submit", (event) => event.preventDefault());

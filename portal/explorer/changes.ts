@@ -7,7 +7,7 @@ export type Connection = "connecting" | "live" | "gone";
 const pauseMs = 1_000;
 
 /**
- * Follows the stream of changes for as long as the page is looked at. Whoever was away, or missed too much, is told that everything may have
+ * Follows the stream of changes for as long as the page is looked at. A page that was away, or missed too much, reads that everything may have
  * changed.
  */
 export function followChanges(listener: {
@@ -43,7 +43,7 @@ export function followChanges(listener: {
     });
   }
 
-  // A browser has few connections to one host: pages that nobody looks at leave them to the others.
+  // A browser has few connections to one host: hidden pages leave them to the others.
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") open();
     else source?.close();

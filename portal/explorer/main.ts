@@ -80,7 +80,7 @@ function banner(): TemplateResult | typeof nothing {
   const { connection, notice } = page;
   if (connection === "gone")
     return html`<p class="notice warn disconnected">
-      The sandbox does not answer. What is shown is from before; it is read anew as soon as the sandbox is back.
+      The sandbox does not answer. What is shown is from before; it is read again as soon as the sandbox is back.
     </p>`;
   if (notice === null) return nothing;
   return html`<p class=${`notice ${notice.good ? "good" : "bad"}`}>${notice.text}</p>`;
@@ -127,7 +127,7 @@ function say(text: string): void {
 let reading: Promise<void> | null = null;
 let again = false;
 
-/** Reads the view anew; what changes meanwhile makes one more reading together, a little later. */
+/** Reads the view again; what changes meanwhile makes one more reading together, a little later. */
 function refresh(): Promise<void> {
   again = true;
   reading ??= readUntilCurrent().finally(() => {
@@ -141,7 +141,7 @@ async function readUntilCurrent(): Promise<void> {
     again = false;
     const { route } = page;
     await readOnce();
-    // Whoever goes to another view does not wait.
+    // Going to another view does not wait.
     if (again && route === page.route) await new Promise((resolve) => setTimeout(resolve, restMs));
   }
 }
@@ -176,7 +176,7 @@ addEventListener("hashchange", async () => {
   Object.assign(page, { route: parseRoute(location.hash), data: undefined, problem: null, notice: null });
   draw();
   await refresh();
-  // Whoever reads with a screen reader or the keyboard continues at the new view.
+  // Screen readers and the keyboard continue at the new view.
   document.querySelector<HTMLElement>("h1")?.focus();
 });
 

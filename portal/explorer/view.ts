@@ -3,12 +3,12 @@ import type { TemplateResult } from "../vendor/lit-html/lit-html.js";
 import type { Measure } from "./format.ts";
 import type { Route } from "./route.ts";
 
-/** What a view is drawn with, beside its data. */
+/** What a view is drawn with, besides its data. */
 export interface Scene {
   route: Route;
   overview: Overview;
   measure: Measure;
-  /** Does something through the control API, says what came of it, and reads anew. */
+  /** Does something through the control API, says what came of it, and reads again. */
   act(said: string, action: () => Promise<unknown>): Promise<void>;
   /** Draws again, after something that only the page knows has changed. */
   redraw(): void;
@@ -18,7 +18,7 @@ export interface Scene {
 export interface View<Data = unknown> {
   /** What the browser's tab and history call it. */
   title(route: Route): string;
-  /** The changes after which it is read anew. */
+  /** The changes after which it is read again. */
   topics: readonly ChangeTopic[];
   load(route: Route): Promise<Data>;
   draw(data: Data, scene: Scene): TemplateResult;

@@ -8,13 +8,13 @@ const names = {
 
 /** Gives screen readers and the keyboard what Swagger UI leaves out, now and whenever it draws something new. */
 export function nameControls(place: Element): void {
-  const mend = () => {
+  const nameAll = () => {
     for (const [selector, name] of Object.entries(names))
       for (const control of place.querySelectorAll(`${selector}:not([aria-label])`))
         control.setAttribute("aria-label", name);
     for (const scrollable of place.querySelectorAll("pre.microlight:not([tabindex])"))
       scrollable.setAttribute("tabindex", "0");
   };
-  new MutationObserver(mend).observe(place, { childList: true, subtree: true });
-  mend();
+  new MutationObserver(nameAll).observe(place, { childList: true, subtree: true });
+  nameAll();
 }

@@ -10,7 +10,7 @@ export interface Attempt {
   amount?: string;
   reason?: string;
   signature?: Hex;
-  /** Set while the wallet is asked to send: if the page closes then, nobody here knows whether it did. */
+  /** Set while the wallet is asked to send: if the page closes then, it is unknown whether it did. */
   sending?: boolean;
   transaction_hash?: Hex;
 }

@@ -13,7 +13,7 @@ export interface ActionState {
   /** While the service is asked for the bytes of what was typed. */
   planning: boolean;
   busy: boolean;
-  /** Whether a transaction may have been sent that nobody here knows the hash of. */
+  /** Whether a transaction may have been sent whose hash the page does not know. */
   uncertain: boolean;
   progress: Progress | null;
 }

@@ -91,7 +91,7 @@ function mined(observed: ObservedTransaction): Judgement {
 }
 
 /**
- * How many blocks stand on a transaction, its own included; 0 when it is not mined.
+ * The confirmations of a transaction: 1 in the newest block, 0 when it is not mined.
  *
  * @example countConfirmations(observed) // 1 in the newest block
  */

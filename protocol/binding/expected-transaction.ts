@@ -20,7 +20,7 @@ export type WalletCode = "none" | "delegated" | "contract" | "unknown";
 /** What a transaction must be to be accepted for one step. */
 export interface ExpectedTransaction {
   chain: { chainId: number; epoch: Hex };
-  /** How many blocks must stand on it, its own included. */
+  /** Required confirmations (1 = the block that includes it). */
   confirmations: number;
   /** The bound wallet: the transaction's own sender, an account without code. */
   wallet: Address;

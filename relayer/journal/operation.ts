@@ -28,7 +28,7 @@ export const operationErrorCodes = [
   "rpc_unavailable",
   /** The node refused the last request of this operation; `error` has its words. */
   "rpc_refused",
-  /** What the call is sent for does not hold any more, so that it was withdrawn; `error` says why. The next request begins anew. */
+  /** What the call is sent for does not hold any more, so that it was withdrawn; `error` says why. The next request starts a new operation. */
   "precondition_failed",
 ] as const;
 
@@ -67,7 +67,7 @@ export const transactionOutcomes = [
 
 type TransactionOutcome = (typeof transactionOutcomes)[number];
 
-/** An error of the chain or of the node, as far as it can be told. */
+/** An error of the chain or of the node, as far as it is known. */
 export interface RelayOperationError {
   code: (typeof operationErrorCodes)[number];
   message: string;
@@ -248,7 +248,7 @@ export function isOver(superseded: RelayOperationRecord): boolean {
 /**
  * What the API shows of a journaled operation.
  *
- * @param superseded - its earlier attempts. One that a reorg brought back to life is shown in place of the current attempt.
+ * @param superseded - its earlier attempts. One that a reorg brought back is shown in place of the current attempt.
  * @example toRelayOperation(record, []).hashes // without the signed bytes
  */
 export function toRelayOperation(

@@ -11,7 +11,7 @@ export async function timestamp(context: RelayerContext): Promise<string> {
   }
 }
 
-/** A context whose clock is read once: what is done in one go has one time, whatever is mined beside it. */
+/** A context whose clock is read once: what is done in one go has one time, whatever is mined meanwhile. */
 export function atOneTime(context: RelayerContext): RelayerContext {
   let reading: Promise<number> | undefined;
   const now = () => {

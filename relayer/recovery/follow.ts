@@ -81,7 +81,7 @@ function lookAtHead(
 }
 
 async function affected(context: RelayerContext, epoch: Hex, fork: number): Promise<RelayOperationRecord[]> {
-  // What needs attention waits for a person, and what has no nonce yet for whoever wants it.
+  // What needs attention waits for a person, and what has no nonce yet for the next request for it.
   const waiting = (await context.journal.unsettled()).filter(
     (operation) =>
       operation.epoch === epoch && operation.nonce !== null && operation.status !== "needs_attention",

@@ -12,7 +12,7 @@ import { findReorged } from "./find-reorged.ts";
 export async function recover(context: RelayerContext): Promise<void> {
   const { epoch } = await readIdentity(context);
   const unsettled = (await context.journal.unsettled()).filter((operation) => operation.epoch === epoch);
-  // Settled operations can be among these: their blocks may have left the chain while nobody looked.
+  // Settled operations can be among these: a reorg may have removed their blocks while the relayer was not running.
   const head = await readHeadBlock(context.node);
   const elsewhere = await findReorged(context, epoch, await context.trail.fork(context.node, head));
 

@@ -24,7 +24,7 @@ export function resume(context: RelayerContext, operationId: string): Promise<Re
   });
 }
 
-/** Runs a step on an operation that needs attention, while nobody else drives it. */
+/** Runs a step on an operation that needs attention, under the lock of its key. */
 export function withStopped(
   context: RelayerContext,
   operationId: string,

@@ -37,7 +37,7 @@ async function bump(context: RelayerContext, operation: RelayOperationRecord): P
 /**
  * W2 of a superseded attempt whose nonce is free, because a reorg has freed it or because the attempt was withdrawn: a transaction that
  * does nothing, with the same nonce and higher fees. It fills the nonce, so that later ones can be mined, and keeps the attempt's call
- * from being mined beside a later attempt's.
+ * from being mined in addition to a later attempt's.
  */
 export async function cancel(
   context: RelayerContext,

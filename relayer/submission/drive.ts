@@ -27,7 +27,7 @@ export type WaitMode = "always" | "after_sending" | "never" | "sends_nothing";
 /** How long a receipt takes when nothing is wrong, in milliseconds of `wait`. */
 const usualMs = 250;
 
-/** Reads an attempt of an operation and drives it while nobody else does. */
+/** Reads an attempt of an operation and drives it, under the lock of its key. */
 export function driveAlone(
   context: RelayerContext,
   attempt: AttemptName,
@@ -91,7 +91,7 @@ async function begin(
 async function sendInTurn(context: RelayerContext, claim: Claim): Promise<RelayOperationRecord> {
   try {
     const sameEpoch = requireEpoch(context, claim.operation);
-    // Also when the chain is another one, or does not answer: whoever reads the operation from here on must find its claim.
+    // Also when the chain is another one, or does not answer: every later read of the operation must find its claim.
     await Promise.allSettled([claim.durable, sameEpoch]);
     await Promise.all([claim.durable, sameEpoch]);
     await reach(context, "after_signed", claim.operation);

@@ -9,7 +9,7 @@ export class PreconditionError extends Error {}
 /**
  * Asks whether an operation's call may still be mined.
  *
- * @throws PreconditionError when it may not, RpcUnavailableError when that cannot be told; nothing may be sent then.
+ * @throws PreconditionError when it may not, RpcUnavailableError when that cannot be read; nothing may be sent then.
  */
 export async function requirePrecondition(
   { preconditions }: RelayerContext,
@@ -27,7 +27,7 @@ export async function requirePrecondition(
 }
 
 /**
- * Withdraws an operation whose precondition does not hold: it has failed, and the next request for the same effect begins anew. An attempt
+ * Withdraws an operation whose precondition does not hold: it has failed, and the next request for the same effect starts a new operation. An attempt
  * that has a nonce is superseded, so that the relayer fills the nonce with a transaction that does nothing, and no further attempt
  * begins before that one, or the call itself, is mined.
  *

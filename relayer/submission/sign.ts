@@ -75,7 +75,7 @@ export function needsAttention(
     ...operation,
     status: "needs_attention",
     status_reason: reason,
-    // Nobody resumes a superseded attempt, so nothing is held back for it.
+    // A superseded attempt is never resumed, so nothing is held back for it.
     reserved_wei: operation.superseded ? "0" : operation.reserved_wei,
   }));
 }

@@ -23,9 +23,9 @@ export async function followHeads(parts: {
   relayer: Relayer;
   gate: RequestGate;
   log: Log;
-  /** Is told of every new head before it is looked at. */
+  /** Called with every new head before it is looked at. */
   announce: () => void;
-  /** Is told when the node is gone. */
+  /** Called when the node is gone. */
   ended?: () => void;
 }): Promise<HeadFollower> {
   const { urlNow, relayer, gate, log, announce, ended } = parts;

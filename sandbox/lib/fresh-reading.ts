@@ -1,6 +1,6 @@
 /**
- * Answers with a reading that began after it was asked for: whoever asks while one is under way shares the next with all others
- * who do. So nobody is told what was true before they asked, and any number of callers costs two readings at a time.
+ * Answers with a reading that began after it was asked for: callers that ask while one is under way share the next with all others
+ * who do. So no caller gets what was true before they asked, and any number of callers costs two readings at a time.
  *
  * @example const now = freshReading(() => latestTimestamp(client))
  */

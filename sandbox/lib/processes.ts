@@ -135,7 +135,7 @@ async function linuxPids(): Promise<number[]> {
   return (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-// The kernel names a socket by its inode in /proc/net/tcp, and whoever has it open in /proc/PID/fd.
+// The kernel names a socket by its inode in /proc/net/tcp, and the processes that have it open in /proc/PID/fd.
 async function linuxListener(port: number): Promise<number | undefined> {
   const tables = await Promise.all(
     ["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "utf8").catch(() => "")),

@@ -9,7 +9,7 @@ import type { Part } from "../lib/part.ts";
 import { defaultPrograms, type ProgramOption, type ProgramSetting, resolvePrograms } from "./programs.ts";
 import { checkStartTimeout, defaultStartTimeoutMs } from "./start-timeout.ts";
 
-/** What a sandbox can be told when it is created; everything has a default. */
+/** The options of a sandbox; each has a default. */
 export interface SandboxOptions {
   /** Makes ids, keys and the chain's epoch; equal seeds give equal sandboxes. `sandbox` by default. */
   seed?: string;
@@ -45,7 +45,7 @@ export interface SandboxOptions {
   snapshotTimeoutMs?: number;
   /** How long the start may take until everything answers, in real milliseconds; 30,000 by default. */
   startTimeoutMs?: number;
-  /** Is told, while a start makes the blocks of a data directory again, how many of them are made, and of how many. */
+  /** Called, while a start makes the blocks of a data directory again, with how many of them are made, and of how many. */
   onReplay?: (made: number, all: number) => void;
   /** How many requests each caller may send in so many seconds of sandbox time; no limit by default. */
   rateLimit?: RateLimit;

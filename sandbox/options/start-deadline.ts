@@ -65,7 +65,7 @@ export class StartDeadline {
     try {
       return await Promise.race([running, passed.promise]);
     } catch (error) {
-      // Nobody is left to be told of what goes wrong with it.
+      // No caller is left who could handle what goes wrong with it.
       if (signal.aborted) running.then(close).catch(() => {});
       throw error;
     } finally {

@@ -20,9 +20,9 @@ export interface Observer {
   /** Returns a relayer whose faults are seen. */
   relayer(relayer: Relayer): Relayer;
   refused: Services["refused"];
-  /** Is told that another process has committed. */
+  /** Called when another process has committed. */
   elsewhere(): void;
-  /** Is told of a new head of the chain. */
+  /** Called with a new head of the chain. */
   head(): void;
 }
 

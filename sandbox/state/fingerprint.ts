@@ -30,7 +30,7 @@ const receiptSignature = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
 /**
  * Takes the fingerprint of a sandbox.
  *
- * The kernel chooses ports anew in every run. So the URLs that are stored count without their ports, and the signatures
+ * The kernel chooses other ports in every run. So the URLs that are stored count without their ports, and the signatures
  * over such URLs do not count; what they sign does.
  */
 export async function takeFingerprint(chain: ChainNode, parts: readonly Part[]): Promise<Fingerprint> {

@@ -41,7 +41,7 @@ export interface SnapshotSources {
   parts: readonly Part[];
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   alone: <T>(step: () => Promise<T>) => Promise<T>;
-  /** Is told after each restore. */
+  /** Called after each restore. */
   restored: () => Promise<void>;
 }
 

@@ -7,7 +7,7 @@ export type Limit = { readonly noMoreThan: number } | { readonly noLessThan: num
 /** What one round of a subject measures; times and sizes are better when smaller, rates when larger. */
 export type Unit = "ms" | "MiB" | "KiB per block" | "per second";
 
-/** One benchmark: subjects that do the same, one of them the floor or peer that the others stand beside. */
+/** One benchmark: subjects that do the same, one of them the floor or peer that the others are compared with. */
 export interface Benchmark {
   /** What is measured, in one sentence. */
   readonly title: string;
@@ -21,12 +21,12 @@ export interface Benchmark {
   /** By subject: what its ratio to the baseline must hold to. */
   readonly bars?: Readonly<Record<string, Bar | Limit>>;
   /** By subject: another baseline than the benchmark's own. */
-  readonly beside?: Readonly<Record<string, string>>;
+  readonly comparedTo?: Readonly<Record<string, string>>;
   /** Ends what the subjects share. */
   readonly close?: () => Promise<void>;
 }
 
-/** One line of the table: a subject beside its floor or peer, measured in the same rounds. */
+/** One line of the table: a subject compared with its floor or peer, measured in the same rounds. */
 export interface Row {
   benchmark: string;
   subject: string;
@@ -35,7 +35,7 @@ export interface Row {
   min: number;
   max: number;
   /** Null for a floor or peer, which is compared with nothing. */
-  beside: { subject: string; median: number; ratio: number } | null;
+  comparedTo: { subject: string; median: number; ratio: number } | null;
   bar: Bar | Limit | null;
   /** Null without a bar. */
   met: boolean | null;
@@ -63,8 +63,8 @@ export async function measure(
     }
   }
   return [...measured].map(([subject, values]) => {
-    const baseline = benchmark.beside?.[subject] ?? benchmark.baseline;
-    const beside = subject === baseline ? null : compare(values, baseline, measured.get(baseline) ?? []);
+    const baseline = benchmark.comparedTo?.[subject] ?? benchmark.baseline;
+    const comparedTo = subject === baseline ? null : compare(values, baseline, measured.get(baseline) ?? []);
     const bar = benchmark.bars?.[subject] ?? null;
     return {
       benchmark: name,
@@ -73,14 +73,14 @@ export async function measure(
       median: median(values),
       min: Math.min(...values),
       max: Math.max(...values),
-      beside,
+      comparedTo,
       bar,
-      met: bar === null ? null : holds(bar, beside?.ratio ?? Number.NaN, median(values)),
+      met: bar === null ? null : holds(bar, comparedTo?.ratio ?? Number.NaN, median(values)),
     };
   });
 }
 
-function compare(values: readonly number[], subject: string, floors: readonly number[]): Row["beside"] {
+function compare(values: readonly number[], subject: string, floors: readonly number[]): Row["comparedTo"] {
   const ratios = values.map((value, round) => value / (floors[round] ?? Number.NaN));
   return { subject, median: median(floors), ratio: median(ratios) };
 }

@@ -1,4 +1,4 @@
-/** Requests per second of the capabilities, beside a bare Express that answers the same bytes, and beside Prism's mock. */
+/** Requests per second of the capabilities, compared with a bare Express that answers the same bytes, and with Prism's mock. */
 import type { Benchmark } from "./benchmark.ts";
 import { requestsPerSecond } from "./load.ts";
 import { serveExpress, servePrism, serveSandbox } from "./serve.ts";

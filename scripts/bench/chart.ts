@@ -16,7 +16,7 @@ interface Bar {
 }
 
 /**
- * Draws each subject that stands beside a floor or peer as a bar: how fast it is beside it, on a logarithmic scale, with a tick
+ * Draws each subject that has a floor or peer as a bar: its speed relative to that, on a logarithmic scale, with a tick
  * where its bar is. Colours follow the reader's light or dark scheme.
  *
  * @example await writeFile("docs/performance.svg", drawChart(report.rows))
@@ -31,7 +31,7 @@ export function drawChart(rows: readonly Row[]): string {
   const drawn = bars.map((bar, index) => drawBar(bar, top + index * line, at));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title">`,
-    '<title id="title">Speed of each subject beside its floor or peer, which is 1; further right is faster</title>',
+    '<title id="title">Speed of each subject compared with its floor or peer, which is 1; further right is faster</title>',
     "<style>",
     "text { font: 13px system-ui, sans-serif; fill: #1f2328 } .quiet { fill: #59636e }",
     ".plain { fill: #0969da } .met { fill: #1a7f37 } .missed { fill: #bc4c00 }",
@@ -40,19 +40,19 @@ export function drawChart(rows: readonly Row[]): string {
     "text { fill: #f0f6fc } .quiet { fill: #9198a1 } .plain { fill: #4493f8 } .met { fill: #3fb950 }",
     ".missed { fill: #db6d28 } .one { stroke: #9198a1 } .needed { stroke: #f0f6fc } }",
     "</style>",
-    '<text class="quiet" x="8" y="22">Speed beside its floor or peer (dashed: equal; solid tick: the bar to hold)</text>',
+    '<text class="quiet" x="8" y="22">Speed compared with its floor or peer (dashed: equal; solid tick: the bar to hold)</text>',
     `<line class="one" x1="${round(at(1))}" x2="${round(at(1))}" y1="${top - 8}" y2="${height - 20}"/>`,
     ...drawn,
     "</svg>\n",
   ].join("\n");
 }
 
-function toBar({ benchmark, subject, unit, beside, bar, met }: Row): Bar[] {
-  if (beside === null) return [];
+function toBar({ benchmark, subject, unit, comparedTo, bar, met }: Row): Bar[] {
+  if (comparedTo === null) return [];
   const faster = (ratio: number) => (unit === "per second" ? ratio : 1 / ratio);
   const ratio = bar === null || "noMoreThan" in bar || "noLessThan" in bar ? null : ratioOf(bar);
   const needed = ratio === null ? null : faster(ratio);
-  return [{ label: `${benchmark}: ${subject}`, speed: faster(beside.ratio), needed, met }];
+  return [{ label: `${benchmark}: ${subject}`, speed: faster(comparedTo.ratio), needed, met }];
 }
 
 function ratioOf(bar: Needed): number {

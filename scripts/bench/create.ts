@@ -1,4 +1,4 @@
-/** From the call to a ready sandbox, in a process that has it loaded, beside a bare Anvil and `hardhat node`. */
+/** From the call to a ready sandbox, in a process that has it loaded, compared with a bare Anvil and `hardhat node`. */
 import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";

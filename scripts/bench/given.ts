@@ -1,4 +1,4 @@
-/** A refunded purchase, given in one call, beside the same steps done by hand with the sandbox's own client and wallets. */
+/** A refunded purchase, given in one call, compared with the same steps done by hand with the sandbox's own client and wallets. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { unwrap } from "../../sandbox/service/client/problem-error.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
@@ -87,7 +87,7 @@ async function fromStart(work: () => Promise<unknown>): Promise<number> {
 
 /** The benchmark `given`. */
 export const benchmark: Benchmark = {
-  title: "A refunded purchase and its merchant, given in one call beside the same steps by hand",
+  title: "A refunded purchase and its merchant, given in one call, compared with the same steps by hand",
   baseline: "the steps by hand",
   rounds: 30,
   subjects: {

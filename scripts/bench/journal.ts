@@ -1,4 +1,4 @@
-/** What a block takes in a data directory behind the last checkpoint, beside its signed transaction. */
+/** What a block takes in a data directory behind the last checkpoint, compared with its signed transaction. */
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A whole purchase, from the merchant's enrollment to the refund, beside its seven transactions sent by viem alone. */
+/** A whole purchase, from the merchant's enrollment to the refund, compared with its seven transactions sent by viem alone. */
 import { createPublicClient, createWalletClient, type Hex, http, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";

@@ -1,4 +1,4 @@
-/** Resident memory of a sandbox with its Anvil, at rest and with 100,000 purchases, beside a bare Express with a bare Anvil. */
+/** Resident memory of a sandbox with its Anvil, at rest and with 100,000 purchases, compared with a bare Express with a bare Anvil. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";

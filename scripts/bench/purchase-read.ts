@@ -1,4 +1,4 @@
-/** Requests per second of a purchase's read, beside an Express handler that only makes the chain reads, and beside Prism's mock. */
+/** Requests per second of a purchase's read, compared with an Express handler that only makes the chain reads, and with Prism's mock. */
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../testkit/demo/narrator.ts";

@@ -1,4 +1,4 @@
-/** Reconciling 1, 10 and 50 transactions, per transaction, beside the chain reads that it cannot do without. */
+/** Reconciling 1, 10 and 50 transactions, per transaction, compared with the chain reads that it cannot do without. */
 import { createPublicClient, getAbiItem, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { nodeSocket } from "../../sandbox/chain/client/node-socket.ts";
@@ -68,7 +68,7 @@ export const benchmark: Benchmark = {
       [ours(count), async () => await reconcile(count)],
     ]),
   ),
-  beside: Object.fromEntries(
+  comparedTo: Object.fromEntries(
     counts.flatMap((count) => [
       [bare(count), bare(count)],
       [ours(count), bare(count)],

@@ -1,4 +1,4 @@
-/** Relayed operations per second with 32 at once, beside the same calls signed and sent by viem alone on the same Anvil. */
+/** Relayed operations per second with 32 at once, compared with the same calls signed and sent by viem alone on the same Anvil. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -148,7 +148,7 @@ async function timeAll(intents: readonly RelayIntent[], step: (intent: RelayInte
   return performance.now() - began;
 }
 
-/** Signs, sends and waits for the receipt, over the same batching transport: what nobody can do without. */
+/** Signs, sends and waits for the receipt, over the same batching transport: the minimum of any sender. */
 async function viemAlone(index: number): Promise<() => Promise<number>> {
   const { program, signer } = await openProgram(index);
   const transport = http(chain.anvil.url, { retryCount: 0, batch: { wait: 0 } });
@@ -170,7 +170,7 @@ async function viemAlone(index: number): Promise<() => Promise<number>> {
       try {
         return await round();
       } catch (error) {
-        // The relayer frees what Anvil's pool has stranded; the floor has nobody who does.
+        // The relayer frees what Anvil's pool has stranded; the floor has nothing that does.
         if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
         process.stderr.write("Anvil has stranded a transaction of viem alone; its round is run again\n");
       }
@@ -240,7 +240,7 @@ function perSecond(round: () => Promise<number>): () => Promise<number> {
 
 /** The benchmark `relayer`. */
 export const benchmark: Benchmark = {
-  title: `${operations} offers, ${atOnce} at once: each simulated, journaled, signed, sent and confirmed, beside viem alone`,
+  title: `${operations} offers, ${atOnce} at once: each simulated, journaled, signed, sent and confirmed, compared with viem alone`,
   baseline: "viem alone",
   unit: "per second",
   rounds: 7,

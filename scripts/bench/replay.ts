@@ -1,4 +1,4 @@
-/** The blocks of a journal, made again and compared, beside the same transactions handed to a bare Anvil. */
+/** The blocks of a journal, made again and verified, compared with the same transactions sent to a bare Anvil. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -6,10 +6,19 @@ export interface Report {
   rows: readonly Row[];
 }
 
-const columns = ["Benchmark", "Subject", "Median", "Least to most", "Beside", "Ratio", "Bar", "Met"] as const;
+const columns = [
+  "Benchmark",
+  "Subject",
+  "Median",
+  "Least to most",
+  "Compared with",
+  "Ratio",
+  "Bar",
+  "Met",
+] as const;
 
 /**
- * The one table: each subject beside its floor or peer.
+ * The one table: each subject compared with its floor or peer.
  *
  * @example console.log(textTable(report))
  */
@@ -36,14 +45,14 @@ export function markdownTable(report: Report): string {
 }
 
 function cellsOf(row: Row): string[] {
-  const { benchmark, subject, unit, median, min, max, beside, bar, met } = row;
+  const { benchmark, subject, unit, median, min, max, comparedTo, bar, met } = row;
   return [
     benchmark,
     subject,
     `${figure(median)} ${nameOf(unit)}`,
     `${figure(min)} to ${figure(max)}`,
-    beside === null ? "" : beside.subject,
-    beside === null ? "" : figure(beside.ratio),
+    comparedTo === null ? "" : comparedTo.subject,
+    comparedTo === null ? "" : figure(comparedTo.ratio),
     bar === null ? "" : sayBar(bar, unit),
     met === null ? "" : met ? "yes" : "no",
   ];

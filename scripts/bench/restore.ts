@@ -1,4 +1,4 @@
-/** Back to an earlier moment: the whole sandbox beside the bare chain's snapshot and revert. */
+/** Back to an earlier moment: the whole sandbox compared with the bare chain's snapshot and revert. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { silentNarrator } from "../../testkit/demo/narrator.ts";
 import { runDemo } from "../../testkit/demo/run-demo.ts";

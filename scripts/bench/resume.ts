@@ -1,4 +1,4 @@
-/** A stop and a resume of a data directory with 5,000 purchases, beside Anvil's load of the same state and a bare write of the same bytes. */
+/** A stop and a resume of a data directory with 5,000 purchases, compared with Anvil's load of the same state and a bare write of the same bytes. */
 import { mkdtemp, open, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,7 +71,7 @@ export const benchmark: Benchmark = {
         sandbox = await start();
       }),
   },
-  beside: { stop: written, [written]: written },
+  comparedTo: { stop: written, [written]: written },
   bars: { stop: { noMoreThan: 2_000 }, resume: { noMoreThan: 2_000 } },
   close: async () => {
     await sandbox.close();

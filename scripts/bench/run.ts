@@ -84,7 +84,7 @@ async function runApart(name: string): Promise<Row[]> {
   return [...measured.rows];
 }
 
-/** Puts the table between its marks and the chart beside the page. */
+/** Puts the table between its marks and the chart next to the page. */
 async function writePage(measured: Report): Promise<void> {
   const text = await readFile(page, "utf8");
   const [before, , after] = text.split(new RegExp(`${beginning}|${end}`));

@@ -1,4 +1,4 @@
-/** From the command to the moment when everything answers: `npm start` beside a bare Anvil and `hardhat node`. */
+/** From the command to the moment when everything answers: `npm start` compared with a bare Anvil and `hardhat node`. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ export const benchmark: Benchmark = {
     "hardhat node": untilHardhatAnswers,
     "npm start": untilSandboxAnswers,
   },
-  beside: { "npm start": "hardhat node" },
+  comparedTo: { "npm start": "hardhat node" },
   bars: { "npm start": { atMost: 1 } },
 };
 

@@ -1,4 +1,4 @@
-/** A purchase's creation and its replay, one after the other on one connection, beside a bare Express that signs and syncs. */
+/** A purchase's creation and its replay, one after the other on one connection, compared with a bare Express that signs and syncs. */
 import { Agent, request as requestHttp } from "node:http";
 import { text } from "node:stream/consumers";
 import { castActors } from "../../testkit/demo/actors.ts";
@@ -79,6 +79,6 @@ export const benchmark: Benchmark = {
     [express]: async () => await each(echoing, () => "bench-replayed"),
     [replay]: async () => await each(api, () => "bench-replayed"),
   },
-  beside: { [express]: express, [replay]: express },
+  comparedTo: { [express]: express, [replay]: express },
   close: async () => await opened.disposeAsync(),
 };

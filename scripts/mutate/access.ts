@@ -80,7 +80,7 @@ export const access: readonly MutantGroup[] = [
     tests: [credentials],
     mutants: [
       {
-        rule: "A credential lives for seven days.",
+        rule: "A credential is valid for seven days.",
         find: "7 * 86_400",
         replace: "8 * 86_400",
       },
@@ -121,7 +121,7 @@ export const access: readonly MutantGroup[] = [
         replace: 'this.#counts.set(caller, count).set("anyone", count);',
       },
       {
-        rule: "A restore to an earlier window begins its count anew.",
+        rule: "A restore to an earlier window resets its count.",
         find: "window !== this.#window",
         replace: "window > this.#window",
         tests: ["test/server/http/rate-limit.test.ts"],

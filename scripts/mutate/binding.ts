@@ -86,7 +86,7 @@ export const binding: readonly MutantGroup[] = [
         replace: "ok: reason === null",
       },
       {
-        rule: "A wallet that runs code is refused, whoever it is.",
+        rule: "A wallet that runs code is refused in every role.",
         find: "ok: sameAddress(address, expected.wallet) && reason",
         replace: "ok: sameAddress(address, expected.wallet) || reason",
       },
@@ -199,7 +199,7 @@ export const binding: readonly MutantGroup[] = [
     tests: ["test/server/errors/errors.test.ts"],
     mutants: [
       {
-        rule: "A step that is late is told its deadline.",
+        rule: "The refusal of a late step names its deadline.",
         find: "toChainTimestamp(Number(timely.to))",
         replace: "toChainTimestamp(Number(timely.from))",
         tests: ["test/server/binding/windows.test.ts"],

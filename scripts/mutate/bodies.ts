@@ -35,7 +35,7 @@ export const bodies: readonly MutantGroup[] = [
         replace: "if (/^application",
       },
       {
-        rule: "A content encoding beside identity is refused.",
+        rule: "A content encoding other than identity is refused.",
         find: 'encoding.toLowerCase() === "identity" && more.length === 0',
         replace: "encoding.length > 0",
       },
@@ -136,7 +136,7 @@ export const bodies: readonly MutantGroup[] = [
         tests: [reads],
       },
       {
-        rule: "A refused transaction is told to the explorer.",
+        rule: "A refused transaction is reported to the explorer.",
         find: "if (error instanceof RefusedTransaction)",
         replace: "if (error instanceof RefusedTransaction && error.status === 404)",
         tests: ["test/sandbox/hosts/explorer/data.test.ts"],

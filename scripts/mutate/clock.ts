@@ -130,18 +130,18 @@ export const clock: readonly MutantGroup[] = [
         only: "placed in it",
       },
       {
-        rule: "A live chain goes on after a reorg as far ahead of the wall clock as before.",
+        rule: "A live chain continues after a reorg as far ahead of the wall clock as before.",
         find: "      await raiseOffset(node, offset);\n",
         replace: "",
       },
       {
-        rule: "A deterministic chain goes on one second for each block after a reorg that Anvil refuses.",
+        rule: "A deterministic chain moves forward one second for each block after a reorg that Anvil refuses.",
         find: "} else await setInterval(node, step);",
         replace: "}",
         only: "that Anvil refuses",
       },
       {
-        rule: "Nobody reads the time while blocks are replaced.",
+        rule: "No request reads the time while blocks are replaced.",
         find: "while (reorgs.isLocked()) await reorgs.waitForUnlock();",
         replace: "",
         only: "asked while blocks are replaced",
@@ -260,7 +260,7 @@ export const clock: readonly MutantGroup[] = [
         replace: 'if (kept !== null && kept.seed === "")',
       },
       {
-        rule: "A data directory of the first version is not begun anew.",
+        rule: "A data directory of the first version is not replaced by a fresh one.",
         find: 'if (existsSync(join(directory, "settings.json")))',
         replace: 'if (existsSync(join(directory, "no-settings.json")))',
         tests: ["test/sandbox/state/journal.test.ts"],

@@ -61,7 +61,7 @@ export const explain: readonly MutantGroup[] = [
         tests: [choice, explain_],
       },
       {
-        rule: "A transaction that nobody knows is distinguished from one that concerns nobody.",
+        rule: "A transaction that the chain does not know is distinguished from one that concerns no purchase.",
         find: "return envelope === null\n",
         replace: "return envelope !== null\n",
       },
@@ -175,7 +175,7 @@ export const explain: readonly MutantGroup[] = [
         replace: "this.#clients.size > mostClients",
       },
       {
-        rule: "A client that did not read is told to read everything.",
+        rule: "A client that did not read gets a message to read everything.",
         find: "if (client.lagging) client.missed = true;",
         replace: "if (client.lagging) return;",
       },

@@ -16,7 +16,7 @@ export const givenStates: readonly MutantGroup[] = [
         replace: 'known.merchant === undefined && known.buyer === "deployer"',
       },
       {
-        rule: "An amount of a given state that is too large is told the largest.",
+        rule: "The refusal of too large an amount of a given state names the largest.",
         find: "BigInt(value) <= maxUint128",
         replace: "BigInt(value) > 0n",
       },
@@ -244,7 +244,7 @@ export const givenStates: readonly MutantGroup[] = [
         replace: 'outcome = "approved"',
       },
       {
-        rule: "The reviewer signs the time that it is told.",
+        rule: "The reviewer signs the time that it is given.",
         find: "verdict.decidedAt ?? toTimestamp",
         replace: "toTimestamp",
       },

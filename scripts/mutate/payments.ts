@@ -100,7 +100,7 @@ export const payments: readonly MutantGroup[] = [
         tests: [figures],
       },
       {
-        rule: "A payment that was mined again in another block is recorded anew.",
+        rule: "A payment that was mined again in another block is recorded again.",
         find: "receipt.block_hash === log.blockHash && ",
         replace: "receipt.transaction_hash === log.transactionHash && ",
         tests: [reorgs],

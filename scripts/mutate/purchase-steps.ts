@@ -129,7 +129,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
     tests: [errors],
     mutants: [
       {
-        rule: "An offer that meets a revocation in its block is told so.",
+        rule: "The refusal of an offer that meets a revocation in its block says so.",
         find: 'if (revert.name === "NotEnrolled")',
         replace: 'if (revert.name === "")',
         tests: ["test/server/operations/enrollments.test.ts"],

@@ -45,7 +45,7 @@ export const refunds: readonly MutantGroup[] = [
     tests: [errors],
     mutants: [
       {
-        rule: "A claim that the chain has by another transaction is told from one that it does not have.",
+        rule: "A claim that the chain has by another transaction is distinguished from one that it does not have.",
         find: "if (missing === null)",
         replace: "if (missing !== null)",
         tests: [decisions],
@@ -377,25 +377,25 @@ export const refunds: readonly MutantGroup[] = [
         replace: "tokenCauses[`${text} `]",
       },
       {
-        rule: "A payment without any approval is told as that.",
+        rule: "A payment without any approval is explained as that.",
         find: "return approved === 0n\n",
         replace: "return approved < 0n\n",
         tests: ["test/server/operations/wallet-actions.test.ts"],
       },
       {
-        rule: "A payment of more than is outstanding is told apart from a missing payment of a refund.",
+        rule: "A payment of more than is outstanding is distinguished from a missing payment of a refund.",
         find: 'step === "refund" ? missingPayment(actual, most) : tooMuch(actual, most)',
         replace: "missingPayment(actual, most)",
         tests: [reverted],
       },
       {
-        rule: "A payment of a purchase that is paid is told that nothing is left to pay.",
+        rule: "The explanation of a payment of a paid purchase says that nothing is left to pay.",
         find: 'return most === "0"',
         replace: 'return most === ""',
         tests: [reverted],
       },
       {
-        rule: "An offer that was withdrawn is told apart from a purchase that has expired.",
+        rule: "An offer that was withdrawn is distinguished from a purchase that has expired.",
         find: 'String(actual) === "2"',
         replace: 'String(actual) === "3"',
         tests: [reverted],
@@ -407,13 +407,13 @@ export const refunds: readonly MutantGroup[] = [
         tests: [moved],
       },
       {
-        rule: "A transaction without enough gas is told as that.",
+        rule: "A transaction without enough gas is explained as that.",
         find: 'return message.startsWith("out of gas")',
         replace: 'return message.startsWith("gas")',
         tests: [reverted],
       },
       {
-        rule: "A registration without an enrollment is told with what became of the enrollment.",
+        rule: "The explanation of a registration without an enrollment says what became of the enrollment.",
         find: 'if (name === "NotEnrolled" && purchase !== null)',
         replace: 'if (name === "NotEnrolled" && purchase === null)',
         tests: [reverted],
@@ -430,7 +430,7 @@ export const refunds: readonly MutantGroup[] = [
         replace: "never",
       },
       {
-        rule: "An action that would revert is told with what makes it succeed.",
+        rule: "The explanation of an action that would revert says what makes it succeed.",
         find: "return remedy === null ? sayWrong({ wrong })",
         replace: "return remedy !== null ? sayWrong({ wrong })",
         tests: ["test/server/operations/wallet-actions.test.ts"],
@@ -458,7 +458,7 @@ export const refunds: readonly MutantGroup[] = [
         replace: "if (lacksPayment && !lacksClaim && time > purchase.pay_deadline)",
       },
       {
-        rule: "A missing payment is told beside a missing claim.",
+        rule: "A missing payment is named together with a missing claim.",
         find: "return lacksClaim\n    ?",
         replace: "return lacksClaim && lacksPayment === false\n    ?",
       },
@@ -506,7 +506,7 @@ export const refunds: readonly MutantGroup[] = [
         tests: [moved],
       },
       {
-        rule: "A refused permit that somebody else signed is told from one whose nonce was used.",
+        rule: "A refused permit that somebody else signed is distinguished from one whose nonce was used.",
         find: "return nonce === null\n    ?",
         replace: "return nonce !== null\n    ?",
         tests: ["test/server/operations/wallet-permits.test.ts"],
@@ -569,7 +569,7 @@ export const refunds: readonly MutantGroup[] = [
         tests: ["test/server/operations/relayed-refusals.test.ts"],
       },
       {
-        rule: "A relayed call that was not sent is told apart from a transaction that reverted.",
+        rule: "A relayed call that was not sent is distinguished from a transaction that reverted.",
         find: 'if (status === "reverted") {\n    const mined',
         replace: 'if (status === "failed") {\n    const mined',
         tests: ["test/server/operations/relayed-refusals.test.ts"],
@@ -588,7 +588,7 @@ export const refunds: readonly MutantGroup[] = [
         only: "gas_budget_exceeded",
       },
       {
-        rule: "An effect that failed or reverted is looked at anew before it begins again.",
+        rule: "An effect that failed or reverted is checked again before it begins again.",
         find: 'operation.status !== "failed" && operation.status !== "reverted"',
         replace: 'operation.status !== "failed"',
         tests: [collected],

@@ -357,7 +357,7 @@ export const relayer: readonly MutantGroup[] = [
     tests: [precondition],
     mutants: [
       {
-        rule: "Nothing is sent while the precondition cannot be told.",
+        rule: "Nothing is sent while the precondition cannot be read.",
         find: "throw new RpcUnavailableError(`The precondition of ${operation.operation_id}`, error);",
         replace: "whyNot = error === undefined ? null : null;",
       },
@@ -531,7 +531,7 @@ export const relayer: readonly MutantGroup[] = [
     tests: [reorg, crash],
     mutants: [
       {
-        rule: "Recovery repairs what was confirmed and then reorged while nobody looked.",
+        rule: "Recovery repairs what was confirmed and then reorged while the relayer was stopped.",
         find: "[...unsettled, ...elsewhere]",
         replace: "[...unsettled]",
         tests: [reorg],
@@ -607,7 +607,7 @@ export const relayer: readonly MutantGroup[] = [
     tests: [submit],
     mutants: [
       {
-        rule: "An unknown custom error is told by its selector.",
+        rule: "An unknown custom error is named by its selector.",
         find: "return { name: data.slice(0, 10), args: {}, data };",
         replace: "return null;",
         tests: [submit],

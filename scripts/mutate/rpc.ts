@@ -189,7 +189,7 @@ export const rpc: readonly MutantGroup[] = [
         replace: "",
       },
       {
-        rule: "A page that may call is told that it may read the answer.",
+        rule: "A page that may call gets the header that lets it read the answer.",
         find: 'response.setHeader("Access-Control-Allow-Origin", headers.origin)',
         replace: 'response.setHeader("Access-Control-Allow-Origin", "null")',
       },

@@ -89,7 +89,7 @@ export const snapshots: readonly MutantGroup[] = [
         replace: "      const [result]",
       },
       {
-        rule: "What waited outside of the gate while a restore ran is told so.",
+        rule: "A call that waited outside of the gate while a restore ran gets an error that says so.",
         find: "if (signal.aborted) throw",
         replace: "if (signal.aborted && entry === null) throw",
       },

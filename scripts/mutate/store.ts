@@ -347,7 +347,7 @@ export const store: readonly MutantGroup[] = [
         only: "has no room for",
       },
       {
-        rule: "A snapshot file that cannot be written leaves nothing beside it.",
+        rule: "A snapshot file that cannot be written leaves no temporary file.",
         find: "await rm(next, { force: true }).catch(() => undefined);",
         replace: "",
         tests: ["test/sandbox/state/snapshot-file.test.ts"],
@@ -388,7 +388,7 @@ export const store: readonly MutantGroup[] = [
         replace: "if (snapshot === null && upTo > 1_000)",
       },
       {
-        rule: "A journal is compacted when it has outgrown its snapshot.",
+        rule: "A journal is compacted when it has grown larger than its snapshot.",
         find: "this.#journal.bytes > Math.max(",
         replace: "this.#journal.bytes < -Math.max(",
         tests: ["test/relayer/journal/journal.test.ts"],
@@ -413,7 +413,7 @@ export const store: readonly MutantGroup[] = [
           "return names.map((name) => counters.set(name, (counters.get(name) ?? 0) + 1).get(name) ?? 0);",
       },
       {
-        rule: "Every process is told of a commit.",
+        rule: "Every process is notified of a commit.",
         find: "if (group.changed.size > 0)",
         replace: "if (group.changed.size > 1_000)",
         tests: ["test/server/store/two-processes.test.ts"],

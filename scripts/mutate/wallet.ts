@@ -144,7 +144,7 @@ export const wallet: readonly MutantGroup[] = [
         tests: [permits],
       },
       {
-        rule: "A permit that the token refuses for another reason is told so, also when its nonce was used.",
+        rule: "The refusal of a permit for another reason names that reason, also when its nonce was used.",
         find: "revert !== null && saysInvalidPermit(revert)",
         replace: "revert !== null",
         tests: [permits],
@@ -436,7 +436,7 @@ export const wallet: readonly MutantGroup[] = [
     tests: [withdrawn],
     mutants: [
       {
-        rule: "An offer that was withdrawn is told apart from a purchase that has expired on chain.",
+        rule: "An offer that was withdrawn is distinguished from a purchase that has expired on chain.",
         find: '[null, null, "withdrawn", "expired"]',
         replace: '[null, null, "expired", "withdrawn"]',
       },

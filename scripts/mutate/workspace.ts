@@ -49,7 +49,7 @@ export class Workspace {
   }
 }
 
-/** Links each package; what the set-up and caches keep beside them is the copy's own. */
+/** Links each package; what the set-up and caches keep next to them is the copy's own. */
 function linkPackages(from: string, to: string): void {
   mkdirSync(to);
   for (const name of readdirSync(from))

@@ -64,7 +64,7 @@ async function delegatesAfter(client: PublicClient, address: Address, block: Blo
   return false;
 }
 
-/** Anybody may put an authorization into a transaction that nobody signed: it has no effect. */
+/** Anyone may put an authorization into a transaction that its account did not sign: it has no effect. */
 async function signerOf(
   authorization: Parameters<typeof recoverAuthorizationAddress>[0]["authorization"],
 ): Promise<Address | null> {

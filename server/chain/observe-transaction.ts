@@ -93,7 +93,7 @@ async function readBlock(
 
 /**
  * A transaction as its block has it: for a moment after a block is made, Anvil still answers from its pool, as if the transaction
- * were pending. Its hash is recomputed from what is answered, whoever answers.
+ * were pending. Its hash is recomputed from what is answered, no matter which node answers.
  */
 async function readMined(
   client: PublicClient,

@@ -78,7 +78,7 @@ export const fictionalMerchant = getAddress("0x000000000000000000000000000000000
 
 /** The fictional commitment; its digest is a test vector. */
 export function fictionalPurchase(docsUrl: string) {
-  const terms = { sku: "course-42", title: "A course that nobody sells" };
+  const terms = { sku: "course-42", title: "A fictional course" };
   const domain = registrarDomain(31337, getAddress("0x00000000000000000000000000000000000000aa"));
   const commitment = {
     program: hashId("prg_fiction"),

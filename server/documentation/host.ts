@@ -32,7 +32,7 @@ interface Page {
   contentType: string;
   /** Rendered when it is first read. */
   body: () => string;
-  /** The same for whoever prefers HTML. */
+  /** The same for clients that prefer HTML. */
   html?: () => string;
 }
 

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
  * @example findShippedFile("/docs/performance.svg")
  */
 export function findShippedFile(path: string): URL | null {
-  // A package has its documents beside dist/, which the sources are in.
+  // A package has its documents next to dist/, which the sources are in.
   const places = ["../..", "../../.."].map((up) => new URL(`${up}${path}`, import.meta.url));
   return places.find((place) => existsSync(place)) ?? null;
 }

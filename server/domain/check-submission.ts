@@ -292,7 +292,7 @@ async function checkClaimAgain(
 
 /**
  * A claim without its transaction must be the one that the chain holds. As long as it holds none, an account's signature is enough; a
- * contract's says nothing, because whoever asks may be answered yes to anything.
+ * contract's says nothing, because the contract may answer yes to anything.
  */
 async function assertClaimStands(
   claimHash: Hex,

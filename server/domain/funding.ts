@@ -28,10 +28,10 @@ export function saysFunding({ name }: ChainRevert): boolean {
  * The refusal of a collection that the contract does not allow because of the funding that covers the purchase: with every figure, and
  * which of them are missing. Null when the contract has another reason.
  *
- * The wallet may have enrolled anew before the purchase came on chain: then another merchant's enrollment covers it than the one that
+ * The wallet may have enrolled again before the purchase came on chain: then another merchant's enrollment covers it than the one that
  * the purchase was created under.
  *
- * @param more - members beside `funding`.
+ * @param more - members besides `funding`.
  */
 export async function refusalOfFunding(
   revert: ChainRevert,

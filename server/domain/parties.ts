@@ -15,7 +15,7 @@ export function findUnable(pointer: string, address: Address, deployment: Deploy
   return { pointer, code: "cannot_act", detail };
 }
 
-/** The addresses of the deployment that nobody can send from, or only the relayer. */
+/** The addresses of the deployment that no wallet can send from, or only the relayer. */
 function namesOf({ token, registrar, fundingSource, programs }: Deployment): [Address, string][] {
   return [
     [zeroAddress, "the zero address"],

@@ -44,7 +44,7 @@ export async function assertStep(
 }
 
 /**
- * Asks whether a purchase that a batch pays beside the asked one can be reconciled with it.
+ * Asks whether a purchase that a batch pays besides the asked one can be reconciled with it.
  *
  * @throws Problem state_conflict that names that purchase, with what it takes now.
  */

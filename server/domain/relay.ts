@@ -145,7 +145,7 @@ async function explainFailure(
   return new Problem("transaction_reverted", detail, { members, retryable: cause.remedy !== null });
 }
 
-/** Whether its transaction took place can only be told by a person who looks; the key stays bound to it. */
+/** Only a person can find out whether its transaction took place; the key stays bound to it. */
 function unknownOutcome(operation: RelayOperation): Problem {
   const reason = operation.status_reason ?? operation.status;
   return new Problem("outcome_unknown", `The outcome of ${operation.operation_id} is not known: ${reason}.`, {

@@ -67,7 +67,7 @@ export const errorCatalogue = {
   credential_expired: entry(
     401,
     "The credential has expired",
-    "Credentials live for seven days of sandbox time.",
+    "Credentials are valid for seven days of sandbox time.",
     "Issue a new credential with operation 2. Idempotency keys survive the renewal.",
   ),
   credential_revoked: entry(
@@ -320,7 +320,7 @@ export const errorCatalogue = {
   rate_limited: entry(
     429,
     "Too many requests",
-    "The sandbox was told to limit requests.",
+    "The sandbox was started with a rate limit.",
     "Wait Retry-After seconds.",
     true,
   ),
@@ -368,7 +368,7 @@ export const errorCatalogue = {
     503,
     "The data directory does not take writes",
     "The change could not be made durable and was not made.",
-    "Free disk space or mend the permissions of the data directory, then send the identical request again.",
+    "Free disk space or correct the permissions of the data directory, then send the identical request again.",
     true,
   ),
 } as const satisfies { [code: string]: ErrorEntry };

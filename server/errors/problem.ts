@@ -13,7 +13,7 @@ export class Problem extends Error {
   override name = "Problem";
   readonly code: ErrorCode;
   readonly status: number;
-  /** Members beside the standard ones, such as `current_state` or `binding`. */
+  /** Members besides the standard ones, such as `current_state` or `binding`. */
   readonly members: { [name: string]: Json };
   readonly errors: readonly Finding[];
   readonly headers: { [name: string]: string };

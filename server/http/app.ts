@@ -22,7 +22,7 @@ import { sendAnswer } from "./send.ts";
 import { toProblem } from "./to-problem.ts";
 import { validate } from "./validate.ts";
 
-/** A JSON resource that anyone may read, beside the operations. */
+/** A JSON resource that anyone may read, besides the operations. */
 export interface Resource {
   path: string;
   read: () => unknown;

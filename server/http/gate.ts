@@ -4,15 +4,15 @@ export interface GateTurn {
    * Waits for the outside world (a client, a receiver, a turn) without holding up a snapshot: leaves the gate, runs the step, and comes
    * back.
    *
-   * @param step - is told when everything is undone, so that it can end early.
+   * @param step - called when everything is undone, so that it can end early.
    * @throws UndoneError when a restore came meanwhile: what was read before it is no longer true.
    */
   outside<T>(step: (undone: AbortSignal) => Promise<T>): Promise<T>;
 }
 
-/** The request gate as the service uses it: what runs inside runs before a snapshot or a restore, or after it, and never beside one. */
+/** The request gate as the service uses it: what runs inside runs before a snapshot or a restore, or after it, and never during one. */
 export interface Gate {
-  /** @param what - names the run to whoever waits for it, as in `POST /v1/routing/access`. */
+  /** @param what - names the run to callers that wait for it, as in `POST /v1/routing/access`. */
   runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T>;
 }
 

@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import type { Answer } from "./answer.ts";
 import { hasBody } from "./read-body.ts";
 
-/** How long and how much is still read of a body that nobody wants. */
+/** How long and how much is still read of a body that is not wanted. */
 const drainTimeoutMs = 500;
 const drainedBytes = 1024 * 1024;
 

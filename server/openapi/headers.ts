@@ -34,7 +34,7 @@ const challenge = z.string().meta({ description: "What is wrong with the credent
 /** The headers of answers, by the names that answers refer to them by. */
 export const answerHeaders = {
   RequestId: idSchema("req").meta({ description: "Names this answer in the service's log." }),
-  CacheControl: z.string().optional().meta({ description: "`no-store`: what it is about is nobody else's." }),
+  CacheControl: z.string().optional().meta({ description: "`no-store`: the answer is for the caller only." }),
   RetryAfter: z
     .string()
     .regex(/^[0-9]+$/)

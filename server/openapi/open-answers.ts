@@ -22,7 +22,7 @@ export const openAnswers: Override = ({ jsonSchema, io }) => {
   jsonSchema.anyOf = [{ type: "string", enum: codes }, { type: "string" }];
 };
 
-/** Takes away what zod leaves beside references, which `openAnswers` does not see: examples, and what parameters were made of. */
+/** Removes what zod leaves next to references, which `openAnswers` does not see: examples, and what parameters were made of. */
 export function tidyReferences<T>(document: T): T {
   return JSON.parse(JSON.stringify(document), (_, value: unknown) => {
     if (typeof value !== "object" || value === null || !("$ref" in value)) return value;

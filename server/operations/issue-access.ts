@@ -20,7 +20,7 @@ export const issueAccess = defineOperation({
   path: "/v1/routing/access",
   summary: "Issue seven-day access",
   description:
-    "Issues the account's credential. It lives for seven days of sandbox time; issuing again revokes the prior one at once. Without a body it is for the account's program, with all scopes.",
+    "Issues the account's credential. It is valid for seven days of sandbox time; issuing again revokes the prior one at once. Without a body it is for the account's program, with all scopes.",
   authorization: { kind: "account" },
   idempotent: false,
   effect: false,

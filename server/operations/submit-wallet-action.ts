@@ -47,7 +47,7 @@ const describe = (actions: readonly WalletAction[]) =>
   "Checks a transaction or a signature exactly as the program operation would, and records it for that operation. " +
   `Actions: ${actions.join(", ")}. ` +
   "Needs no credential: only what the bound wallet itself sent or signed is accepted. " +
-  "A transaction or a signature is recorded once: whoever submits it again, under whatever Idempotency-Key, gets the first answer.";
+  "A transaction or a signature is recorded once: a second submission, under any Idempotency-Key, gets the first answer.";
 
 const errors = [
   "state_conflict",

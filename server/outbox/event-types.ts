@@ -101,7 +101,7 @@ export const eventTypes = {
 /** The type of an outbox event. */
 export type EventType = keyof typeof eventTypes;
 
-/** The types of outbox events, in the order of a purchase's life. */
+/** The types of outbox events, in the order of a purchase's lifecycle. */
 export const eventTypeNames = Object.keys(eventTypes).filter((type): type is EventType => type in eventTypes);
 
 /** An event to be written: its type and the data that belongs to it. */

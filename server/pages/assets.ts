@@ -16,7 +16,7 @@ const contentTypes: { readonly [extension: string]: string } = {
   svg: "image/svg+xml; charset=utf-8",
 };
 
-/** The files of packages that pages load, by their path below vendor/. Node resolves lit-html to its build for servers, beside the browser's. */
+/** The files of packages that pages load, by their path below vendor/. Node resolves lit-html to its build for servers, next to the browser's. */
 const vendorFiles: { readonly [path: string]: () => string } = {
   "vendor/lit-html/lit-html.js": () => litHtml("lit-html.js"),
   "vendor/lit-html/directive.js": () => litHtml("directive.js"),

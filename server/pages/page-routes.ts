@@ -9,7 +9,7 @@ import { answerPage, type Page } from "./page.ts";
 export interface Pages {
   /** By path, with Express's parameters. */
   pages: { readonly [path: string]: Page };
-  /** Paths that answer programs, too: there a page is for whoever prefers HTML. */
+  /** Paths that answer programs, too: there a page is for clients that prefer HTML. */
   negotiated?: readonly string[];
   /** The folders of portal/ whose scripts, styles and pictures are served below /assets. */
   folders: readonly string[];
@@ -18,7 +18,7 @@ export interface Pages {
 /**
  * Serves pages and their assets, to GET and HEAD only.
  *
- * @throws Problem method_not_allowed, route_not_found: to whoever handles the host's errors.
+ * @throws Problem method_not_allowed, route_not_found: to the handler of the host's errors.
  * @example app.use(pageRoutes({ pages: { "/": { file: "explorer/page.html" } }, folders: ["style", "vendor", "explorer"] }, services))
  */
 export function pageRoutes(

@@ -1,6 +1,6 @@
 /** What a page may do beyond loading its own scripts, styles and pictures. */
 export interface PagePermissions {
-  /** Origins that its scripts may talk to, beside its own. */
+  /** Origins that its scripts may talk to, besides its own. */
   connect?: readonly string[];
 }
 
@@ -14,7 +14,7 @@ export const assetHeaders = {
 } as const;
 
 /**
- * The headers of a page: no inline script or style, no frame around it, and no request but to where it is told.
+ * The headers of a page: no inline script or style, no frame around it, and no request but to the named origins.
  *
  * @example pageHeaders({ connect: ["http://127.0.0.1:8545"] })
  */

@@ -4,7 +4,7 @@ import { isAmount } from "../../protocol/amount.ts";
 import type { IdPrefix } from "../../protocol/id.ts";
 import type { Json } from "../../protocol/json.ts";
 
-/** Marks a list of values that answers may add to, for whoever describes it. */
+/** Marks a list of values that answers may add to, for the API description. */
 export const openEnumMark = "x-open-enum";
 
 /** One of the codes of an answer. Clients must take others too: a later version adds some. */

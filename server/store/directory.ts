@@ -117,12 +117,12 @@ async function load(directory: string): Promise<LoadedStore & { isNew: boolean; 
     throw damaged(
       files.snapshot,
       { number: 1, start: 0 },
-      "the file is missing, and the journal beside it holds records",
+      "the file is missing, and the journal next to it holds records",
     );
   return { isNew: snapshot === null, end, ...loaded };
 }
 
-/** Writes a directory beside another one and gives it its name. What has the name is whole at every moment, or both are there to finish with. */
+/** Writes a directory next to another one and gives it its name. What has the name is whole at every moment, or both are there to finish with. */
 async function replaceDirectory(
   directory: string,
   contents: StoreContents,

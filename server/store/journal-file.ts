@@ -41,7 +41,7 @@ export class JournalFile {
     return this.#bytes;
   }
 
-  /** After a failed sync nobody knows what is on disk, and a second one may say that all is well: the file is given up. */
+  /** After a failed sync the content of the disk is unknown, and a second one may say that all is well: the file is given up. */
   get broken(): boolean {
     return this.#broken;
   }
@@ -59,7 +59,7 @@ export class JournalFile {
       await this.#handle.datasync();
     } catch (error) {
       this.#broken = true;
-      // No sync vouches for this; but whoever reads the file when this process was killed finds nothing of what is refused.
+      // No sync vouches for this; but a reader of the file, once this process was killed, finds nothing of what is refused.
       await this.#handle.truncate(this.#bytes).catch(() => undefined);
       throw error;
     }
@@ -85,7 +85,7 @@ export class JournalFile {
     await rm(this.#aside, { force: true });
   }
 
-  /** Begins anew in another file: a snapshot holds everything. */
+  /** Starts again in another file: a snapshot holds everything. */
   async restart(): Promise<void> {
     const next = `${this.#file}.next`;
     await rm(next, { force: true });

@@ -178,7 +178,7 @@ export class JournaledStore implements Store, JournalStore {
     const changes = build(numbers);
     const conflict = this.#pending.conflict(changes);
     if (conflict !== null) {
-      // Whoever starts over is to read what it has lost to.
+      // A commit that starts over must read what it has lost to.
       await conflict.settled.catch(() => undefined);
       throw conflict.error;
     }
@@ -212,7 +212,7 @@ export class JournaledStore implements Store, JournalStore {
     await this.keepChain();
     await this.#flushing;
     const image = this.#tables.image();
-    // Numbers that were lost stay lost, so that whoever continues from here counts as this store does.
+    // Numbers that were lost stay lost, so that a store that continues from here counts as this one does.
     const copy = structuredClone({ ...image, counters: { ...image.counters, ...this.#moved() } });
     return this.#source === null ? copy : { ...copy, chain: this.chain };
   }
@@ -310,7 +310,7 @@ export class JournaledStore implements Store, JournalStore {
     for (const { reject } of refused) reject(new StoreUnavailableError(message, { cause }));
   }
 
-  /** After a failed sync everything that is known to be durable is written anew before anything else is. */
+  /** After a failed sync everything that is known to be durable is written again before anything else is. */
   async #mend(): Promise<void> {
     if (!this.#durability.broken()) return;
     await this.#compacting;

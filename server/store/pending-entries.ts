@@ -14,7 +14,7 @@ import { type Change, fits, StoreConflictError, type Stored } from "./store.ts";
 
 /** One committed batch as the journal keeps it. */
 export interface JournalEntry {
-  /** 1, 2, 3, …, without gaps over the life of the store. */
+  /** 1, 2, 3, …, without gaps for as long as the store exists. */
   number: number;
   counters: { [counter: string]: number };
   changes: readonly Change[];
@@ -22,7 +22,7 @@ export interface JournalEntry {
 
 /** One record of the chain as the journal keeps it. */
 export interface ChainEntry {
-  /** 1, 2, 3, …, without gaps over the life of the store. */
+  /** 1, 2, 3, …, without gaps for as long as the store exists. */
   chain: number;
   record: ChainChange;
 }

@@ -194,7 +194,7 @@ export interface SubmissionRecord extends SubmissionState {
   amount?: string;
   /** Why it is claimed; nothing for other actions. */
   reason?: string;
-  /** The states before this one, the oldest first: whoever repeats a request gets the answer of then. */
+  /** The states before this one, the oldest first: a repeated request gets the answer of then. */
   earlier?: SubmissionState[];
 }
 

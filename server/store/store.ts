@@ -67,7 +67,7 @@ export class StoreUnavailableError extends Error {
 }
 
 /**
- * Where everything that the API answered 2xx to lives: records by collection and key, written all or none.
+ * Keeps everything that the API answered 2xx to: records by collection and key, written all or none.
  *
  * Concurrency is optimistic: a commit names the revisions it was made from, and a conflict writes nothing.
  */

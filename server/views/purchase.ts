@@ -60,7 +60,7 @@ export function viewPurchase(
   } satisfies Json;
 }
 
-/** A purchase's money as the chain has it, beside what is reconciled. */
+/** A purchase's money as the chain has it, besides what is reconciled. */
 function viewFigures(purchase: PurchaseRecord, onChain: ChainPurchase) {
   const amount = BigInt(purchase.amount);
   const reconciled = reconciledOf(purchase);

@@ -51,7 +51,7 @@ test("the sandbox's own registrar passes everything", () => {
   expect(reportOf("PurchaseRegistrar").results).toHaveLength(2 + rules.length + tried.length);
 });
 
-test("gas stands beside the sandbox's own", () => {
+test("gas is compared with the sandbox's own", () => {
   const { gas } = reportOf("PurchaseRegistrar");
   expect(gas.map((one) => one.function).toSorted()).toEqual(
     [
@@ -75,15 +75,15 @@ test("a registrar that does not check the buyer is caught for that", () => {
   expect(failuresOf("MissingBuyerCheck")).toMatchInlineSnapshot(`
     [
       [
-        "nobody but the buyer pays, though he pays with his own money",
+        "only the buyer pays, even if another account pays with its own money",
         "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
       ],
       [
-        "nobody but the buyer pays in a batch",
+        "only the buyer pays in a batch",
         "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
       ],
       [
-        "with a permit: nobody but the buyer pays, though he pays with his own money",
+        "with a permit: only the buyer pays, even if another account pays with its own money",
         "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
       ],
     ]

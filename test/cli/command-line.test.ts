@@ -87,7 +87,7 @@ test("a command takes no other sandbox for that of its directory, which has gone
   }
 });
 
-test("what is done is done also when nobody reads on", async () => {
+test("a command finishes its work even if the reader of its output has gone", async () => {
   const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
   const child = spawn(process.execPath, [cli, "mine", "3", "--data-dir", folder], {
     stdio: ["ignore", "pipe", "pipe"],

@@ -59,7 +59,7 @@ test("a key whose request died stands for that request and no other", { timeout:
   const renamed = { ...request, key: `${request.key}-again` };
   const answer = await sendUntilDone(sandbox.description, credential, renamed);
   expect(answer.status).toBe(200);
-  // And the first key gets the success of its effect, whoever finished it.
+  // And the first key gets the success of its effect, no matter which process finished it.
   const late = await send(sandbox.description, credential, request);
   expect(late).toMatchObject({ status: 200, replayed: false });
   expect(operationIn(late)).toEqual(operationIn(answer));
@@ -107,7 +107,7 @@ test("what was answered, or only committed, before a kill is answered again to t
   const answer = await send(description, credential, answered);
   expect(answer).toMatchObject({ status: 200, replayed: false });
 
-  // The outcome is on disk; whatever becomes of the answer, nobody reads it.
+  // The outcome is on disk; the answer is not read, whatever it is.
   const lost = send(description, credential, unread).catch(() => null);
   const journal = join(folder, "store", "store.journal");
   const committed = async () =>

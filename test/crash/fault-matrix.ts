@@ -99,7 +99,7 @@ export function meetFaults(chosen: readonly FaultRequest[], kind: OperationKind,
   );
 }
 
-/** Repeats a request until it is done or can only be told by a person; does meanwhile what a person would. */
+/** Repeats a request until it is done or only a person can find its outcome; does meanwhile what a person would. */
 async function sendUntilSettled(
   sandbox: Sandbox,
   credential: string,

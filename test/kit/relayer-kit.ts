@@ -81,7 +81,7 @@ export type RelayerKitOptions = Partial<RelayerPorts> & {
 /** Opens a kit: a chain with an enrolled merchant, and a relayer with a journal on disk. */
 export type OpenRelayerKit = (options?: RelayerKitOptions) => Promise<RelayerKit>;
 
-/** Returns what opens the kits of a file's tests. They share a chain that is reset before each; with a seed, or beside another kit, one has its own. */
+/** Returns what opens the kits of a file's tests. They share a chain that is reset before each; with a seed, or next to another kit, one has its own. */
 export function openRelayerKits(): OpenRelayerKit {
   let free: SharedChain | undefined;
   afterAll(async () => await free?.stop());

@@ -300,7 +300,7 @@ export class TestKit implements AsyncDisposable {
     return (await this.reconcile(purchase)).purchase;
   }
 
-  /** The body of the designated reviewer's decision on a claim, which differs as it is told. */
+  /** The body of the designated reviewer's decision on a claim, with the given differences. */
   decision(
     purchase: Schema<"Purchase">,
     claim: Schema<"Claim">,

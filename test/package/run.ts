@@ -22,7 +22,7 @@ export function run(program: string, args: readonly string[], { cwd, env }: Plac
   });
 }
 
-/** Npm finds its global settings (a mirror, its certificate) beside the Node that runs it: another Node has to be told where they are. */
+/** Npm finds its global settings (a mirror, its certificate) next to the Node that runs it: another Node needs their path. */
 const settings = ["npm_config_globalconfig", "npm_config_registry", "npm_config_cafile"];
 
 /**

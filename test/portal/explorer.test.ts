@@ -56,7 +56,7 @@ test("an empty sandbox says what to do, on every view", async () => {
   await page.getByRole("heading", { name: "Refused" }).waitFor();
 });
 
-test("a purchase's life appears as it happens, without a reload", async () => {
+test("a purchase's steps appear as they happen, without a reload", async () => {
   const page = await kit.open("#/purchases");
   await page.evaluate(() => document.body.setAttribute("data-loaded", "once"));
   const session = await kit.begin();
@@ -146,9 +146,9 @@ test("search leads to what an id, a hash or an address stands for", async () => 
   await find(session.actors.buyer.address);
   await page.getByRole("link", { name: "buyer", exact: true }).click();
   await page.getByTitle(purchase.id).waitFor();
-  await find("nobody");
-  await page.getByText("Nothing here is called nobody.").waitFor();
-  expect(page.url()).toMatch(/#\/search\?q=nobody$/);
+  await find("absent");
+  await page.getByText("Nothing here is called absent.").waitFor();
+  expect(page.url()).toMatch(/#\/search\?q=absent$/);
 });
 
 test("a hash is copied whole", async () => {
@@ -220,7 +220,7 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
     [`transactions/${hash}`, "Transaction"],
     ["merchants", "Merchants"],
     ["controls", "Controls"],
-    ["search?q=nobody", "Found"],
+    ["search?q=absent", "Found"],
     ["nowhere", "Nothing here"],
   ] as const) {
     await page.emulateMedia({ colorScheme: "light" });

@@ -40,7 +40,7 @@ test("a page goes out under a policy that allows its own files and the chain's R
 });
 
 test.each(["application/json", "*/*", "application/json, text/html;q=0.9"])(
-  "whoever accepts %s gets JSON where a browser gets the page",
+  "a client that accepts %s gets JSON where a browser gets the page",
   async (accept) => {
     const { headers } = await fetch(page, { headers: { Accept: accept } });
     expect(headers.get("content-type")).toBe("application/problem+json; charset=utf-8");
@@ -63,7 +63,7 @@ describe("an asset", () => {
     ["/style/icon.svg", "image/svg+xml; charset=utf-8"],
     ["/wallet/main.js", "text/javascript; charset=utf-8"],
     ["/vendor/lit-html/lit-html.js", "text/javascript; charset=utf-8"],
-  ])("at %s is %s, and 304 to whoever has it", async (path, type) => {
+  ])("at %s is %s, and 304 to a client that has it", async (path, type) => {
     const first = await fetch(assets + path);
     expect([first.status, first.headers.get("content-type")]).toEqual([200, type]);
     expect((await first.text()).length).toBeGreaterThan(100);

@@ -170,7 +170,7 @@ describe("with an injected wallet", () => {
     expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_signTypedData_v4"]);
   });
 
-  test("who declines is told that nothing was sent, and can start again", async () => {
+  test("after a refusal in the wallet the page says that nothing was sent, and the action can start again", async () => {
     const merchant = await kit.createMerchant();
     const wallet = walletOf("merchant");
     const page = await openWith(wallet, merchant.wallet_url);

@@ -7,4 +7,4 @@ console.log(JSON.stringify({ anvil: sandbox.chain.anvil.pid, rpc: sandbox.chain.
 if (ending === "return") await sandbox.close();
 if (ending === "throw") throw new Error("The test of an integrator failed.");
 if (ending === "process.exit") process.exit(3);
-if (ending === "unhandled rejection") void Promise.reject(new Error("Nobody awaited this."));
+if (ending === "unhandled rejection") void Promise.reject(new Error("This was not awaited."));

@@ -1,4 +1,4 @@
-/** A process of its own: loads a saved sandbox, continues with it, and prints what it was and what it came to. */
+/** A process of its own: loads a snapshot file, continues with it, and prints what it was and what it came to. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { continueSandbox } from "../continue-sandbox.ts";
 

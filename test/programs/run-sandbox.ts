@@ -1,4 +1,4 @@
-/** A sandbox in a process of its own, with options that the command line does not have; it runs until it is told to end. */
+/** A sandbox in a process of its own, with options that the command line does not have; it runs until a signal ends it. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 

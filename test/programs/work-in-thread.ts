@@ -3,7 +3,7 @@ import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 
 const { seed, ends } = workerData;
-// A thread compiles anew what its process has compiled, unless it is told to look.
+// A thread compiles again what its process has compiled, unless it is asked to look.
 enableCompileCache();
 const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
 const sandbox = await createSandbox({ seed });

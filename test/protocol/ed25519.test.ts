@@ -108,7 +108,7 @@ test("a key with an added torsion point is another key", () => {
   expect(verifyEd25519(mixed, message, signature)).toBe(false);
 });
 
-test("what is not 32 and 64 bytes is refused, and so is S = 0 under an honest key", () => {
+test("what is not 32 and 64 bytes is refused, and so is S = 0 under a valid key", () => {
   expect(verifyEd25519(key.publicKey.slice(1), message, signature)).toBe(false);
   expect(verifyEd25519(key.publicKey, message, signature.slice(1))).toBe(false);
   expect(verifyEd25519(key.publicKey, message, concatBytes(signature, signature))).toBe(false);

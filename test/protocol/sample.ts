@@ -8,7 +8,7 @@ import type { FundingAuthorization } from "../../protocol/funding-authorization.
 import { hashId } from "../../protocol/id.ts";
 import { type Permit, tokenDomain } from "../../protocol/permit.ts";
 
-/** Values in which every field can be told apart; the vectors in these tests were made from them. */
+/** Values in which every field can be distinguished; the vectors in these tests were made from them. */
 export const registrar: Address = "0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512";
 export const token: Address = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 export const merchant: Address = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";

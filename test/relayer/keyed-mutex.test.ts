@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
 
-test("a turn that is ended twice does not end the turn of whoever has the key by then", async () => {
+test("a turn that is ended twice does not end the turn of the next holder of its key", async () => {
   const locks = new KeyedMutex();
   const endFirst = await locks.acquire("key");
   endFirst();

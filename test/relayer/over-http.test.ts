@@ -219,7 +219,7 @@ test("a person gives up an operation whose nonce was taken, and the next request
   const done = await send(description, credential, other);
   expect(done.status, done.text).toBe(200);
   expect(operationIn(done)).toMatchObject({ operation_id, attempt: 2, nonce: 2, status: "confirmed" });
-  // The first key was told that the outcome is unknown: it gets the same success.
+  // The first key's answer was that the outcome is unknown: it gets the same success.
   const late = await send(description, credential, taken);
   expect(late.status, late.text).toBe(200);
   expect(operationIn(late)).toEqual(operationIn(done));

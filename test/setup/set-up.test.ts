@@ -14,7 +14,7 @@ import { copyCheckout } from "./copied-checkout.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SYSTEM_PATH = "/usr/bin:/bin";
 
-/** A checkout with nothing installed, beside a folder of programs that stand before those of the machine. */
+/** A checkout with nothing installed, and a folder of programs that come before those of the machine in PATH. */
 async function bareCheckout() {
   const folder = await temporaryFolder();
   const checkout = join(folder, "checkout");
@@ -185,7 +185,7 @@ describe("set-ups in one checkout", () => {
   });
 });
 
-test("a set-up bundles the command line anew when a source has changed, and says so when it cannot", async () => {
+test("a set-up bundles the command line again when a source has changed, and says so when it cannot", async () => {
   const checkout = await copyCheckout(await temporaryFolder());
   await cp(join(ROOT, ".genesis"), join(checkout, ".genesis"), { recursive: true });
   const bundled = { code: 0, output: expect.stringMatching(/^.*bundling the command line\n.*ready\n$/) };

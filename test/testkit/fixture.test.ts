@@ -140,7 +140,7 @@ test("and the next one has another", async ({ sandbox }) => {
   expect((await createMerchant(sandbox)).status).toBe("pending");
 });
 
-test("two tests of one worker cannot have it at once, and are told what to do", async () => {
+test("two tests of one worker cannot have it at once, and the error says what to do", async () => {
   const pool = openPool({}, "worker");
   const first = await pool.lease();
   await expect(pool.lease()).rejects.toThrow('sandboxTest({ scope: "test" })');

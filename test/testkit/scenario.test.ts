@@ -135,7 +135,7 @@ test("a recording needs a title, a fresh sandbox and no restore within", async (
 
 interface Asked {
   line?: string;
-  /** Beside the key of an account and the content type of JSON, which undefined takes away. */
+  /** Added to the key of an account and the content type of JSON, which undefined removes. */
   headers?: OutgoingHttpHeaders;
   body?: string | Buffer;
 }

@@ -37,7 +37,7 @@ export async function enrollMerchant(session: Session): Promise<DemoMerchant> {
     ({ id, status, funding }) => `${id} is ${status}, ${funding.remaining} of ${funding.cap} remain`,
   );
   session.sent(
-    "Fund: the wallet lets the funding source draw the cap, and nobody else",
+    "Fund: the wallet lets only the funding source draw the cap",
     wallet,
     await wallet.fund(enrolled),
   );

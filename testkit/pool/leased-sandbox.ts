@@ -10,7 +10,7 @@ import { leasedChain } from "./leased-chain.ts";
 import { LeasedWallet } from "./leased-wallet.ts";
 
 /**
- * A sandbox that refuses whoever still uses it when the lease is over, and notes what is begun before: what a test leaves under way
+ * A sandbox that refuses callers that still use it when the lease is over, and notes what is begun before: what a test leaves under way
  * must not reach the next one. Only what is asked of the URLs themselves, and middleware that the client is given, go past this.
  */
 export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
@@ -32,7 +32,7 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
       receiver: leasedReceiver(sandbox.receiver, guard),
       wallets,
       openWallet: (privateKey) => walletOf(sandbox.openWallet(privateKey), privateKeyToAccount(privateKey)),
-      // Each step notes for itself; a transaction that nobody mines would be waited for without end.
+      // Each step notes for itself; a transaction that is never mined would be waited for without end.
       given: guardCalls(given, guard, { isStepwise: true }),
       reviewer: guardCalls(given.reviewer, guard),
       deliverAll: async () => await given.deliveries.all(),
@@ -44,7 +44,7 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
   });
 }
 
-/** Whoever waits for a delivery that does not come must not hold the lease up, nor be given one of a later test. */
+/** A caller that waits for a delivery that does not come must not hold the lease up, nor get one of a later test. */
 function leasedReceiver(receiver: SandboxReceiver, guard: LeaseGuard): SandboxReceiver {
   const next: SandboxReceiver["next"] = async (matches = () => true, timeoutMs) =>
     await receiver.next((arrival) => !guard.isOver && matches(arrival), timeoutMs);

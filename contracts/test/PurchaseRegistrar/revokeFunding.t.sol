@@ -12,7 +12,7 @@ contract RevokeFundingTest is Fixture {
         vm.prank(merchant);
         registrar.revokeFunding(PROGRAM, MERCHANT_REF);
         eq(registrar.funding(PROGRAM, MERCHANT_REF).revokedAt, START + 5, "revoked at");
-        eq(registrar.enrolledAs(PROGRAM, merchant), bytes32(0), "enrolled as nobody");
+        eq(registrar.enrolledAs(PROGRAM, merchant), bytes32(0), "not enrolled");
     }
 
     function test_aFundingIsFoundByProgramAndReference() public {

@@ -18,7 +18,7 @@ contract PauseTest is TokenFixture {
         eq(usdc.paused(), false, "unpaused");
         vm.prank(alice);
         usdc.transfer(bob, 1);
-        eq(usdc.balanceOf(bob), 1, "transfers go on");
+        eq(usdc.balanceOf(bob), 1, "transfers continue");
     }
 
     function test_onlyThePauserDoes() public {

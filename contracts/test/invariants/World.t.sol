@@ -147,7 +147,7 @@ contract World is Assertions {
         else usdc.unBlacklist(wallets[walletSeed % WALLETS]);
     }
 
-    /// @notice Tokens that go around the registrar are nobody's payment.
+    /// @notice Tokens that go around the registrar pay no purchase.
     function bypass(uint256 fromSeed, uint256 toSeed, uint256 amount) external {
         if (hostile.manner() != HostileToken.Manner.Honest) return;
         address from = wallets[fromSeed % WALLETS];

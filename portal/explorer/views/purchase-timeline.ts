@@ -62,7 +62,7 @@ function facts({ purchase, merchant_name, wallet_url, terms, as_of }: PurchaseTi
     </p>`;
 }
 
-/** Entries below each other; a time is told where it changes. */
+/** Entries below each other; a time is shown where it changes. */
 function timeline(entries: readonly TimelineEntry[], measure: Measure): TemplateResult {
   return html`<ol class="timeline">
     ${entries.map((entry, index) => {

@@ -4,7 +4,7 @@
 #   guard.sh BINARY [anvil arguments...]
 #
 # Anvil is killed when this script's stdin closes (the parent is gone, whatever ended it) or when this script is signalled: it keeps
-# nothing that would have to be saved. The script itself ends only when Anvil has, with 0 if it was told to, otherwise with
+# nothing that would have to be saved. The script itself ends only when Anvil has, with 0 if it was asked to, otherwise with
 # Anvil's exit code. The first line on stdout is "guard PID anvil PID".
 binary=$1
 shift

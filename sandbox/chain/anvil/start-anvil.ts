@@ -142,7 +142,7 @@ async function listen(
 }
 
 /**
- * Makes sure that whoever answers is the process that was started: Anvil prints the name of each call that reaches it.
+ * Makes sure that the process that answers is the one that was started: Anvil prints the name of each call that reaches it.
  *
  * @returns the newest block, which is the one that was loaded.
  */

@@ -12,7 +12,7 @@ export type Supervise = (
 ) => Promise<void>;
 
 /**
- * An Anvil that another one takes the place of when it ends by itself. Whoever asks its URL for each connection reaches the one that runs.
+ * An Anvil that another one takes the place of when it ends by itself. A caller that reads its URL for each connection reaches the one that runs.
  */
 export class SupervisedAnvil implements AnvilProcess {
   #anvil: AnvilProcess;
@@ -59,7 +59,7 @@ export class SupervisedAnvil implements AnvilProcess {
     return this.#isRunning;
   }
 
-  /** Whether it was told to stop. */
+  /** Whether it was asked to stop. */
   get isStopping(): boolean {
     return this.#stopping.signal.aborted;
   }

@@ -1,6 +1,6 @@
 import { BaseError } from "viem";
 
-/** Anvil gave no answer. The message is a sentence without its address, which nobody but the sandbox may know. */
+/** Anvil gave no answer. The message is a sentence without its address, which only the sandbox may know. */
 export class AnvilSilentError extends BaseError {
   override name = "AnvilSilentError";
 

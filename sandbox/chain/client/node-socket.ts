@@ -89,7 +89,7 @@ class Line {
   }
 
   close(): void {
-    // A node that hangs would not say its part of the goodbye.
+    // A node that hangs would not answer the closing handshake.
     this.#underWay?.reject(new AnvilSilentError("The connection to Anvil was closed."));
     this.#socket?.close();
   }

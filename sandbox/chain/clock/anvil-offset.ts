@@ -7,7 +7,7 @@ export async function readOffset(node: Node): Promise<number> {
 }
 
 /**
- * Raises Anvil's offset to a value. A time that Anvil is told counts from when it arrives; an offset is exact.
+ * Raises Anvil's offset to a value. A time that is set in Anvil counts from when it arrives; an offset is exact.
  *
  * @example await raiseOffset(connect(client.request), clock.offset())
  */

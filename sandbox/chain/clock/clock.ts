@@ -41,7 +41,7 @@ export interface SandboxClock {
   pin(offset?: number, latest?: number): Promise<void>;
 }
 
-/** Where a live clock keeps its offset across runs: the latest block does not tell how long time went on after it. */
+/** Where a live clock keeps its offset across runs: the latest block does not tell how much time has passed since. */
 export interface KeptOffset {
   /** What was kept last, in seconds; 0 when nothing was. */
   read(): number;
@@ -110,11 +110,11 @@ function deterministicClock(client: ChainClient): SandboxClock {
 function liveClock(client: ChainClient, kept: KeptOffset) {
   let offset = kept.read();
   const node = connect(client.request);
-  /** The latest time that was told. */
+  /** The latest time that was answered. */
   let told = 0;
   const read = () => Math.floor(Date.now() / 1_000) + offset;
   const recoveries = new Mutex();
-  // Chain and API go on from what was told when the machine's clock is set back: a transaction that came after what it serves would be refused as older.
+  // Chain and API continue from the latest answered time when the machine's clock is set back: a transaction that came after what it serves would be refused as older.
   const recover = async () => {
     const missing = told - read();
     if (missing <= 0) return;
@@ -129,10 +129,10 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
   };
   const travelTo = async (timestamp: number) => {
     const arrived = offset + assertAhead(timestamp, await now());
-    // Kept first: a run that ends here goes on ahead of the chain, never behind what it said.
+    // Kept first: a run that ends here continues ahead of the chain, never behind what it said.
     await kept.keep(arrived);
     await client.request({ method: "evm_mine", params: [{ timestamp }] });
-    // Anvil goes on from the second in which it made the block, which may be one after that of the question.
+    // Anvil continues from the second in which it made the block, which may be one after that of the question.
     await raiseOffset(node, arrived);
     offset = arrived;
     return timestamp;

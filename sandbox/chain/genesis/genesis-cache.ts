@@ -10,7 +10,7 @@ import { accounts, genesisDeployment } from "./deployment.ts";
 import { GenesisError } from "./genesis-error.ts";
 import { genesisKey } from "./genesis-key.ts";
 
-/** The description beside a cached state; on disk the amounts are decimal strings. */
+/** The description of a cached state; on disk the amounts are decimal strings. */
 export const genesisDescription = z.object({
   key: z.string(),
   /** SHA-256 of the state file, in hex. */

@@ -86,7 +86,7 @@ export interface ChainNode extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What a chain's description holds beside its state; on disk the amounts are decimal strings. */
+/** What a chain's description holds besides its state; on disk the amounts are decimal strings. */
 export const chainRecord = z.object({ deployment, accounts });
 
 /** What {@link chainRecord} describes. */

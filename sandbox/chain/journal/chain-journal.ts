@@ -45,7 +45,7 @@ export interface KnownBlock {
 }
 
 /**
- * Collects everything that changes a chain, in its order: blocks whoever made them, blocks that a reorg took away, and calls that change the
+ * Collects everything that changes a chain, in its order: blocks no matter who made them, blocks that a reorg removed, and calls that change the
  * chain between blocks.
  *
  * Blocks are read from the node when somebody wants to rely on what it has answered. A call is recorded before any block that was not known
@@ -121,7 +121,7 @@ export class ChainJournal implements ChainSource {
     await this.#keep();
   }
 
-  /** Returns what the node answers, and notes that whoever reads it may rely on it. */
+  /** Returns what the node answers, and notes that its reader may rely on it. */
   async observe<T>(method: string, params: unknown, answering: Promise<T>): Promise<T> {
     const answer = await answering;
     if (!this.#isKnown(method, params, answer)) this.#isBehind = true;
@@ -156,7 +156,7 @@ export class ChainJournal implements ChainSource {
     await this.#keep();
   }
 
-  /** Is told when blocks are made after a restore, which has put that into the journal. */
+  /** Called when blocks are made after a restore, which has put that into the journal. */
   restoredMining(every: MiningPace): void {
     this.#mining = every;
   }
@@ -232,7 +232,7 @@ export class ChainJournal implements ChainSource {
   }
 
   /**
-   * Whether an answer is about blocks that are known alone. Whoever reads at the number of a block compares its hash afterwards, so that a
+   * Whether an answer is about blocks that are known alone. A caller that reads at the number of a block compares its hash afterwards, so that a
    * reorg shows then.
    */
   #isKnown(method: string, params: unknown, answer: unknown): boolean {

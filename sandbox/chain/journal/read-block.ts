@@ -22,7 +22,7 @@ const blockSchema = z.object({
 /** A block as the node answers it. */
 export type ReadBlock = z.infer<typeof blockSchema>;
 
-/** Of a transaction that nobody signed, what the node needs to send it again. */
+/** Of an unsigned transaction, what the node needs to send it again. */
 const sentFields = [
   "type",
   "from",

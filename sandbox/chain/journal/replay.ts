@@ -46,7 +46,7 @@ export async function replay(
 }
 
 /**
- * Has a node go on after a replay, once its clock is set: what waited for a block is sent again, and blocks are made as they were.
+ * Has a node continue after a replay, once its clock is set: what waited for a block is sent again, and blocks are made as they were.
  */
 export async function goOn(client: ChainClient, changes: readonly ChainChange[]): Promise<void> {
   const node = connect(client.request);

@@ -30,7 +30,7 @@ interface PlannedCall {
   plan: Plan;
 }
 
-/** What the front needs of the chain beside answers. */
+/** What the front needs of the chain besides answers. */
 export interface FrontedChain {
   /** Waits for the block that is being made. */
   settle: () => Promise<unknown>;
@@ -38,7 +38,7 @@ export interface FrontedChain {
   mine: (blocks: number) => Promise<void>;
   /** Makes other blocks in the place of the newest ones. */
   reorg: (params: readonly unknown[]) => Promise<void>;
-  /** Is told of a signed transaction that was sent. @throws StoreUnavailableError when it cannot be kept. */
+  /** Called with a signed transaction that was sent. @throws StoreUnavailableError when it cannot be kept. */
   sent: (transaction: unknown) => Promise<void>;
   /** Makes a call that changes the chain between blocks. @throws StoreUnavailableError when it cannot be kept. */
   change: (
@@ -130,14 +130,14 @@ export class RequestAnswerer {
     }
   }
 
-  /** Sends a transaction, which is told to whoever keeps the chain. */
+  /** Sends a transaction and reports it to what journals the chain. */
   async #send(call: PlannedCall, [transaction]: readonly unknown[]): Promise<Response> {
     const answer = await this.#ask([call]);
     if (isSuccess(answer)) await this.#kept(async () => await this.#chain.sent(transaction));
     return answer;
   }
 
-  /** Makes a call that no block shows, which is told to whoever keeps the chain. */
+  /** Makes a call that no block shows and reports it to what journals the chain. */
   async #change(call: PlannedCall, params: readonly unknown[]): Promise<Response> {
     const { method } = call;
     return await this.#kept(
@@ -196,7 +196,7 @@ export class RequestAnswerer {
     const timer = setTimeout(expire, Math.max(until - performance.now(), 0));
     const ran = this.#running.runExclusive(async () => {
       if (performance.now() >= until) return failure(call.id, timeLimit);
-      // Anvil continues with a call whose caller is gone: whoever comes next waits for its answer.
+      // Anvil continues with a call whose caller is gone: the next caller waits for its answer.
       const answer = await this.#gate.runShared(nameCall(call.method), ask);
       return explainGas(answer);
     });
@@ -232,7 +232,7 @@ function nameCall(method: string): string {
   return `${method} over the chain's RPC`;
 }
 
-/** Nobody waits for the answer to a notification, and Anvil does not run one. */
+/** No caller waits for the answer to a notification, and Anvil does not run one. */
 function plan(call: RpcCall | InvalidCall): PlannedCall[] {
   if ("invalid" in call) return [{ id: null, method: "", plan: { kind: "error", error: call.invalid } }];
   const { id, method } = call;

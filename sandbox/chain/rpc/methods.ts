@@ -184,7 +184,7 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: ["anvil_reorg"],
     effect:
-      "a reorganization, which service and relayer follow, within [limits](#limits); a block that is being made is waited for, and [time goes on](#time-and-reorgs)",
+      "a reorganization, which service and relayer follow, within [limits](#limits); a block that is being made is waited for, and [time does not go back](#time-and-reorgs)",
   },
   {
     methods: [
@@ -216,7 +216,7 @@ export const passedMethods: readonly PassedMethods[] = [
   },
   {
     methods: ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"],
-    effect: "what Anvil prints, which nobody sees",
+    effect: "what Anvil prints, which the sandbox does not show",
   },
 ];
 
@@ -241,7 +241,7 @@ export const refusedMethods: readonly RefusedMethods[] = [
     methods: ["anvil_reset", "hardhat_reset", "anvil_loadState", "hardhat_loadState"],
     why: "contracts, epoch and every record would belong to another chain",
     instead:
-      "Begin anew with npm start -- --fresh, or continue from a whole sandbox: routing-sandbox snapshot load.",
+      "Create a new sandbox with npm start -- --fresh, or continue from a whole sandbox: routing-sandbox snapshot load.",
   },
   {
     methods: ["anvil_dumpState", "hardhat_dumpState"],

@@ -12,7 +12,7 @@ export interface RpcError {
 /** The id of a call, as it is answered. */
 export type RpcId = string | number | null;
 
-/** One call. Without an id it is a notification, which nobody is answered. */
+/** One call. Without an id it is a notification, which gets no answer. */
 export interface RpcCall {
   id: RpcId | undefined;
   method: string;
@@ -37,7 +37,7 @@ const invalidRequest = -32_600;
 const names = new Set(["jsonrpc", "id", "method", "params"]);
 
 /**
- * Reads a JSON-RPC 2.0 request strictly. What is passed on is written anew from what was read here, so that Anvil's own reader cannot
+ * Reads a JSON-RPC 2.0 request strictly. What is passed on is written again from what was read here, so that Anvil's own reader cannot
  * take it for something else: names that are given twice, calls as arrays, or names that JSON escapes.
  *
  * @returns the error to answer when nothing of it can be read.

@@ -51,7 +51,7 @@ export class Subscriptions {
     }
   }
 
-  /** Holds notifications back while a subscription is being answered: before that, nobody knows whose they are. */
+  /** Holds notifications back while a subscription is being answered: before that, it is unknown whose they are. */
   async holding(answer: () => Promise<void>): Promise<void> {
     this.#holders += 1;
     try {

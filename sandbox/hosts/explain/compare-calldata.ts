@@ -10,7 +10,7 @@ type CallDifference = Pick<
 >;
 
 /**
- * Lays calldata beside the expected one: field by field as the ABI reads both, and word by word.
+ * Compares calldata with the expected one: field by field as the ABI reads both, and word by word.
  *
  * @example compareCalldata(purchaseRegistrarAbi, expected.call.data, envelope.input).fields
  */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { checkNames } from "../../../protocol/binding/check-binding.ts";
 import { addressShape, hashShape, jsonShape } from "./shapes.ts";
 
-/** One field of a call beside the one that was expected; null where a side does not have it. */
+/** One field of a call next to the one that was expected; null where a side does not have it. */
 const fieldDifference = z.object({
   name: z.string(),
   expected: jsonShape,
@@ -10,7 +10,7 @@ const fieldDifference = z.object({
   equal: z.boolean(),
 });
 
-/** 32 bytes of calldata beside those that were expected; the first word is the four bytes of the selector. */
+/** 32 bytes of calldata next to those that were expected; the first word is the four bytes of the selector. */
 const wordDifference = z.object({
   offset: z.int(),
   expected: z.string(),

@@ -121,7 +121,7 @@ export class Recorder {
     };
   }
 
-  /** Stands before the control API. Time and blocks are seen on the chain, whoever moves them. */
+  /** Runs before the control API. Time and blocks are seen on the chain, no matter what moves them. */
   control(): RequestHandler {
     return (request, response, next) => {
       const { method, path } = request;

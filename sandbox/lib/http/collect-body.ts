@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 /** How much of a body is kept; receivers take 32 KiB. */
 const bodyBytes = 64 * 1024;
 
-/** Keeps the bytes of a body as they come from the connection, whoever reads them later. */
+/** Keeps the bytes of a body as they come from the connection, for later readers. */
 export function collectBody(request: IncomingMessage): () => Buffer {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,4 +1,4 @@
-/** How much of a listener one client can hold, so that nobody is kept out by connections that say little or nothing. */
+/** How much of a listener one client can hold, so that idle connections keep no client out. */
 export interface ConnectionLimits {
   /** Open connections at one time; more are closed at once. */
   connections: number;

@@ -48,7 +48,7 @@ export class Edge {
     this.#pages = pages;
     const answer: RequestListener = (request, response) => this.#answer(request, response);
     server.on("request", answer);
-    // Whoever waits for "100 Continue" is told to continue by the handler that wants the body, or is refused without it.
+    // A client that waits for "100 Continue" gets it from the handler that wants the body, or is refused without it.
     server.on("checkContinue", answer);
     server.on("checkExpectation", answer);
     server.on("connect", (request: IncomingMessage, socket: Duplex) => this.#refuseTunnel(request, socket));

@@ -26,7 +26,7 @@ export interface ListenOptions {
 }
 
 /**
- * Listens on a loopback port, for whoever calls it by a name of this machine; until `serve` is called it answers 503.
+ * Listens on a loopback port, for requests to a name of this machine; until `serve` is called it answers 503.
  *
  * @throws SandboxError port_in_use
  * @example const listener = await listen({ port: 0, option: "--api-port", pages: ownPages })

@@ -10,7 +10,7 @@ export interface GateTimes {
   closedMs?: number;
 }
 
-/** Why what waits outside is told to stop. */
+/** Why what waits outside has to stop. */
 const undone = "The sandbox was restored meanwhile.";
 
 /** What is inside. */
@@ -21,7 +21,7 @@ interface Entry {
   left: PromiseWithResolvers<void>;
 }
 
-/** Runs requests beside each other, and snapshots and restores beside nothing. */
+/** Runs requests concurrently, and each snapshot and restore alone. */
 export class RequestGate implements Gate {
   readonly #timeoutMs: number;
   readonly #closedMs: number;
@@ -35,7 +35,7 @@ export class RequestGate implements Gate {
     this.#closedMs = closedMs;
   }
 
-  /** Runs work beside other such work; waits while something runs exclusively. */
+  /** Runs work concurrently with other such work; waits while something runs exclusively. */
   async runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T> {
     let entry = await this.#enter(what);
     const outside: GateTurn["outside"] = async (step) => {

@@ -18,7 +18,7 @@ export interface Cluster extends AsyncDisposable {
   leading(relayer: Relayer): Relayer;
   /** Forwards requests with an effect to the leader; `ownUrl` is where this process answers. */
   forwarding(ownUrl: string): Services["forwardToLeader"];
-  /** Has this process lead whenever no other one does; resolves when one leads. `changed` is told when another process has committed. */
+  /** Has this process lead whenever no other one does; resolves when one leads. `changed` is called when another process has committed. */
   lead(apiUrl: string, relayer: Relayer, changed: () => void): Promise<void>;
   /** Runs a step while no other process is in the cluster. @throws SandboxError sandbox_shared */
   alone<T>(step: () => Promise<T>): Promise<T>;

@@ -36,7 +36,7 @@ export function forwardingTo(
   };
 }
 
-/** @returns null when nobody answers. */
+/** @returns null when no process answers. */
 async function ask(url: string, { method, path, headers, body }: ForwardedRequest): Promise<Answer | null> {
   try {
     const response = await fetch(new URL(path, url), { method, headers, body: new Uint8Array(body) });

@@ -41,7 +41,7 @@ export function tellRefusals(controlUrl: string, log: Log): Services["refused"] 
   };
 }
 
-/** The part of the control API that is told what other processes of the sandbox have refused: it changes nothing that is recorded. */
+/** The part of the control API that receives what other processes of the sandbox have refused: it changes nothing that is recorded. */
 export function refusalRoutes({ refused }: Pick<Services, "refused">): Router {
   const router = Router();
   // As much as the calldata of a transaction, which a check shows twice.

@@ -42,7 +42,7 @@ const sharedSandbox = z.object({
   }),
   /** Resolved once, for all processes. */
   receiver: z.object({ url, address: z.string(), family: z.int() }),
-  /** Where Anvil itself answers, which only the sandbox's own processes are told. */
+  /** Where Anvil itself answers; only the sandbox's own processes know it. */
   anvilUrl: z.string(),
   /** The newest block that Anvil loaded when it started. */
   loadedBlock: z.int(),
@@ -98,7 +98,7 @@ export class SharedStore implements Cluster {
     const kept = await this.store.about("epoch");
     const { epoch } = chain.deployment;
     if (kept === null && !chain.resumed) await this.store.writeAbout("epoch", epoch);
-    // A chain that begins anew can have the epoch of one that is gone: what the database holds of that one is not on it.
+    // A fresh chain can have the epoch of one that is gone: what the database holds of that one is not on it.
     else if (kept !== epoch || !chain.resumed)
       throw new SandboxError(
         "database_mismatch",
@@ -140,7 +140,7 @@ export class SharedStore implements Cluster {
     return z.decode(sharedSandbox, JSON.parse(text));
   }
 
-  /** Has this process lead whenever nobody else does; resolves when one does. */
+  /** Has this process lead whenever no other one does; resolves when one does. */
   async lead(apiUrl: string, relayer: Relayer, changed: () => void): Promise<void> {
     let started = false;
     const gained = async () => {
@@ -170,7 +170,7 @@ export class SharedStore implements Cluster {
     };
   }
 
-  /** Hands requests with an effect to whoever leads. */
+  /** Forwards requests with an effect to the leader. */
   forwarding(ownUrl: string): Services["forwardToLeader"] {
     return forwardingTo(this.member, async () => await this.store.about("leader"), ownUrl);
   }

@@ -121,7 +121,7 @@ function checked<T>(schema: z.ZodType<T>, wrong: string, todo: string) {
   return z.custom<T>((value) => schema.safeParse(value).success, named(wrong, todo));
 }
 
-/** Takes what a schema of amounts takes; one that is only too large is told the largest. */
+/** Takes what a schema of amounts takes; for one that is only too large the error names the largest. */
 function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
   const isSmall = (value: unknown) =>
     typeof value !== "string" || !/^[0-9]+$/.test(value) || BigInt(value) <= maxUint128;

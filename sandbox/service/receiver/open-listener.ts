@@ -6,7 +6,7 @@ import { type Arrival, headersOf, webhookHeadersOf } from "./arrival.ts";
 import type { DeliveryFaults } from "./delivery-fault.ts";
 import { ReceiverTap } from "./receiver-tap.ts";
 
-/** A delivery that a listener got; nobody has verified it where the secret is not known. */
+/** A delivery that a listener got; it is not verified where the secret is not known. */
 export interface HeardDelivery extends Omit<Arrival, "verified"> {
   verified: boolean | null;
 }
@@ -46,7 +46,7 @@ export async function openListener(options: {
   const listener = await listen({ port, option: "--port", pages: ownPages });
   listener.serve({
     handle: tap.guard((request, response) => {
-      // A connection that breaks off within the body has nobody left to answer.
+      // A connection that breaks off within the body cannot be answered.
       answer(request, response).catch(() => response.destroy());
     }),
   });

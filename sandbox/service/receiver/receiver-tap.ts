@@ -19,7 +19,7 @@ export class ReceiverTap {
     /** The receiver's path; null where everything that is posted is a delivery. */
     path: string | null;
     faults: DeliveryFaults;
-    /** Is told of each delivery once it is answered, or its connection is gone. */
+    /** Called with each delivery once it is answered, or its connection is gone. */
     arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
   }) {
     this.#path = tap.path;

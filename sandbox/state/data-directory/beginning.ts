@@ -42,7 +42,7 @@ export function stateIn(journal: string): string {
   return join(journal, "chain.json");
 }
 
-/** What data directories of the first version have beside the store. */
+/** What data directories of the first version have besides the store. */
 export const firstVersionFiles = ["chain", "settings.json", "unfinished"] as const;
 
 /**

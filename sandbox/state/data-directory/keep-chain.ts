@@ -25,9 +25,9 @@ const share = 16;
 
 /** Keeps what happens on a chain. */
 export interface KeptChain {
-  /** Is told that the node has a new head. */
+  /** Called when the node has a new head. */
   announce(): void;
-  /** Is told that the start has succeeded: from then on checkpoints are written, and an Anvil that ends is replaced. */
+  /** Called when the start has succeeded: from then on checkpoints are written, and an Anvil that ends is replaced. */
   started(sandbox: StartedSandbox): void;
 }
 
@@ -35,7 +35,7 @@ export interface KeptChain {
 export interface StartedSandbox {
   /** Holds requests back while a checkpoint is written, and while the chain is made again. */
   gate: RequestGate;
-  /** Is told, with the gate closed, that the chain was made again in another Anvil. */
+  /** Called, with the gate closed, when the chain was made again in another Anvil. */
   madeAgain(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function keepChain(
     // What is not mined yet ends with the chain.
     await endsWithin(awaitAutomine(connect(chain.request)), mineDeadlineMs);
     await store.keepChain().catch((error: unknown) => {
-      // What a killed node made, and nobody could rely on, is gone with it.
+      // What a killed node made, and no answer relied on, is gone with it.
       if (anvil.isRunning) throw error;
     });
     if (anvil.isRunning) await checkpoints.end();

@@ -5,7 +5,7 @@ import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../
 import { SandboxError } from "../../lib/sandbox-error.ts";
 
 /**
- * Takes a data directory for this process. The lock names the process, so that one left by a dead process blocks nobody.
+ * Takes a data directory for this process. The lock names the process, so that one left by a dead process blocks no other.
  *
  * @returns a function that gives it back.
  * @throws SandboxError data_directory_in_use
@@ -40,7 +40,7 @@ export async function readOwner(directory: string): Promise<ProcessRecord | null
   try {
     return processRecord.parse(JSON.parse(await readFile(lockFileIn(directory), "utf8")));
   } catch {
-    // Absent, or torn by a crash while it was written: in either case nobody holds it.
+    // Absent, or torn by a crash while it was written: in either case it is not held.
     return null;
   }
 }

@@ -22,7 +22,7 @@ export async function publish(
   };
 }
 
-/** Takes away what a killed sandbox left, so that nobody waits for a sandbox that does not run. */
+/** Takes away what a killed sandbox left, so that no program waits for a sandbox that does not run. */
 export async function unpublish(directory: string): Promise<void> {
   for (const name of ["sandbox.json", ".env"]) await rm(join(directory, name), { force: true });
 }

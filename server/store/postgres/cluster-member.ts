@@ -31,7 +31,7 @@ export interface ElectionListener {
 export const lookEveryMs = 50;
 
 /**
- * A process's place in a sandbox that several share: one connection that holds its advisory locks for as long as it lives.
+ * A process's place in a sandbox that several share: one connection that holds its advisory locks for as long as it is open.
  *
  * One of the processes leads: the relayer's journal is written by it alone and over this very connection, so that the end of the
  * connection ends both at once and no nonce is ever claimed by two.
@@ -64,7 +64,7 @@ export class ClusterMember {
     );
   }
 
-  /** Whether this process leads, with the journal taken up from whoever led before. */
+  /** Whether this process leads, with the journal taken over from the leader before it. */
   leads(): boolean {
     return this.#leads;
   }
@@ -180,7 +180,7 @@ export class ClusterMember {
     }
   }
 
-  /** Leads when nobody else does. */
+  /** Leads when no other process does. */
   async #look(client: Client, name: string, listener: ElectionListener): Promise<void> {
     const { database } = this.#store;
     const { rows } = await client.query(`SELECT pg_try_advisory_lock(${database.lock("leader")}) AS taken`);

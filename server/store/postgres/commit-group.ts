@@ -24,12 +24,12 @@ class Group {
 }
 
 /**
- * Writes commits in one transaction, while nobody else writes: so that nothing that was read changes, nothing deadlocks, and the order
+ * Writes commits in one transaction, while no other process writes: so that nothing that was read changes, nothing deadlocks, and the order
  * of insertion is that of commits.
  *
  * A commit with a conflict writes nothing and does not keep the others from being written.
  *
- * @returns what is to be told to each of them once the transaction is durable.
+ * @returns the outcome of each of them, to be reported once the transaction is durable.
  */
 export async function writeGroup(
   commits: readonly PendingCommit[],

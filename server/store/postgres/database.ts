@@ -49,7 +49,7 @@ export class Database {
     this.channel = escapeIdentifier(`routing_sandbox_${digest.toString("hex", 0, 8)}`);
     this.#lockClass = digest.readInt32BE(0);
     this.#pool = new Pool({ ...this.#config, max: 8, query_timeout: answerTimeoutMs });
-    // A connection that breaks off while nobody uses it is replaced when it is needed.
+    // A connection that breaks off while it is not used is replaced when it is needed.
     this.#pool.on("error", () => {});
   }
 

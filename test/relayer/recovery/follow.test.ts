@@ -159,7 +159,7 @@ test("a head is followed in the order of nonces: a fault that holds one operatio
   await kit.expectBooksToBalance();
 });
 
-test("a held operation continues with the next head, one without a nonce waits for whoever wants it", async () => {
+test("a held operation continues with the next head, one without a nonce waits for the next request for it", async () => {
   const kit = await openStage();
   kit.relayer.fault({ point: "after_signed", action: "hold" });
   const held = await kit.relayer.submit(await kit.offer("held"));

@@ -73,7 +73,7 @@ test("a new operation finds what a reorg took before it", async () => {
   await kit.expectBooksToBalance();
 });
 
-test("recovery repairs what was confirmed and then reorged while nobody looked", async () => {
+test("recovery repairs what was confirmed and then reorged while the relayer was stopped", async () => {
   const kit = await openStage();
   const first = await kit.relayer.submit(await kit.offer("first"));
   const second = await kit.relayer.submit(await kit.offer("second"));

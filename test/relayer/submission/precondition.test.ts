@@ -184,7 +184,7 @@ describe("an operation whose precondition does not hold any more", () => {
   });
 });
 
-test("nothing is sent while the precondition cannot be told, and it is sent once it can", async () => {
+test("nothing is sent while the precondition cannot be read, and it is sent once it can", async () => {
   const { kit, guard } = await openGuarded();
   const { intent } = await heldOffer(kit);
   guard.fails = true;

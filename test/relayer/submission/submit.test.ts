@@ -184,7 +184,7 @@ test.each([
   ["with an error that no contract here has", "0x63deadbeef5f526004601cfd", "0xdeadbeef"],
   ["without any data", "0x5f5ffd", null],
 ] as const)(
-  "a call that reverts %s fails and is told by its selector, if it has one",
+  "a call that reverts %s fails and is named by its selector, if it has one",
   async (_, code, name) => {
     const kit = await openStage();
     const intent = await kit.offer("elsewhere");

@@ -370,7 +370,7 @@ describe("the gate itself", () => {
     expect(order).toEqual(["short", "exclusive"]);
   });
 
-  test("runs nothing beside what is exclusive, and one of that at a time", async () => {
+  test("runs exclusive work alone, one at a time", async () => {
     const gate = new RequestGate(milliseconds);
     let inside = 0;
     const steps = Array.from({ length: 20 }, async (_, index) => {

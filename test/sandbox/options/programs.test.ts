@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../temporary-folder.ts";
 
 const programs = ["prg_books", { id: "prg_demo", name: "Demo", account: "acct_main" }];
 
-test("a sandbox serves the programs that it is told to, each with an account and keys of its own", async () => {
+test("a sandbox serves the programs of its options, each with an account and keys of its own", async () => {
   await using sandbox = await createSandbox({ seed: "programs", programs });
   const { accounts, reviewers, urls } = sandbox.description;
   expect(accounts.map(({ id, program }) => [id, program])).toEqual([

@@ -290,7 +290,7 @@ async function createdAgain(dataDirectory: string): Promise<Sandbox> {
   return sandbox;
 }
 
-test("a sandbox whose Anvil was killed closes, and goes on with the next start", async () => {
+test("a sandbox whose Anvil was killed closes, and continues with the next start", async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
   const sandbox = await createSandbox({ dataDirectory });
   await sandbox.wallets.stranger.faucet(5n);

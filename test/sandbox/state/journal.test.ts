@@ -94,7 +94,7 @@ test("a journal whose chain came from another state is refused, and so is one wh
   expect(again.chain.resumed).toBe(true);
 });
 
-test("a sandbox that begins anew takes the place of the old one when its start has succeeded, and not before", async () => {
+test("a fresh sandbox takes the place of the old one when its start has succeeded, and not before", async () => {
   const dataDirectory = await temporaryFolder();
   const first = await createSandbox({ dataDirectory, seed: "first" });
   await first.chain.client.setBalance({ address, value: 1n });

@@ -103,7 +103,7 @@ test("a client that gives up while a snapshot holds it back leaves nothing that 
   expect((await fetch(url)).status).toBe(200);
 });
 
-test("a wallet that waits for a transaction which a restore took away is told so", async () => {
+test("a wallet that waits for a transaction which a restore removed throws transaction_dropped", async () => {
   const mark = await sandbox.snapshot();
   await sandbox.chain.client.setAutomine(false);
   const { stranger } = sandbox.wallets;

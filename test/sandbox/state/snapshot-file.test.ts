@@ -48,7 +48,7 @@ async function save(): Promise<string> {
   return file;
 }
 
-test("another process with another home and folder continues from a saved sandbox as the sandbox itself does", {
+test("another process with another home and folder continues from a snapshot file as the sandbox itself does", {
   timeout: 60_000,
 }, async () => {
   const start = await sandbox.snapshot();
@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test("a saved sandbox can be loaded into a data directory, which keeps it", async () => {
+test("a snapshot file can be loaded into a data directory, which keeps it", async () => {
   const file = join(await temporaryFolder(), "saved.snapshot");
   await sandbox.save(file);
   const dataDirectory = await temporaryFolder();
@@ -191,12 +191,12 @@ test("a load whose port is taken, or that is killed, leaves a directory that can
 });
 
 test.runIf(existsSync("/dev/full"))(
-  "a snapshot file that the disk has no room for is refused, leaves nothing beside it, and what was there stays",
+  "a snapshot file that the disk has no room for is refused, leaves no other file, and what was there stays",
   async () => {
     const folder = await temporaryFolder();
     const file = join(folder, "saved.snapshot");
     await writeFile(file, "what was there");
-    // Whoever writes to it is told that the disk is full.
+    // Every write to it fails with ENOSPC.
     await symlink("/dev/full", `${file}.next`);
     await expect(sandbox.save(file)).rejects.toMatchObject({
       code: "snapshot_refused",

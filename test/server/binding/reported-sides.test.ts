@@ -205,7 +205,7 @@ test("calldata is reported with the first byte that differs, a byte too many inc
   expect(approved).toMatchObject({ actual: { data, first_difference: 0 } });
 });
 
-test("a payment under a permit of another purchase is reported beside the same permit's payment of this one", async () => {
+test("a payment under a permit of another purchase is reported even if the same permit's payment of this one is there", async () => {
   const permit = fixture.permit(fixture.second, 10n * usdc);
   const sent = fixture.payWithPermit(fixture.second, 10n * usdc, permit).data;
   const hash = await fixture.succeed("buyer", fixture.payWithPermit(fixture.second, 10n * usdc, permit));
@@ -301,7 +301,7 @@ test("a sender is reported with its address, and with the reason when it has cod
   });
 });
 
-test("a bound wallet that is a contract is reported as one, whoever sent for it", async () => {
+test("a bound wallet that is a contract is reported as one, no matter who sent for it", async () => {
   const wallet = await fixture.deploy("ContractWallet");
   const purchase = await fixture.createPurchase({ buyer: wallet.toLowerCase() });
   await fixture.activate(purchase);
@@ -326,8 +326,8 @@ test("a recipient is reported with the hash of its code, or without one", async 
   expect(
     failedChecks(await refuse(await fixture.succeed("buyer", { to, data: approval }))).get("contract"),
   ).toMatchObject({ expected, actual: { address: token, code_hash: await codeHash(token) } });
-  const nobody = await refuse(await fixture.succeed("buyer", { to: fixture.address("stranger"), data }));
-  expect(failedChecks(nobody).get("contract")).toMatchObject({
+  const stranger = await refuse(await fixture.succeed("buyer", { to: fixture.address("stranger"), data }));
+  expect(failedChecks(stranger).get("contract")).toMatchObject({
     expected,
     actual: { address: fixture.address("stranger"), code_hash: null },
   });

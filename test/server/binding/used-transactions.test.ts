@@ -18,7 +18,7 @@ afterAll(async () => {
   await kit[Symbol.asyncDispose]();
 });
 
-/** What a hash is told to serve already, when it is sent as the registration of another purchase. */
+/** What the refusal says that a hash serves already, when it is sent as the registration of another purchase. */
 async function useOf(transactionHash: string | null | undefined): Promise<unknown> {
   const path = kit.path(`/purchases/${other.id}/registration`);
   const answer = problem(await kit.post(path, { transaction_hash: transactionHash }));

@@ -13,7 +13,7 @@ import { openReceiver } from "../../kit/external-receiver.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
-const nobody = "aaaaaaaaaaaaaaaaaaaa";
+const unknownId = "aaaaaaaaaaaaaaaaaaaa";
 const hashOfNothing = `0x${"5c".repeat(32)}`;
 
 let receiver: Server;
@@ -167,7 +167,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     const { purchase, claim, path } = await claimed();
     return await kit.post(`${path}/decisions`, kit.decision(purchase, claim, { reviewer_key_id: "another" }));
   },
-  not_found: async () => await kit.get(kit.path(`/purchases/pur_${nobody}`)),
+  not_found: async () => await kit.get(kit.path(`/purchases/pur_${unknownId}`)),
   route_not_found: async () => await kit.get("/v1/routing/nothing"),
   method_not_allowed: async () => await kit.raw("/v1/routing/capabilities", { method: "DELETE" }),
   idempotency_in_flight: async () => {
@@ -227,7 +227,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
         kind: "insert",
         collection: "used_transactions",
         key: transaction_hash,
-        value: { step: "claim", subject: `pur_${nobody}` },
+        value: { step: "claim", subject: `pur_${unknownId}` },
       },
     ]);
     return await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash });

@@ -323,7 +323,7 @@ test("the same key with another body cannot take over an effect that is under wa
   expect(problem(other).code).toBe("idempotency_key_reused");
 });
 
-test("the identical request while the first is under way is told to come again, and then gets its answer", async () => {
+test("the identical request while the first is under way gets 409 idempotency_in_flight, and then its answer", async () => {
   await using impatient = await TestKit.open({
     seed: "impatient",
     receiptTimeoutMs: 50,

@@ -40,7 +40,7 @@ function expectLimited(answer: Answer, retryAfter: number): void {
 
 describe("with a rate limit of three requests in 60 seconds", () => {
   test.each([0, 1, 17, 59])(
-    "the third request in second %i passes, and the fourth is told to wait until the next window",
+    "the third request in second %i passes, and the fourth has to wait until the next window",
     async (second) => {
       if (second > 0) await kit.sandbox.clock.travel(second);
       expect(await readTimes(3)).toEqual([200, 200, 200]);
@@ -66,7 +66,7 @@ describe("with a rate limit of three requests in 60 seconds", () => {
     expectLimited(await read(), 60);
   });
 
-  test("a restore to an earlier window begins its count anew", async () => {
+  test("a restore to an earlier window resets its count", async () => {
     const snapshot = await kit.sandbox.snapshot();
     await kit.sandbox.clock.travel(60);
     expect(await readTimes(3)).toEqual([200, 200, 200]);
@@ -110,7 +110,7 @@ describe("with a rate limit of three requests in 60 seconds", () => {
     expectLimited(await read(), 60);
   });
 
-  test("a request without a valid credential is told so and does not count", async () => {
+  test("a request without a valid credential gets 401 and does not count", async () => {
     for (let sent = 0; sent < 4; sent += 1) {
       expect(problem(await kit.raw(kit.path(""))).code).toBe("credential_missing");
       const headers = { Authorization: "Bearer rsc_unknown" };

@@ -7,7 +7,7 @@ import { serveWallets } from "../operations/wallet-host.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-test("Redocly's respect lives through the Arazzo lifecycle on a running sandbox", {
+test("Redocly's respect runs the Arazzo lifecycle on a running sandbox", {
   timeout: 120_000,
 }, async () => {
   await using kit = await TestKit.open({ seed: "arazzo" });

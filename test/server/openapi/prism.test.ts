@@ -76,7 +76,7 @@ test("Prism catches an answer that is not as described", async () => {
   expect(status).toBe(500);
 }, 60_000);
 
-test("a whole life passes Prism: enrollment, both routes, payment, claim, decision, refund, notification", async () => {
+test("a whole lifecycle passes Prism: enrollment, both routes, payment, claim, decision, refund, notification", async () => {
   const merchant = await kit.enrolledMerchant();
   const purchase = await kit.paidPurchase(merchant);
   const claim = await kit.claim(purchase);

@@ -202,7 +202,7 @@ describe("the activation of a purchase", () => {
     expect(unrevoked.status, unrevoked.text).toBe(200);
   });
 
-  test("that meets a revocation in its block is told so with the revert", async () => {
+  test("that meets a revocation in its block is refused with the revert", async () => {
     const { id, program } = merchant;
     const { client } = kit.sandbox.chain;
     await client.setAutomine(false);

@@ -68,7 +68,7 @@ test("the table has exactly the 17 operations of the specification, with their s
   ).toEqual(specified);
 });
 
-test("beside them there are only the wallet routes of merchants and purchases", () => {
+test("besides them there are only the wallet routes of merchants and purchases", () => {
   const others = operations.filter(({ number }) => number === null);
   expect(others.map(({ method, path }) => `${method} ${path}`)).toEqual([
     "get /wallet/{program}/merchant/{id}",

@@ -165,7 +165,7 @@ describe.each(["allowance", "balance"] as const)(
   },
 );
 
-test("a refund that reverted while nobody asked is collected by the next request, once for all keys that began it", async () => {
+test("a refund that reverted between two requests is collected by the next request, once for all keys that began it", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
   expect((await refund(approved, "first-key")).status).toBe(202);
@@ -582,7 +582,7 @@ describe("the validity of the funding", () => {
 });
 
 describe("a purchase that a newer enrollment of the wallet covers", () => {
-  /** A purchase whose merchant's wallet has enrolled anew, with another cap and end, before it was offered. */
+  /** A purchase whose merchant's wallet has enrolled again, with another cap and end, before it was offered. */
   async function coveredAnew() {
     const former = await kit.enrolledMerchant("20000000000");
     const purchase = await kit.createPurchase(former);

@@ -50,7 +50,7 @@ async function setProgram(change: Partial<ProgramDeployment> = {}): Promise<void
   await kit.sandbox.wallets.deployer.setBounds(kit.program, { ...opened(), ...change });
 }
 
-/** Has the merchant's wallet revoke its enrollment and enroll anew. */
+/** Has the merchant's wallet revoke its enrollment and enroll again. */
 async function enrollAnew(
   former: Schema<"Merchant">,
   terms: { cap: string; days: number },

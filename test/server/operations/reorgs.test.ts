@@ -257,7 +257,7 @@ describe.each(["offer", "collect_refund"] as const)(
   },
 );
 
-test("an offer that a reorg undid is told by the wallet route, which lets the merchant register the purchase instead", async () => {
+test("an offer that a reorg undid is refused by the wallet route, which lets the merchant register the purchase instead", async () => {
   const effect = await prepare.offer();
   await undo(effect, "first-key");
   await allowAgain(effect);
@@ -371,7 +371,7 @@ describe("a reconciled payment that a reorg removes", () => {
   const reconciliations = async (purchase: string) =>
     await eventsOf({ purchase, event: "purchase.reconciled" });
 
-  /** What a payment is told to serve when it is sent as the registration of another purchase. */
+  /** What the refusal says that a payment serves when it is sent as the registration of another purchase. */
   async function useOf(transaction_hash: Hex): Promise<unknown> {
     const { id } = await kit.createPurchase(merchant);
     const refused = problem(await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash }));

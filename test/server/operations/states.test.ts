@@ -7,7 +7,7 @@ import type { ErrorCode } from "../../../server/errors/catalogue.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
-const nobody = "aaaaaaaaaaaaaaaaaaaa";
+const unknownId = "aaaaaaaaaaaaaaaaaaaa";
 const hashOfNothing: Hex = `0x${"5c".repeat(32)}`;
 
 let kit: TestKit;
@@ -212,14 +212,14 @@ function requests(purchase: Purchase): { readonly [operation: string]: unknown }
       signature: `0x${"00".repeat(65)}`,
     },
     decisions: {
-      claim_id: `clm_${nobody}`,
+      claim_id: `clm_${unknownId}`,
       outcome: "denied",
       award: "0",
       decided_at: purchase.created_at,
       reviewer_key_id: key_id,
       approval: "A".repeat(86),
     },
-    refunds: { decision_id: `dec_${nobody}` },
+    refunds: { decision_id: `dec_${unknownId}` },
   };
 }
 
@@ -293,7 +293,7 @@ describe("a purchase that the relayer has offered on chain", () => {
   });
 });
 
-test("a claim before reconciliation is told to reconcile first", async () => {
+test("the refusal of a claim before reconciliation says to reconcile first", async () => {
   const purchase = await kit.activePurchase(merchant);
   await kit.pay(purchase);
   const refused = await operate(purchase, "claims", requests(purchase)["claims"]);

@@ -311,9 +311,9 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   test("when its nonce was used by other permits, and the nonce that the token expects is named", async () => {
     const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n });
-    const beside = await kit.activePurchase(merchant);
+    const other = await kit.activePurchase(merchant);
     for (const next of [1, 2, 3]) {
-      await buyer.pay(beside, { permit: true, amount: 1_000n });
+      await buyer.pay(other, { permit: true, amount: 1_000n });
       expect(await refused({ signature })).toMatchObject({
         status: 409,
         code: "state_conflict",
@@ -332,8 +332,8 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
   test("when its nonce was used and the payment deadline has passed, which is reported first", async () => {
     const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n });
-    const beside = await kit.activePurchase(merchant);
-    for (const paid of [1n, 2n]) await buyer.pay(beside, { permit: true, amount: paid });
+    const other = await kit.activePurchase(merchant);
+    for (const paid of [1n, 2n]) await buyer.pay(other, { permit: true, amount: paid });
     await kit.sandbox.clock.travelTo(purchase.deadlines.pay_deadline);
     expect(await refused({ signature })).toMatchObject({ status: 409, code: "deadline_passed" });
   });

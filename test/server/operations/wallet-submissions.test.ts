@@ -163,7 +163,7 @@ describe("what a stranger submits again", () => {
     expect(await kit.digest()).toBe(digest);
   });
 
-  test("stays recorded as it was once the object has gone on", async () => {
+  test("stays recorded as it was once the object has reached its next state", async () => {
     const purchase = await kit.createPurchase(merchant);
     const transaction_hash = await kit.act("merchant", "purchase", purchase.id, "register");
     const first = await submit(purchase, { action: "register", transaction_hash });
@@ -618,7 +618,7 @@ describe("what the program operation would refuse is refused with the same code"
 describe("nothing that a stranger makes up is stored", () => {
   test.each([
     ["a hash of nothing", { transaction_hash: hashOfNothing }, "transaction_not_found"],
-    ["a signature of nobody", { signature: "0x00", amount, reason }, "signature_invalid"],
+    ["a signature of no key", { signature: "0x00", amount, reason }, "signature_invalid"],
     ["no evidence at all", {}, "validation_failed"],
   ])("%s", async (_, evidence, code) => {
     const purchase = await kit.paidPurchase(merchant);

@@ -55,7 +55,7 @@ async function submitApproval(transaction_hash: Hex): Promise<Answer> {
 describe("an offer that was withdrawn", () => {
   const whyNot = "The offer was withdrawn: the purchase takes no more payments.";
 
-  test("is told by its purchase, until a reorg takes that back", async () => {
+  test("is shown by its purchase, until a reorg takes that back", async () => {
     expect(await readPurchase()).toMatchObject({ status: "active", withdrawn: false });
     await withdraw();
     expect(await readPurchase()).toMatchObject({ status: "active", withdrawn: true, expired: false });

@@ -131,7 +131,7 @@ test("another program's event is not found", async () => {
 test("a program's events are numbered without gaps, and two programs count apart", async () => {
   const before = (await kit.sandbox.store.list("events", {})).length;
   await kit.events.write();
-  await kit.post(kit.path("/merchants"), { wallet: "nobody" });
+  await kit.post(kit.path("/merchants"), { wallet: "no-address" });
   await other.events.write();
   await kit.events.write();
   const events = (await kit.sandbox.store.list("events", {})).map(({ value }) => value);

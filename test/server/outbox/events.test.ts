@@ -25,7 +25,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-describe("the events of a purchase's life", () => {
+describe("the events of a purchase's lifecycle", () => {
   test("are of these types, one for each change, in this order", () => {
     expect(events.slice(0, 8).map(({ type }) => type)).toEqual([
       "merchant.created",
@@ -40,7 +40,7 @@ describe("the events of a purchase's life", () => {
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
   });
 
-  test("have bodies of the shape that is described, and nothing beside it", () => {
+  test("have bodies of the shape that is described, and nothing more", () => {
     for (const { id, type, program, sequence, body, body_sha256 } of events) {
       const parsed: unknown = JSON.parse(body);
       expect(eventSchema.parse(parsed)).toEqual(parsed);

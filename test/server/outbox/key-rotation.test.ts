@@ -133,7 +133,7 @@ test("the reviewers of all programs rotate, and their old keys stay in the JWKS 
   expect(listed.map(({ kid }) => kid)).toEqual(ids);
 });
 
-test("a kept sandbox remembers a rotation that was made over the control API, and says the secret anew", async () => {
+test("a kept sandbox remembers a rotation that was made over the control API, and writes the new secret to sandbox.json", async () => {
   const folder = await temporaryFolder();
   const first = await startSandbox(folder, "--mode", "deterministic");
   const rotation = await fetch(`${first.description.urls.control}/keys/rotate`, { method: "POST" });

@@ -53,7 +53,7 @@ describe("sandbox.receiver", () => {
     await expect(kit.sandbox.receiver.next(undefined, 20)).rejects.toMatchObject({ code: "no_delivery" });
   });
 
-  test("tells a caller what its own function throws, and nobody else", async () => {
+  test("tells only the caller what its own function throws", async () => {
     const { receiver } = kit.sandbox;
     const asked = receiver.next(() => {
       throw new Error("not what was expected");
@@ -76,7 +76,7 @@ describe("sandbox.receiver", () => {
     });
   });
 
-  test("lets faults act in their order and forgets them when it is told to", async () => {
+  test("lets faults act in their order and forgets them when they are cleared", async () => {
     const { receiver } = kit.sandbox;
     receiver.failNext(1, { status: 500 });
     receiver.failNext(1, { drop: true });

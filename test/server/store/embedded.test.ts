@@ -86,7 +86,7 @@ describe("in a directory", () => {
     ]);
   });
 
-  test("an image that is put back is on disk at once, for whoever takes over from a process that is killed", async () => {
+  test("an image that is put back is on disk at once, for the process that takes over from a killed one", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
     const store = await openDirectoryStore(folder);
@@ -190,7 +190,7 @@ describe("a directory of another format is refused and left alone", () => {
     const journal = toLine({ number: 1, counters: { crd: 1 }, changes: [] });
     await writeFile(join(folder, "store.journal"), journal);
     await expect(openDirectoryStore(folder)).rejects.toThrow(
-      `${join(folder, "store.json")}, line 1: the file is missing, and the journal beside it holds records (byte 0).`,
+      `${join(folder, "store.json")}, line 1: the file is missing, and the journal next to it holds records (byte 0).`,
     );
     expect(await readdir(folder)).toEqual(["store.journal"]);
     expect(await readFile(join(folder, "store.journal"), "utf8")).toBe(journal);

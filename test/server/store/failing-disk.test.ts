@@ -93,7 +93,7 @@ test.runIf(existsSync("/dev/full"))(
       expect(existsSync(file)).toBe(false);
     };
     for (const _ of ["the first time", "the second time"]) {
-      // Whoever writes to it is told that the disk is full.
+      // Every write to it fails with ENOSPC.
       await symlink("/dev/full", next);
       await putUntilGone(next);
     }
@@ -108,7 +108,7 @@ test.runIf(existsSync("/dev/full"))(
   },
 );
 
-test("a sync that fails refuses its commits for good, and the journal is begun anew before anything else is kept", async () => {
+test("a sync that fails refuses its commits for good, and a new journal is begun before anything else is kept", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder, 1);
   // The journal's next file takes every write, and cannot be synced.
@@ -234,7 +234,7 @@ test("readers see what is on disk and nothing else, whatever is on its way there
   await store.close();
 });
 
-test("what the disk refuses is never read, by nobody, and what came meanwhile is refused with it", async () => {
+test("what the disk refuses is never read, and what came meanwhile is refused with it", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder);
   await put(store, "kept", "before");
@@ -374,7 +374,7 @@ test("commits that come while a sync is under way share the next one", async () 
   await store.close();
 });
 
-test("a commit that loses to one on its way to the disk is told so when that one can be read", async () => {
+test("a commit that conflicts with one on its way to the disk fails when that one can be read", async () => {
   const store = await openDirectoryStore(await temporaryFolder());
   const insert = async (subject: string) =>
     await store.commit([], () => [
@@ -533,7 +533,7 @@ test("while a write is on its way to the disk the API and the explorer show what
   expect(await look()).toEqual(["created", ["created"]]);
   disk.release();
   kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
-  // The refused write is not among what is told until then.
+  // The refused write is not among the reported changes until then.
   const told = new Set<string>();
   while (!told.has("faults")) {
     const message = await stream.next(({ event }) => event === "change");
@@ -676,7 +676,7 @@ async function put(store: Store, key: string, subject: string): Promise<void> {
   await store.commit([], () => [{ kind: "put", collection: "used_transactions", key, value }]);
 }
 
-/** Root may write everywhere, nobody may not. */
+/** Root may write everywhere, the user "nobody" may not. */
 async function asNobody(step: () => Promise<void>): Promise<void> {
   const root = process.geteuid?.() === 0;
   if (root) process.seteuid?.(65_534);

@@ -9,7 +9,7 @@ export interface HeldSync {
   fail(): void;
 }
 
-/** A disk that does nothing until it is told to. */
+/** A disk that does nothing until it is released. */
 export interface HeldDisk extends Disposable {
   /** The next sync that is asked for. */
   next(): Promise<HeldSync>;

@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     return { path: path("/merchants"), key: `joined-${count}`, body };
   };
 
-  test("takes as many requests of a caller as the first one was told to, and refuses the next one", async () => {
+  test("takes as many requests of a caller as the first one's options say, and refuses the next one", async () => {
     const { owner, member, credential } = await open({ rateLimit: { requests: 3, seconds: 60 } });
     for (let taken = 0; taken < 3; taken += 1)
       expect((await send(member, credential, creation(owner))).status).toBe(201);
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     expect(JSON.parse(refused.text)).toMatchObject({ detail: "3 requests in 60 s are allowed." });
   });
 
-  test("delivers to the address that the first one has resolved, and waits as long as that one was told to", async () => {
+  test("delivers to the address that the first one has resolved, and waits as long as that one's options say", async () => {
     await using receiver = await openReceiver();
     const arrived = Promise.withResolvers<void>();
     receiver.answer = (_, response) => {
@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     expect(attempts.at(-1)).toMatchObject({ error: null, status_code: 204 });
   });
 
-  test("takes as many connections as the first one was told to", async () => {
+  test("takes as many connections as the first one's options say", async () => {
     const { member } = await open({ connectionLimits: { connections: 4 } });
     const port = Number(new URL(member.urls.api).port);
     const opened: Socket[] = [];
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     }
     const last = opened.at(-1);
     if (last === undefined) throw new Error("Connections were opened.");
-    // One that is too slow would be told so before it is closed.
+    // One that is too slow would get 408 before it is closed.
     expect(await text(last.on("error", () => {}))).toBe("");
   });
 

@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     expect(await read(member.description)).toMatchObject({ id, status: "created" });
   });
 
-  test("the explorer of one is told of what the other has committed", async () => {
+  test("the explorer of one receives what the other has committed", async () => {
     const { control } = owner.description.urls;
     const stream = await openStream(`${control}/stream`);
     onTestFinished(() => stream.close());

@@ -16,7 +16,7 @@ export const windowMs = 40;
 /**
  * Gathers what changes in a sandbox and tells it to listeners, a burst as one change.
  *
- * It remembers the last changes, so that a listener that was away can be told what it missed.
+ * It remembers the last changes, so that a listener that was away can get what it missed.
  *
  * @example
  * feed.note("purchases", ["pur_…"]);
@@ -36,7 +36,7 @@ export class ChangeFeed {
   note(topic: ChangeTopic, purchases: Iterable<string> = []): void {
     this.#topics.add(topic);
     for (const id of purchases) if (this.#purchases.size <= namedPurchases) this.#purchases.add(id);
-    // Without a listener it is told when the first one comes.
+    // Without a listener it is sent when the first one comes.
     if (this.#listeners.size > 0) this.#timer ??= setTimeout(() => this.#tell(), windowMs).unref();
   }
 

@@ -8,7 +8,7 @@ interface Client {
   response: Response;
   /** Set while the client does not take what was written. */
   lagging: boolean;
-  /** Set when something was not written because the client lags; it is told to read everything anew once it takes data again. */
+  /** Set when something was not written because the client lags; once it takes data again, it gets the topic that means to read everything again. */
   missed: boolean;
   stop: () => void;
 }
@@ -16,7 +16,7 @@ interface Client {
 /**
  * Serves a feed as server-sent events: a change each, with ids that a client resumes from (`Last-Event-ID`).
  *
- * Nothing is kept for a client that does not read: it is told to read everything anew when it takes data again.
+ * Nothing is kept for a client that does not read: when it takes data again, it gets the topic that means to read everything again.
  *
  * @example app.get("/stream", (request, response) => stream.open(request, response))
  */
@@ -26,7 +26,7 @@ export class EventStream {
   readonly #heartbeat: NodeJS.Timeout;
   #closed = false;
 
-  /** @param heartbeatMs - how often a client is told that the sandbox is still there. */
+  /** @param heartbeatMs - how often a client gets a heartbeat. */
   constructor(feed: ChangeFeed, heartbeatMs: number) {
     this.#feed = feed;
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs).unref();

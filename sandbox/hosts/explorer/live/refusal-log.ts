@@ -15,7 +15,7 @@ export const keptRefusals = 500;
 /**
  * Keeps the newest transactions that were refused, in memory: they are no state of the service, and a restore forgets them.
  *
- * One that is not confirmed yet is not refused; whoever asks again and again about one is kept once and counted.
+ * One that is not confirmed yet is not refused; repeated requests about one are kept once and counted.
  *
  * @example log.record(refusal); log.newest()
  */

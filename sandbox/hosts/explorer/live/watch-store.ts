@@ -4,7 +4,7 @@ import type { Change, Store, StoreImage } from "../../../../server/store/store.t
 import { withMethods } from "../../../lib/with-methods.ts";
 import type { ChangeTopic } from "../views.ts";
 
-/** What a change of a collection means to somebody who looks; credentials and idempotency keys are nobody's to see. */
+/** What a change of a collection means to a reader of the explorer; credentials and idempotency keys are never shown. */
 const topics: { readonly [C in CollectionName]?: ChangeTopic } = {
   merchants: "merchants",
   purchases: "purchases",
@@ -21,9 +21,9 @@ const topics: { readonly [C in CollectionName]?: ChangeTopic } = {
   budgets: "operations",
 };
 
-/** Who is told what became of a store. */
+/** Called with what became of a store. */
 export interface Watcher {
-  /** Records of a topic were changed; which purchases they are about, where that can be told. */
+  /** Records of a topic were changed; which purchases they are about, where that is known. */
   committed: (topic: ChangeTopic, purchases: readonly string[]) => void;
   /** Everything was replaced. */
   replaced: () => void;

@@ -50,12 +50,12 @@ export class Watch {
     };
   }
 
-  /** What is told of a transaction that a step did not accept. */
+  /** What is sent about a transaction that a step did not accept. */
   readonly refused = async (refusal: Refusal): Promise<void> => this.refusals.record(refusal);
 
-  /** What is told when a database says that somebody has committed something. */
+  /** What is sent when a database says that a process has committed. */
   readonly elsewhere = (): void => this.feed.note("everything");
 
-  /** What is told of a new head of the chain. */
+  /** What is sent about a new head of the chain. */
   readonly head = (): void => this.feed.note("blocks");
 }

@@ -9,7 +9,7 @@ import type { BatchingNode, Sources } from "../sources.ts";
 import type { TimelineEntry } from "../views.ts";
 import { type Stage, type StagedEntry, timelineEntry } from "./timeline-entry.ts";
 
-/** The registrar's events about one purchase, with what each means and which of its fields are told. */
+/** The registrar's events about one purchase, with what each means and which of its fields are shown. */
 const purchaseEvents = {
   PurchaseOffered: {
     stage: "on chain",

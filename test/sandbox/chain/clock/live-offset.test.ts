@@ -6,8 +6,8 @@ import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 
 /**
- * A chain whose Anvil reads the wall clock so many seconds after it was asked: it is told a time that lies so much further back, and has
- * made a block so much earlier than it goes on.
+ * A chain whose Anvil reads the wall clock so many seconds after it was asked: it gets a time that lies so much further back, and has
+ * made a block so much earlier than it continues.
  */
 async function lateChain(chain: ChainNode, seconds: number): Promise<ChainNode> {
   const { request: forward } = chain;
@@ -33,7 +33,7 @@ async function anvilOffset({ request }: ChainNode): Promise<unknown> {
 }
 
 test.for([0, 1, 2, 5])(
-  "chain and API have one offset, however many seconds pass while Anvil is told of it: %d",
+  "chain and API have one offset, however many seconds pass while Anvil gets it: %d",
   async (seconds) => {
     await using sandbox = await createSandbox({
       mode: "live",
@@ -49,7 +49,7 @@ test.for([0, 1, 2, 5])(
   },
 );
 
-test("an enrollment that is sent at once in a live sandbox is accepted, though a second passed while Anvil was told the time", async () => {
+test("an enrollment that is sent at once in a live sandbox is accepted, even if a second passed while Anvil got the time", async () => {
   const kit = await TestKit.open({
     mode: "live",
     adaptChain: async (chain) => await lateChain(chain, 2),
@@ -59,7 +59,7 @@ test("an enrollment that is sent at once in a live sandbox is accepted, though a
   expect(merchant.status).toBe("enrolled");
 });
 
-test("time goes on for chain and API when the machine's clock is set back", async () => {
+test("time continues for chain and API when the machine's clock is set back", async () => {
   const kit = await TestKit.open({ mode: "live" });
   onTestFinished(async () => await kit[Symbol.asyncDispose]());
   const { chain, clock } = kit.sandbox;

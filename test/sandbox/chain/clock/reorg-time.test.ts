@@ -47,7 +47,7 @@ async function newestTimes({ sandbox }: TestKit, count: number): Promise<number[
   return blocks.map(({ timestamp }) => Number(timestamp)).reverse();
 }
 
-/** API and chain go on from a time together: neither is before it, and the next block is not before what the API says. */
+/** API and chain continue from a time together: neither is before it, and the next block is not before what the API says. */
 async function expectNoEarlierThan(kit: TestKit, said: number): Promise<void> {
   const now = await apiNow(kit);
   expect(now).toBeGreaterThanOrEqual(said);
@@ -271,7 +271,7 @@ describe.each(modes)("in mode %s", (mode) => {
     await expectNoEarlierThan(kit, said);
   });
 
-  test("time is where it was in a sandbox that goes on from a snapshot file which was saved after a reorg", async () => {
+  test("a sandbox that continues from a snapshot file saved after a reorg has the time of that file", async () => {
     const kit = await open({ mode });
     await kit.sandbox.clock.travel({ days: 8 });
     const said = await apiNow(kit);
@@ -284,7 +284,7 @@ describe.each(modes)("in mode %s", (mode) => {
   });
 });
 
-test("a live clock that travelled is as far ahead of the wall clock when it goes on, also after a restore and a reorg", async () => {
+test("a live clock that travelled is as far ahead of the wall clock when it continues, also after a restore and a reorg", async () => {
   const dataDirectory = join(await temporaryFolder(), "data");
   const options = { seed: "reorg time", mode: "live", dataDirectory } as const;
   const store = join(dataDirectory, "store");
@@ -301,7 +301,7 @@ test("a live clock that travelled is as far ahead of the wall clock when it goes
     await rpc(kit, "anvil_reorg", [1, []]);
     expect(await kept()).toEqual({ kind: "clock", offset: 2 * day });
   }
-  // Later than the latest block says, as when time went on and nothing was mined.
+  // Later than the latest block says, as when time passed and nothing was mined.
   const [header = ""] = (await readFile(join(store, "store.json"), "utf8")).split("\n");
   const { chain_up_to: count } = JSON.parse(header.slice(17));
   const moved = { chain: count + 1, record: { kind: "clock", offset: 2 * day + 600 } } as const;

@@ -59,7 +59,7 @@ test("time ends where no answer could show it any more", async () => {
   expect(data?.id).toBe("prg_demo");
 });
 
-test("whoever asks for the time while it is being read is told what was read after they asked", async () => {
+test("a caller that asks for the time while it is being read gets what was read after it asked", async () => {
   const begun: ReturnType<typeof Promise.withResolvers<number>>[] = [];
   const ask = freshReading(() => {
     const reading = Promise.withResolvers<number>();
@@ -97,7 +97,7 @@ test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) =>
   expect(await sandbox.fingerprint()).toEqual(before);
 });
 
-test("an offer that nobody paid in time is expired for API and chain alike, and its budget can be freed", async () => {
+test("an offer that was not paid in time is expired for API and chain alike, and its budget can be freed", async () => {
   const session = await Session.open(castActors(sandbox.description), silentNarrator);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   await steps.activate(session, purchase, "activate");

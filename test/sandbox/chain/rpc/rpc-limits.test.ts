@@ -69,7 +69,7 @@ async function expectAlive(): Promise<void> {
   expect(Number((await call("eth_blockNumber")).result)).toBeGreaterThan(height);
 }
 
-describe("an endless loop ends at the gas that a call may use, whoever asks for more, and others are answered meanwhile", () => {
+describe("an endless loop ends at the gas that a call may use, even if the call asks for more, and others are answered meanwhile", () => {
   test.each<[string, string, unknown[]]>([
     ["eth_call", "with gas in hexadecimal", [{ to: looping, gas: hugeGas }]],
     ["eth_call", "with gas in capitals", [{ to: looping, gas: "0XFFFFFFFFFFFFFF" }]],
@@ -152,7 +152,7 @@ describe("an endless loop ends at the gas that a call may use, whoever asks for 
     socket.send(JSON.stringify(callOf("eth_call", [{ to: looping, gas: hugeGas }], 1)));
     socket.send(JSON.stringify(callOf("eth_blockNumber", [], 2)));
     await expect.poll(() => answers.length).toBe(2);
-    // The loop holds up nobody, its own socket's next call neither.
+    // The loop holds up no other call, not even the next one of its own socket.
     expect(answers.map(({ id }) => id)).toEqual([2, 1]);
     expect(answers[1]?.error?.message).toContain("OutOfGas");
   });

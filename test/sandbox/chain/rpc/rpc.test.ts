@@ -135,7 +135,7 @@ describe("what passes", () => {
     expect(JSON.parse(answer.text)).toMatchObject([{ id: 1, result: "0x7a69" }, { id: 2 }, { id: 3 }]);
   });
 
-  test("a batch is answered as a batch, also of one call or beside notifications", async () => {
+  test("a batch is answered as a batch, also of one call or mixed with notifications", async () => {
     const asked = async (calls: object[]) => {
       const headers = { "Content-Type": "application/json" };
       const body = JSON.stringify(calls);
@@ -305,7 +305,7 @@ test("docs/rpc.md names every method that passes or is refused, and every limit"
 });
 
 describe("who may call", () => {
-  test("pages of this machine and browser extensions, which are told that they may read the answer", async () => {
+  test("pages of this machine and browser extensions, which get the headers that let them read the answer", async () => {
     const origins = [
       "http://localhost:3000",
       "https://127.0.0.1:5173",

@@ -112,7 +112,7 @@ test("an overpayment: the reason is the contract's own", async () => {
   expect(explanation.cause).toBe("It reverted: AmountOutOfRange(actual 26000000, least 1, most 25000000).");
 });
 
-test("calldata that differs is laid beside the expected one, the differing bytes marked", async () => {
+test("calldata that differs is shown next to the expected one, with the differing bytes marked", async () => {
   const lookalike = await fixture.deploy("LookalikeRegistrar");
   const explanation = await explain(await fixture.succeed("buyer", fixture.approve(25n * usdc, lookalike)));
   expect(explanation.cause).toContain("In approve, spender is");
@@ -147,7 +147,7 @@ test("a payment through a contract: found in the trace, refused for the way it t
   expect(explanation.trace?.calls[0]?.failure).toMatch(/^WrongCaller\(/);
 });
 
-test("a transaction that concerns nobody, and one that nobody knows", async () => {
+test("a transaction that concerns no purchase, and one that the chain does not know", async () => {
   const gift = await fixture.succeed("other_merchant", {
     to: fixture.address("stranger"),
     data: "0x",

@@ -29,7 +29,7 @@ inSandbox("deliverAll delivers every undelivered event once, the oldest first", 
 });
 
 inSandbox(
-  "deliverAll returns an event that the receiver never took as exhausted, and goes on",
+  "deliverAll returns an event that the receiver never took as exhausted, and continues",
   async ({ sandbox: { given, receiver, deliverAll } }) => {
     await given.merchant({ state: "enrolled" });
     receiver.failNext(5, { status: 503 });
@@ -91,7 +91,7 @@ test("with autoDeliver every event arrives without a call", async () => {
   expect(await deliverAll()).toEqual([]);
 });
 
-test("with autoDeliver events go on arriving after a restore and after a delivery that failed", async () => {
+test("with autoDeliver events continue to arrive after a restore and after a delivery that failed", async () => {
   const logged: string[] = [];
   const log = { info() {}, error: (_: object, message: string) => logged.push(message) };
   await using sandbox = await createSandbox({ seed: "deliveries", autoDeliver: true, log });

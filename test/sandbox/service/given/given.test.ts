@@ -176,7 +176,7 @@ test("a merchant is given pending, enrolled and funded", async () => {
   expect((await given.purchase({ state: "refunded", merchant: other })).merchant.id).toBe(other.id);
 });
 
-test("a purchase is of the merchant that the wallet is enrolled as, whoever had it enroll", async () => {
+test("a purchase is of the merchant that the wallet is enrolled as, no matter which program enrolled it", async () => {
   await using sandbox = await createSandbox();
   const { given, client, wallets } = sandbox;
   const header = (key: string) => ({ "Idempotency-Key": key });
@@ -273,7 +273,7 @@ test("a lease ends with what a test left of a given state, and the next test has
   await pool.close();
 });
 
-test("the reviewer signs what it is told, and records only what the API takes", async () => {
+test("the reviewer signs any decision, and records only what the API takes", async () => {
   await using sandbox = await createSandbox();
   const { given, reviewer, client, rotateKeys } = sandbox;
   const { purchase, claim } = await given.purchase({ state: "claimed", claimed: "10000000" });
@@ -331,7 +331,7 @@ test("a given state is refused while mining is stopped", async () => {
   });
 });
 
-test("a transaction that reverts and a refusal of the API are told", async () => {
+test("a transaction that reverts and a refusal of the API are thrown with their reason", async () => {
   await using sandbox = await createSandbox();
   const { given, wallets } = sandbox;
   const { merchant } = await given.merchant({ state: "funded", cap: "5000000" });
