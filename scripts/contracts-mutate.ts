@@ -24,6 +24,7 @@ import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import config from "../hardhat.config.ts";
 import { contractBugs } from "./contract-bugs.ts";
 import { plant } from "./mutate/mutant.ts";
+import { quickOptimizer } from "./quick-optimizer.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const WORKSPACES = join(ROOT, "cache", "mutation");
@@ -41,20 +42,6 @@ const CARRIERS: Record<string, string[]> = {
 };
 
 const DEPLOYED = ["FundingSource", "PurchaseRegistrar", "TestUSDC"];
-
-/** A quarter of the time of all optimizations, and code that still fits on chain. */
-const OPTIMIZER = {
-  enabled: true,
-  details: {
-    peephole: true,
-    jumpdestRemover: true,
-    deduplicate: true,
-    inliner: true,
-    constantOptimizer: true,
-    cse: false,
-    yul: false,
-  },
-};
 
 const OTHER_OPERATOR: Record<string, string> = {
   "<": "<=",
@@ -122,7 +109,7 @@ function compile(
   const input = {
     language: "Solidity",
     sources: Object.fromEntries(names.map((name) => [pathOf(name), { content: read(pathOf(name)) }])),
-    settings: { ...solidity.settings, optimizer: OPTIMIZER, outputSelection: { "*": selection } },
+    settings: { ...solidity.settings, optimizer: quickOptimizer, outputSelection: { "*": selection } },
   };
   const output = solc.compile(JSON.stringify(input), { import: (path) => ({ contents: read(path) }) });
   return JSON.parse(output) as CompilerOutput;

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { quickOptimizer } from "../../scripts/quick-optimizer.ts";
 
 /** A registrar that is the sandbox's own but for one place in its source. */
 interface Break {
@@ -76,19 +77,7 @@ export async function brokenArtifacts(): Promise<string[]> {
     language: "Solidity",
     sources,
     settings: {
-      // What makes the code fit on chain and is quick; what is tested is the behaviour.
-      optimizer: {
-        enabled: true,
-        details: {
-          peephole: true,
-          jumpdestRemover: true,
-          deduplicate: true,
-          inliner: true,
-          constantOptimizer: true,
-          cse: false,
-          yul: false,
-        },
-      },
+      optimizer: quickOptimizer,
       metadata: { appendCBOR: false },
       debug: { revertStrings: "strip" },
       evmVersion: "osaka",

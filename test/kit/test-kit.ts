@@ -13,6 +13,12 @@ import { accountOf } from "./account-of.ts";
 import { type Answer, present, type RawRequest, type Schema } from "./answer.ts";
 import { Events } from "./events.ts";
 
+/** A purchase and the decision on its claim. */
+interface RefundSubject {
+  purchase: { id: string };
+  decision: { id: string };
+}
+
 /** A running sandbox with a credential of an account, and what tests ask of it. */
 export class TestKit implements AsyncDisposable {
   readonly sandbox: Sandbox;
@@ -205,6 +211,32 @@ export class TestKit implements AsyncDisposable {
         },
       }),
     );
+  }
+
+  /** Sends one request for an activation. */
+  async requestActivation({ id, commitment }: Schema<"Purchase">, key = this.key()): Promise<Answer> {
+    const body = { commitment_hash: commitment.hash };
+    return await this.post(this.path(`/purchases/${id}/activate`), body, { "Idempotency-Key": key });
+  }
+
+  /** Sends one request for the refund under a decision. */
+  async requestRefund({ purchase, decision }: RefundSubject, key = this.key()): Promise<Answer> {
+    const body = { decision_id: decision.id };
+    return await this.post(this.path(`/purchases/${purchase.id}/refunds`), body, { "Idempotency-Key": key });
+  }
+
+  async readPurchase({ id }: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Purchase">> {
+    return present(
+      await this.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
+        params: { path: { program: this.program, id } },
+      }),
+    );
+  }
+
+  /** Reads the program's relay operations. */
+  async relayOperations(): Promise<Schema<"Operation">[]> {
+    const params = { path: { program: this.program } };
+    return present(await this.api.GET("/v1/routing/programs/{program}/transactions", { params })).data;
   }
 
   /** Activates a purchase; as long as its operation is not confirmed, the identical request asks again. */

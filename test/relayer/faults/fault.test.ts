@@ -3,12 +3,12 @@ import { FaultInvalidError, type FaultPoint, faultPoints } from "../../../relaye
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 import { holdDisk } from "../../server/store/held-disk.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 
 const rpcPoints = ["simulate", "nonce", "broadcast", "receipt"] as const satisfies readonly FaultPoint[];
 
 test.each(rpcPoints)("a lost answer at %s leads to no second transaction", async (point) => {
-  const kit = await openStage();
+  const kit = await openKit();
   kit.relayer.fault({ point, action: "lose_response" });
   const intent = await kit.offer("lost");
   const first = await kit.relayer.submit(intent);
@@ -19,7 +19,7 @@ test.each(rpcPoints)("a lost answer at %s leads to no second transaction", async
 });
 
 test("a lost answer to the broadcast is not taken for a failure", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   kit.relayer.fault({ point: "broadcast", action: "lose_response" });
   const waiting = await kit.relayer.submit(await kit.offer("lost"));
@@ -29,7 +29,7 @@ test("a lost answer to the broadcast is not taken for a failure", async () => {
 });
 
 test.each(rpcPoints)("a refusal at %s is reported in the operation, which then continues", async (point) => {
-  const kit = await openStage();
+  const kit = await openKit();
   kit.relayer.fault({ point, action: "rpc_error", count: 2 });
   const intent = await kit.offer("refused");
   const first = await kit.relayer.submit(intent);
@@ -51,7 +51,7 @@ test.each(rpcPoints)("a refusal at %s is reported in the operation, which then c
 test.each(faultPoints.slice(1))(
   "held at %s, an operation waits and continues when it is looked at",
   async (point) => {
-    const kit = await openStage();
+    const kit = await openKit();
     kit.relayer.fault({ point, action: "hold" });
     const intent = await kit.offer("held");
     const held = await kit.relayer.submit(intent);
@@ -80,7 +80,7 @@ test.each(faultPoints.slice(1))(
 );
 
 test("what the node took before the process could write it down is written down later", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   kit.relayer.fault({ point: "sent", action: "hold" });
   const held = await kit.relayer.submit(await kit.offer("unwritten"));
@@ -93,7 +93,7 @@ test("what the node took before the process could write it down is written down 
 });
 
 test("a held operation does not stop the ones behind it for good", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 50 });
+  const kit = await openKit({ receiptTimeoutMs: 50 });
   kit.relayer.fault({ point: "broadcast", action: "hold", match: { subject_id: "pur_front" } });
   const front = await kit.relayer.submit(await kit.offer("front"));
   const behind = await kit.relayer.submit(await kit.offer("behind"));
@@ -110,7 +110,7 @@ test("a held operation does not stop the ones behind it for good", async () => {
 });
 
 test("a dropped transaction is sent again, byte for byte", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 50 });
+  const kit = await openKit({ receiptTimeoutMs: 50 });
   kit.relayer.fault({ point: "broadcast", action: "drop" });
   const dropped = await kit.relayer.submit(await kit.offer("dropped"));
   expect(dropped).toMatchObject({ status: "broadcast", hashes: [{ outcome: "broadcast" }] });
@@ -121,7 +121,7 @@ test("a dropped transaction is sent again, byte for byte", async () => {
 });
 
 test("a transaction that the node forgets while it waits is sent again", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   const waiting = await kit.relayer.submit(await kit.offer("forgotten"));
   await kit.client.dropTransaction({ hash: waiting.hash ?? "0x" });
@@ -135,7 +135,7 @@ test("a transaction that the node forgets while it waits is sent again", async (
 });
 
 test("a transaction that the node's pool keeps for one with a gap before it is sent again, byte for byte", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 50 });
+  const kit = await openKit({ receiptTimeoutMs: 50 });
   kit.relayer.fault({ point: "broadcast", action: "hold" });
   await kit.relayer.submit(await kit.offer("front"));
   const behind = await kit.relayer.submit(await kit.offer("behind"));
@@ -150,13 +150,13 @@ test("a transaction that the node's pool keeps for one with a gap before it is s
 });
 
 test("a transaction that is sent twice is mined once", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   kit.relayer.fault({ point: "broadcast", action: "duplicate" });
   await kit.expectExactlyOnce(await kit.relayer.submit(await kit.offer("duplicate")));
 });
 
 test("a signer that cannot pay keeps its nonce and continues when it can", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const { address } = kit.registrar;
   const balance = await kit.client.getBalance({ address });
   await kit.client.setBalance({ address, value: 1n });
@@ -183,7 +183,7 @@ test("a signer that cannot pay keeps its nonce and continues when it can", async
 
 describe("foreign use of the signer", () => {
   test("before a nonce is claimed needs a person, who can let it continue", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const first = await kit.relayer.submit(await kit.offer("ours"));
     kit.relayer.fault({ point: "nonce", action: "foreign_nonce" });
     const intent = await kit.offer("next");
@@ -208,7 +208,7 @@ describe("foreign use of the signer", () => {
   });
 
   test("of a nonce that is claimed needs a person, and is never answered by a second transaction", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
     const taken = await kit.relayer.submit(await kit.offer("taken"));
     expect(taken).toMatchObject({ status: "needs_attention", status_reason: "nonce_taken", nonce: 0 });
@@ -229,7 +229,7 @@ describe("foreign use of the signer", () => {
   });
 
   test("is written down once: looking at the operation again needs no disk", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
     const intent = await kit.offer("taken");
     const taken = await kit.relayer.submit(intent);
@@ -242,7 +242,7 @@ describe("foreign use of the signer", () => {
   });
 
   test("that a reorg takes back leaves the nonce to its operation, once a person says so", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
     const taken = await kit.relayer.submit(await kit.offer("taken"));
     await kit.reorg(1);
@@ -255,7 +255,7 @@ describe("foreign use of the signer", () => {
 
 describe("a raised fee", () => {
   test("before the broadcast sends only the better paid transaction", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     kit.relayer.fault({ point: "after_signed", action: "replace" });
     const operation = await kit.relayer.submit(await kit.offer("raised"));
     expect(operation.hashes.map(({ purpose, outcome }) => [purpose, outcome])).toEqual([
@@ -267,7 +267,7 @@ describe("a raised fee", () => {
   });
 
   test("while the first one waits reserves the difference, and one of the two is mined", async () => {
-    const kit = await openStage({ receiptTimeoutMs: 0 });
+    const kit = await openKit({ receiptTimeoutMs: 0 });
     await kit.client.setAutomine(false);
     kit.relayer.fault({ point: "after_broadcast", action: "replace" });
     const waiting = await kit.relayer.submit(await kit.offer("raised"));
@@ -282,7 +282,7 @@ describe("a raised fee", () => {
   });
 
   test("that the budget does not cover is not made", async () => {
-    const kit = await openStage({ gasBudgetWei: offerReservation });
+    const kit = await openKit({ gasBudgetWei: offerReservation });
     kit.relayer.fault({ point: "after_signed", action: "replace" });
     const operation = await kit.relayer.submit(await kit.offer("poor"));
     expect(kit.relayer.faults()).toMatchObject([{ hits: 1 }]);
@@ -292,7 +292,7 @@ describe("a raised fee", () => {
 
   test("is made when it takes exactly what the budget has left, and not when one wei is missing", async () => {
     const raise = async (gasBudgetWei: bigint) => {
-      const kit = await openStage({ receiptTimeoutMs: 0, gasBudgetWei });
+      const kit = await openKit({ receiptTimeoutMs: 0, gasBudgetWei });
       await kit.client.setAutomine(false);
       kit.relayer.fault({ point: "after_broadcast", action: "replace" });
       const { hashes, reserved_wei } = await kit.relayer.submit(await kit.offer("exact"));
@@ -305,7 +305,7 @@ describe("a raised fee", () => {
   });
 
   test("too late is refused, and the first transaction counts", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     kit.relayer.fault({ point: "after_broadcast", action: "replace" });
     const operation = await kit.relayer.submit(await kit.offer("late"));
     expect(operation.hashes.map(({ purpose, outcome }) => [purpose, outcome])).toEqual([
@@ -317,7 +317,7 @@ describe("a raised fee", () => {
 });
 
 test("paused mining leaves an operation broadcast until the fault is cleared", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 20 });
+  const kit = await openKit({ receiptTimeoutMs: 20 });
   kit.relayer.fault({ point: "after_signed", action: "pause_mining" });
   const intent = await kit.offer("paused");
   const waiting = await kit.relayer.submit(intent);
@@ -331,7 +331,7 @@ test("paused mining leaves an operation broadcast until the fault is cleared", a
 });
 
 test("clearing a pause puts back interval mining too, however often it was paused", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   const interval = () =>
     kit.client.request<{ Method: "anvil_getIntervalMining"; Parameters: []; ReturnType: number | null }>({
       method: "anvil_getIntervalMining",
@@ -347,7 +347,7 @@ test("clearing a pause puts back interval mining too, however often it was pause
 });
 
 test("a fault acts on what it matches, as often as it says, and can be put back from plain data", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const match = { program, kind: "offer", subject_id: "pur_b" } as const;
   kit.relayer.fault({ point: "broadcast", action: "drop", match, count: 2 });
   kit.relayer.fault({
@@ -377,7 +377,7 @@ test("a fault acts on what it matches, as often as it says, and can be put back 
 });
 
 test("a fault that is reported is a copy: what its reader changes acts on nothing", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const match = { subject_id: "pur_other" };
   const told = kit.relayer.fault({ point: "broadcast", action: "drop", match });
   const [listed = told] = kit.relayer.faults();
@@ -406,7 +406,7 @@ test.each([
   [{ point: "broadcast", action: "drop", count: 0 }, /a positive number of times or null, not 0/],
   [{ point: "after_mined", action: "reorg", depth: 0 }, /a positive number of blocks, not 0/],
 ] as const)("a fault that could have no effect is refused: %o", async (request, message) => {
-  const kit = await openStage();
+  const kit = await openKit();
   expect(() => kit.relayer.fault(request)).toThrow(FaultInvalidError);
   expect(() => kit.relayer.fault(request)).toThrow(message);
   expect(kit.relayer.faults()).toEqual([]);

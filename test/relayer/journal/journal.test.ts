@@ -7,6 +7,7 @@ import type { OperationStatus, RelayOperationRecord } from "../../../relayer/rel
 import { openDirectoryStore } from "../../../server/store/directory.ts";
 import { openEphemeralStore } from "../../../server/store/journaled-store.ts";
 import { relayerJournal } from "../../../server/store/relayer-journal.ts";
+import { relayOperation } from "../../kit/relay-operation.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 const program = "prg_demo";
@@ -146,41 +147,6 @@ function record(
   status: OperationStatus,
   fields: Partial<RelayOperationRecord> = {},
 ): RelayOperationRecord {
-  return {
-    operation_id: `op_${sequence}`,
-    epoch: zeroHash,
-    business_key: zeroHash,
-    program,
-    kind: "offer",
-    subject: { type: "purchase", id: `pur_${sequence}` },
-    sequence,
-    attempt: 1,
-    status,
-    status_reason: null,
-    nonce: null,
-    nonce_floor: 0,
-    from: zeroAddress,
-    to: zeroAddress,
-    calldata: "0x",
-    decoded: { function: "offer", args: {} },
-    hash: null,
-    transactions: [],
-    superseded: false,
-    gas_limit: "1",
-    gas_used: null,
-    max_fee_per_gas: "1",
-    cost_wei: null,
-    reserved_wei: "1",
-    block_number: null,
-    block_hash: null,
-    confirmations: 0,
-    reorg_count: 0,
-    error: null,
-    created_at: "2026-01-01T00:00:00Z",
-    signed_at: null,
-    broadcast_at: null,
-    mined_at: null,
-    confirmed_at: null,
-    ...fields,
-  };
+  const subject = { type: "purchase", id: `pur_${sequence}` } as const;
+  return relayOperation({ operation_id: `op_${sequence}`, program, subject, sequence, status, ...fields });
 }

@@ -3,7 +3,7 @@ import type { Journal } from "../../../relayer/relayer.ts";
 import { openRelayerKits } from "../../kit/relayer-kit.ts";
 import { type HeldDisk, holdDisk } from "../../server/store/held-disk.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 const refusal = { name: "StoreUnavailableError" };
 
 /** A disk that refuses what is written after one look at the journal, as soon as a second look has seen it. */
@@ -58,7 +58,7 @@ class RefusingDisk {
 
 test("a nonce behind one that the disk refuses is refused too, and both are claimed later without a gap", async () => {
   const disk = new RefusingDisk();
-  const kit = await openStage({ wrapJournal: disk.wrapJournal });
+  const kit = await openKit({ wrapJournal: disk.wrapJournal });
   const intents = [await kit.offer("first"), await kit.offer("second")];
   kit.relayer.fault({ point: "after_intent", action: "hold", count: 2 });
   for (const intent of intents)
@@ -81,7 +81,7 @@ test("a nonce behind one that the disk refuses is refused too, and both are clai
 
 test("a reservation behind one that the disk refuses is refused too, and nothing of either stays in the budget", async () => {
   const disk = new RefusingDisk();
-  const kit = await openStage({ wrapJournal: disk.wrapJournal });
+  const kit = await openKit({ wrapJournal: disk.wrapJournal });
   const intents = [await kit.offer("first"), await kit.offer("second")];
   const before = await kit.relayer.budget(intents[0]?.program ?? "");
   disk.refuse("budget");
@@ -103,7 +103,7 @@ test("a node that does not answer while a claim is on its way to the disk takes 
   const holding = Promise.withResolvers<HeldDisk>();
   const asked = Promise.withResolvers<void>();
   let looks = 0;
-  const kit = await openStage({
+  const kit = await openKit({
     wrapJournal: (journal) => ({
       ...journal,
       ahead: () => {

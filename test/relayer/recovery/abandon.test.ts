@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { faultPoints, type RelayIntent, type RelayOperation } from "../../../relayer/relayer.ts";
 import { Crash, offerReservation, openRelayerKits, program, type RelayerKit } from "../../kit/relayer-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 
 /** An offer whose nonce somebody else has used. */
 async function takenOffer(kit: RelayerKit): Promise<{ intent: RelayIntent; taken: RelayOperation }> {
@@ -31,7 +31,7 @@ function outcomes({ hashes }: RelayOperation) {
 }
 
 test("an operation whose nonce was taken can be abandoned: its reservation is released, and the next request takes a new nonce", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const { intent, taken } = await takenOffer(kit);
   expect((await kit.relayer.budget(program)).reserved_wei).toBe(offerReservation.toString());
 
@@ -70,7 +70,7 @@ test("an operation whose nonce was taken can be abandoned: its reservation is re
 });
 
 test("what comes after an abandoned operation claims the nonces above the taken one", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const { intent, taken } = await takenOffer(kit);
   await kit.relayer.abandon(taken.operation_id);
   expect(await kit.relayer.submit(await kit.offer("later"))).toMatchObject({
@@ -82,7 +82,7 @@ test("what comes after an abandoned operation claims the nonces above the taken 
 });
 
 test("a nonce that is taken a second time is abandoned a second time", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const { intent, taken } = await takenOffer(kit);
   await kit.relayer.abandon(taken.operation_id);
   kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
@@ -101,7 +101,7 @@ test("a nonce that is taken a second time is abandoned a second time", async () 
 test.each(faultPoints)(
   "the attempt after an abandoned one that dies at %s takes effect once",
   async (point) => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, taken } = await takenOffer(kit);
     await kit.relayer.abandon(taken.operation_id);
     kit.relayer.fault({ point, action: "crash" });
@@ -118,7 +118,7 @@ test.each(faultPoints)(
 
 describe("abandoning is refused", () => {
   test("for an operation that does not need attention, or that is not there", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { operation_id } = await kit.relayer.submit(await kit.offer("confirmed"));
     await expect(kit.relayer.abandon(operation_id)).rejects.toMatchObject({
       code: "operation_not_resumable",
@@ -135,7 +135,7 @@ describe("abandoning is refused", () => {
   });
 
   test("before a nonce is claimed", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     await kit.relayer.submit(await kit.offer("first"));
     kit.relayer.fault({ point: "nonce", action: "foreign_nonce" });
     const stopped = await kit.relayer.submit(await kit.offer("unclaimed"));
@@ -148,7 +148,7 @@ describe("abandoning is refused", () => {
   });
 
   test("while a reorg has freed the nonce, so that the original can be mined", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { taken } = await takenOffer(kit);
     await kit.reorg(1);
     await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe("abandoning is refused", () => {
   });
 
   test("once the original was mined after all", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, taken } = await takenOffer(kit);
     await kit.reorg(1);
     await kit.client.sendRawTransaction({ serializedTransaction: await firstRaw(kit, taken) });
@@ -176,7 +176,7 @@ describe("abandoning is refused", () => {
   });
 
   test("once it was mined under the hash of a raised fee", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     kit.relayer.fault({ point: "after_signed", action: "replace" });
     const { intent, taken } = await takenOffer(kit);
     expect(taken.hashes.map(({ purpose }) => purpose)).toEqual(["original", "bump"]);
@@ -192,7 +192,7 @@ describe("abandoning is refused", () => {
   });
 
   test("before the transaction that took the nonce has the required confirmations", async () => {
-    const kit = await openStage({ confirmations: 3 });
+    const kit = await openKit({ confirmations: 3 });
     const { taken } = await takenOffer(kit);
     for (let blocks = 1; blocks < 3; blocks += 1) {
       await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({
@@ -205,7 +205,7 @@ describe("abandoning is refused", () => {
   });
 
   test("while the node does not answer, or serves another chain", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { taken } = await takenOffer(kit);
     kit.relayer.fault({ point: "receipt", action: "rpc_error" });
     await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({ code: "rpc_refused" });
@@ -227,7 +227,7 @@ async function takenOfferAt(kit: RelayerKit, nonce: number): Promise<{ taken: Re
 
 describe("a reorg that frees the nonce of an abandoned attempt", () => {
   test("has it filled with a cancellation, never with the call", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, taken } = await takenOffer(kit);
     await kit.relayer.abandon(taken.operation_id);
     await kit.reorg(1);
@@ -256,7 +256,7 @@ describe("a reorg that frees the nonce of an abandoned attempt", () => {
   test.each(["follow", "advance", "recover"] as const)(
     "and takes the next attempt too is repaired by %s with the next attempt's own hash",
     async (repair) => {
-      const kit = await openStage();
+      const kit = await openKit();
       const { intent, taken } = await takenOffer(kit);
       await kit.relayer.abandon(taken.operation_id);
       const made = await kit.relayer.submit(intent);
@@ -279,7 +279,7 @@ describe("a reorg that frees the nonce of an abandoned attempt", () => {
   );
 
   test("and has the original mined ends with that one: no further attempt is made", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, taken } = await takenOffer(kit);
     const raw = await firstRaw(kit, taken);
     await kit.relayer.abandon(taken.operation_id);
@@ -295,7 +295,7 @@ describe("a reorg that frees the nonce of an abandoned attempt", () => {
   test.each(["receipt", "after_signed", "broadcast", "sent", "after_broadcast"] as const)(
     "is repaired after a restart when the process dies at %s of the cancellation",
     async (point) => {
-      const kit = await openStage();
+      const kit = await openKit();
       const { intent, taken } = await takenOffer(kit);
       await kit.relayer.abandon(taken.operation_id);
       await kit.reorg(1);

@@ -5,12 +5,12 @@ import { connect } from "../../../relayer/node/node.ts";
 import { faultPoints, type Journal, operationId } from "../../../relayer/relayer.ts";
 import { Crash, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 
 // A dead process is a relayer that goes no further; the next one knows only what was on disk.
 describe.each(faultPoints)("a crash at %s", (point) => {
   test("and the repeated request make one transaction", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const intent = await kit.offer("crashed");
     kit.relayer.fault({ point, action: "crash" });
     await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
@@ -24,7 +24,7 @@ describe.each(faultPoints)("a crash at %s", (point) => {
   });
 
   test("among others leaves no gap and no second transaction", async () => {
-    const kit = await openStage({ receiptTimeoutMs: 50 });
+    const kit = await openKit({ receiptTimeoutMs: 50 });
     const intents = await Promise.all(["a", "b", "c", "d"].map((name) => kit.offer(name)));
     kit.relayer.fault({ point, action: "crash", match: { subject_id: "pur_b" } });
     const answers = await Promise.allSettled(intents.map((intent) => kit.relayer.submit(intent)));
@@ -44,7 +44,7 @@ describe.each(faultPoints)("a crash at %s", (point) => {
 test.each(faultPoints.filter((point) => point !== "before_intent"))(
   "a crash at %s is made good by recovery alone",
   async (point) => {
-    const kit = await openStage();
+    const kit = await openKit();
     const intent = await kit.offer("crashed");
     kit.relayer.fault({ point, action: "crash" });
     await expect(kit.relayer.submit(intent)).rejects.toThrow(Crash);
@@ -58,7 +58,7 @@ test.each(faultPoints.filter((point) => point !== "before_intent"))(
 );
 
 test("recovery may itself die anywhere and be taken up again", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const intent = await kit.offer("twice");
   kit.relayer.fault({ point: "after_signed", action: "crash" });
   await expect(kit.relayer.submit(intent)).rejects.toThrow(Crash);
@@ -74,7 +74,7 @@ test("recovery may itself die anywhere and be taken up again", async () => {
 });
 
 test("recovery sends the stored bytes and signs nothing", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const intent = await kit.offer("stored");
   kit.relayer.fault({ point: "after_signed", action: "crash" });
   await expect(kit.relayer.submit(intent)).rejects.toThrow(Crash);
@@ -95,7 +95,7 @@ test("recovery sends the stored bytes and signs nothing", async () => {
 });
 
 test("recovery takes up what has no nonce last, so that its call is tried on what the others have done", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   await kit.relayer.submit(await kit.offer("first"));
   await kit.setBounds({ maxPurchase: 100_000_000n, openBudget: 175_000_000n });
   kit.relayer.fault({ point: "after_signed", action: "hold" });
@@ -140,7 +140,7 @@ test("a claim that the disk refused is no claim: nothing is sent and the nonce i
       },
     }),
   });
-  const kit = await openStage({ wrapJournal });
+  const kit = await openKit({ wrapJournal });
   const intent = await kit.offer("refused");
   await expect(kit.relayer.submit(intent)).rejects.toThrow("The disk is full.");
   expect(await kit.mined()).toEqual([]);

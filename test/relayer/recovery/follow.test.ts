@@ -2,12 +2,23 @@ import type { EIP1193RequestFn } from "viem";
 import { expect, test } from "vitest";
 import { openRelayerKits, program, type RelayerKit } from "../../kit/relayer-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
+
+/** Starts the relayer again, with a list of the methods that it asks the node for. */
+async function restartCounting(kit: RelayerKit) {
+  const asked: string[] = [];
+  const forward: EIP1193RequestFn = kit.client.request;
+  const request: EIP1193RequestFn = async (args) => {
+    asked.push(args.method);
+    return forward(args);
+  };
+  return { relayer: await kit.restart({ request }), asked };
+}
 
 test.each([1, 2, 3, 4, 5])(
   "a new head shows that a reorg took %i confirmed blocks, and following it repairs them",
   async (depth) => {
-    const kit = await openStage();
+    const kit = await openKit();
     const confirmed = [];
     for (let index = 0; index < depth + 1; index += 1)
       confirmed.push(await kit.relayer.submit(await kit.offer(`deep-${index}`)));
@@ -29,7 +40,7 @@ test.each([1, 2, 3, 4, 5])(
 );
 
 test("who only observes sees a reorg and sends nothing", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const confirmed = await kit.relayer.submit(await kit.offer("seen"));
   await kit.reorg(1);
   await kit.relayer.observe();
@@ -45,7 +56,7 @@ test("who only observes sees a reorg and sends nothing", async () => {
 });
 
 test("what a reorg has mined again in another block is reported with that block", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   const sent = await kit.relayer.submit(await kit.offer("moved"));
   const snapshot = await kit.client.snapshot();
@@ -71,7 +82,7 @@ async function rawOf(kit: RelayerKit, { operation_id }: { operation_id: string }
 }
 
 test("confirmations are counted with each head, without a request", async () => {
-  const kit = await openStage({ confirmations: 3 });
+  const kit = await openKit({ confirmations: 3 });
   const { operation_id } = await kit.relayer.submit(await kit.offer("counted"));
   const seen = [];
   for (let block = 0; block < 3; block += 1) {
@@ -87,15 +98,9 @@ test("confirmations are counted with each head, without a request", async () => 
 });
 
 test("what stands costs a head one question, however many operations there were", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   for (let index = 0; index < 12; index += 1) await kit.relayer.submit(await kit.offer(`many-${index}`));
-  const asked: string[] = [];
-  const forward: EIP1193RequestFn = kit.client.request;
-  const request: EIP1193RequestFn = async (args) => {
-    asked.push(args.method);
-    return forward(args);
-  };
-  const relayer = await kit.restart({ request });
+  const { relayer, asked } = await restartCounting(kit);
   await relayer.follow();
   asked.length = 0;
   await relayer.follow();
@@ -105,18 +110,12 @@ test("what stands costs a head one question, however many operations there were"
 });
 
 test("an operation that waits for a person costs a head nothing once others have followed it", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
   const taken = await kit.relayer.submit(await kit.offer("taken"));
   expect(taken).toMatchObject({ status: "needs_attention", status_reason: "nonce_taken", nonce: 0 });
   for (let index = 0; index < 8; index += 1) await kit.relayer.submit(await kit.offer(`many-${index}`));
-  const asked: string[] = [];
-  const forward: EIP1193RequestFn = kit.client.request;
-  const request: EIP1193RequestFn = async (args) => {
-    asked.push(args.method);
-    return forward(args);
-  };
-  const relayer = await kit.restart({ request });
+  const { relayer, asked } = await restartCounting(kit);
   await relayer.follow();
   asked.length = 0;
   await kit.client.mine({ blocks: 1 });
@@ -126,7 +125,7 @@ test("an operation that waits for a person costs a head nothing once others have
 });
 
 test("what belongs to another epoch does not keep the operations of this one from being followed", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   const old = await kit.relayer.submit(await kit.offer("old"));
   await kit.client.dropTransaction({ hash: old.hash ?? "0x" });
@@ -146,7 +145,7 @@ test("what belongs to another epoch does not keep the operations of this one fro
 });
 
 test("a head is followed in the order of nonces: a fault that holds one operation holds the first", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const confirmed = [];
   for (const name of ["a", "b", "c"]) confirmed.push(await kit.relayer.submit(await kit.offer(name)));
   await kit.reorg(3);
@@ -160,7 +159,7 @@ test("a head is followed in the order of nonces: a fault that holds one operatio
 });
 
 test("a held operation continues with the next head, one without a nonce waits for the next request for it", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   kit.relayer.fault({ point: "after_signed", action: "hold" });
   const held = await kit.relayer.submit(await kit.offer("held"));
   kit.relayer.fault({ point: "simulate", action: "rpc_error" });
@@ -173,7 +172,7 @@ test("a held operation continues with the next head, one without a nonce waits f
 });
 
 test("a node that is away, or in another chain epoch, leaves the journal as it is", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const confirmed = await kit.relayer.submit(await kit.offer("left"));
   await kit.reorg(1);
   const { chainId } = kit.chain.deployment;
@@ -189,7 +188,7 @@ test("a node that is away, or in another chain epoch, leaves the journal as it i
 });
 
 test("faults that are put back pause mining again, and clearing them ends the pause", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   kit.relayer.fault({ point: "before_intent", action: "pause_mining" });
   await kit.relayer.submit(await kit.offer("paused"));
   const state = kit.relayer.snapshotFaults();
@@ -203,7 +202,7 @@ test("faults that are put back pause mining again, and clearing them ends the pa
 });
 
 test("what a request has sent again for the sake of a later one is reported with its new block and cost", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const confirmed = [];
   for (const name of ["a", "b", "c"]) confirmed.push(await kit.relayer.submit(await kit.offer(name)));
   await kit.relayer.follow();

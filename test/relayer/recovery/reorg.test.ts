@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { ChainMismatchError } from "../../../relayer/relayer.ts";
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 
 test("a reorg takes a mined operation back to broadcast, and the same bytes are mined again", async () => {
-  const kit = await openStage({ confirmations: 2, receiptTimeoutMs: 100 });
+  const kit = await openKit({ confirmations: 2, receiptTimeoutMs: 100 });
   const first = await kit.relayer.submit(await kit.offer("reorged"));
   expect(first).toMatchObject({ status: "mined", confirmations: 1, reserved_wei: "0" });
 
@@ -38,7 +38,7 @@ test("a reorg takes a mined operation back to broadcast, and the same bytes are 
 test.each([1, 2, 3, 4, 5])(
   "a reorg %i blocks deep is seen after the confirmation and repaired",
   async (depth) => {
-    const kit = await openStage();
+    const kit = await openKit();
     const names = Array.from({ length: depth }, (_, index) => `deep-${index}`);
     const confirmed = [];
     for (const name of names) confirmed.push(await kit.relayer.submit(await kit.offer(name)));
@@ -59,7 +59,7 @@ test.each([1, 2, 3, 4, 5])(
 );
 
 test("a new operation finds what a reorg took before it", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 50 });
+  const kit = await openKit({ receiptTimeoutMs: 50 });
   const lost = await kit.relayer.submit(await kit.offer("lost"));
   await kit.reorg(1);
   const next = await kit.relayer.submit(await kit.offer("next"));
@@ -74,7 +74,7 @@ test("a new operation finds what a reorg took before it", async () => {
 });
 
 test("recovery repairs what was confirmed and then reorged while the relayer was stopped", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const first = await kit.relayer.submit(await kit.offer("first"));
   const second = await kit.relayer.submit(await kit.offer("second"));
   await kit.reorg(2);
@@ -89,7 +89,7 @@ test("recovery repairs what was confirmed and then reorged while the relayer was
 test.each(["after_broadcast", "after_mined", "after_confirmed"] as const)(
   "a reorg at %s as a fault ends in one transaction",
   async (point) => {
-    const kit = await openStage({ receiptTimeoutMs: 50 });
+    const kit = await openKit({ receiptTimeoutMs: 50 });
     kit.relayer.fault({ point, action: "reorg" });
     const intent = await kit.offer("fault");
     await kit.relayer.submit(intent);
@@ -100,7 +100,7 @@ test.each(["after_broadcast", "after_mined", "after_confirmed"] as const)(
 );
 
 test("a transaction that a reorg makes revert is reported as reverted, with its cost", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const bounds = { maxPurchase: 50_000_000n, openBudget: 50_000_000n };
   const confirmed = await kit.relayer.submit(await kit.offer("large", 100_000_000n));
   expect(confirmed.status).toBe("confirmed");
@@ -117,7 +117,7 @@ test("a transaction that a reorg makes revert is reported as reverted, with its 
 });
 
 test("in another chain epoch nothing is sent and nothing is concluded", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   const { deployment } = kit.chain;
   await kit.client.setAutomine(false);
   const waiting = await kit.relayer.submit(await kit.offer("waiting"));
@@ -153,7 +153,7 @@ test("in another chain epoch nothing is sent and nothing is concluded", async ()
 });
 
 test("a chain that is exchanged after the signature gets no broadcast", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const { deployment } = kit.chain;
   const other: typeof deployment.epoch = `0x${"ab".repeat(32)}`;
   let signed = false;
@@ -182,7 +182,7 @@ test("a chain that is exchanged after the signature gets no broadcast", async ()
 });
 
 test("what is confirmed is not taken back because another chain does not know it", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const { deployment } = kit.chain;
   const confirmed = await kit.relayer.submit(await kit.offer("confirmed"));
   await kit.reorg(1);
@@ -194,7 +194,7 @@ test("what is confirmed is not taken back because another chain does not know it
 });
 
 test("a block that leaves the chain while confirmations are counted does not count", async () => {
-  const kit = await openStage({ confirmations: 2 });
+  const kit = await openKit({ confirmations: 2 });
   kit.relayer.fault({ point: "after_mined", action: "reorg" });
   const intent = await kit.offer("counted");
   expect(await kit.relayer.submit(intent)).toMatchObject({ status: "mined", confirmations: 0 });
@@ -205,7 +205,7 @@ test("a block that leaves the chain while confirmations are counted does not cou
 });
 
 test("what is settled keeps its own words while the node is away", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const confirmed = await kit.relayer.submit(await kit.offer("confirmed"));
   const failed = await kit.relayer.submit(await kit.offer("failed", 0n));
   expect(failed).toMatchObject({ status: "failed", error: { revert: { name: "AmountOutOfRange" } } });
@@ -218,7 +218,7 @@ test("what is settled keeps its own words while the node is away", async () => {
 
 test("a node that is away is reported in the operation, and before any effect it is an error", async () => {
   let away: string | null = null;
-  const kit = await openStage({ receiptTimeoutMs: 50 });
+  const kit = await openKit({ receiptTimeoutMs: 50 });
   const forward: EIP1193RequestFn = kit.client.request;
   const request: EIP1193RequestFn = async (args) => {
     if (args.method === away) throw new Error("connect ECONNREFUSED");

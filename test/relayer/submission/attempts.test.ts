@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { faultPoints, type RelayOperation } from "../../../relayer/relayer.ts";
 import { Crash, openRelayerKits, program, type RelayerKit } from "../../kit/relayer-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 
 const enough = 10n ** 12n;
 
@@ -21,7 +21,7 @@ async function rawOf(kit: RelayerKit, { operation_id }: RelayOperation) {
 
 describe("a refund whose transaction reverted", () => {
   test("is collected by the next attempt of the same operation, with a nonce and a reservation of its own", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, reverted } = await kit.revertedRefund("again");
     await kit.fund(enough);
     const collected = await kit.relayer.submit(intent);
@@ -58,7 +58,7 @@ describe("a refund whose transaction reverted", () => {
   });
 
   test("begins no attempt and costs nothing while the contract would refuse it again", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, reverted } = await kit.revertedRefund("unfunded");
     expect(await kit.relayer.submit(intent)).toEqual(reverted);
     await (await kit.restart()).recover();
@@ -68,7 +68,7 @@ describe("a refund whose transaction reverted", () => {
   });
 
   test("can revert again, and each attempt is reported and paid", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent } = await kit.revertedRefund("twice");
     await kit.fund(enough);
     kit.relayer.fault({ point: "after_signed", action: "hold" });
@@ -88,7 +88,7 @@ describe("a refund whose transaction reverted", () => {
   });
 
   test("begins one further attempt, however many ask for it at once", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent } = await kit.revertedRefund("many");
     await kit.fund(enough);
     const answers = await Promise.all(Array.from({ length: 8 }, () => kit.relayer.submit(intent)));
@@ -99,7 +99,7 @@ describe("a refund whose transaction reverted", () => {
   });
 
   test("begins no further attempt that the gas budget does not cover", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, reverted } = await kit.revertedRefund("poor");
     await kit.fund(enough);
     const poor = await kit.restart({ gasBudgetWei: BigInt(reverted.cost_wei ?? 0) + 1n });
@@ -113,7 +113,7 @@ describe("a refund whose transaction reverted", () => {
   test.each(faultPoints)(
     "is collected once when the process dies at %s of the next attempt",
     async (point) => {
-      const kit = await openStage();
+      const kit = await openKit();
       const { intent } = await kit.revertedRefund("crashed");
       await kit.fund(enough);
       kit.relayer.fault({ point, action: "crash" });
@@ -132,7 +132,7 @@ describe("a refund whose transaction reverted", () => {
   );
 
   test("waits for the confirmations of the revert before the next attempt", async () => {
-    const kit = await openStage({ receiptTimeoutMs: 50 });
+    const kit = await openKit({ receiptTimeoutMs: 50 });
     const offer = await kit.offer("deep");
     await kit.relayer.submit(offer);
     const intent = await kit.refund("deep", offer.businessKey, 4_000_000n);
@@ -177,7 +177,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
   test.each(repairs)(
     "is repaired by %s: the first attempt is cancelled, and the second is collected with the same hash",
     async (_, repair) => {
-      const kit = await openStage({ receiptTimeoutMs: 50 });
+      const kit = await openKit({ receiptTimeoutMs: 50 });
       const { intent, collected } = await collectedAgain(kit);
       // The revert, the merchant's approval and the collection; the approval that comes back makes the first attempt possible.
       await kit.reorg(3);
@@ -198,7 +198,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
   );
 
   test("ends with the first attempt when somebody has its bytes mined: the second reverts and there is no third", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, reverted, collected } = await collectedAgain(kit);
     const raw = await rawOf(kit, reverted);
     await kit.reorg(3);
@@ -221,7 +221,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
   });
 
   test("leaves the operation under way while the cancellation is not mined", async () => {
-    const kit = await openStage({ receiptTimeoutMs: 50 });
+    const kit = await openKit({ receiptTimeoutMs: 50 });
     const { intent, collected } = await collectedAgain(kit);
     await kit.reorg(3);
     await kit.fund(enough);
@@ -240,7 +240,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
   });
 
   test("between two looks begins no third attempt while the first one can still be mined", async () => {
-    const kit = await openStage({ receiptTimeoutMs: 20 });
+    const kit = await openKit({ receiptTimeoutMs: 20 });
     const { intent } = await kit.revertedRefund("between");
     await kit.fund(enough);
     kit.relayer.fault({ point: "after_signed", action: "hold" });
@@ -286,7 +286,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
   });
 
   test("of the revert alone has the same bytes sent again, and they are the only attempt", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, reverted } = await kit.revertedRefund("alone");
     await kit.reorg(1);
     await kit.fund(enough);
@@ -298,7 +298,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
 });
 
 test("an offer that reverted is made by the next attempt once the bounds allow it", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const intent = await kit.offer("bounded", 100_000_000n);
   kit.relayer.fault({ point: "after_signed", action: "hold" });
   await kit.relayer.submit(intent);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { operationId, type RelayIntent } from "../../../relayer/relayer.ts";
 import { Crash, openRelayerKits, type RelayerKit } from "../../kit/relayer-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 
 /** An offer that is due some minutes from now. */
 async function dueOffer(kit: RelayerKit): Promise<{ intent: RelayIntent; deadline: number }> {
@@ -12,7 +12,7 @@ async function dueOffer(kit: RelayerKit): Promise<{ intent: RelayIntent; deadlin
 
 describe("an offer that only the next block can have", () => {
   test("one second late fails without a nonce", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, deadline } = await dueOffer(kit);
     await kit.chain.clock.travelTo(deadline);
     expect(await kit.relayer.submit(intent)).toMatchObject({
@@ -30,7 +30,7 @@ describe("an offer that only the next block can have", () => {
   });
 
   test("in the last second of its deadline is made", async () => {
-    const kit = await openStage();
+    const kit = await openKit();
     const { intent, deadline } = await dueOffer(kit);
     await kit.chain.clock.travelTo(deadline - 1);
     await kit.expectExactlyOnce(await kit.relayer.submit(intent));
@@ -39,7 +39,7 @@ describe("an offer that only the next block can have", () => {
   test.each(["after_intent", "nonce"] as const)(
     "too late fails without a nonce also when the process died at %s while it was in time",
     async (point) => {
-      const kit = await openStage();
+      const kit = await openKit();
       const { intent, deadline } = await dueOffer(kit);
       kit.relayer.fault({ point, action: "crash" });
       await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openRelayerKits } from "../../kit/relayer-kit.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 
 /** A node that shows a signer's raised nonce before it has the receipt of the transaction that raised it. */
 class LateNode {
@@ -54,7 +54,7 @@ test("a nonce that the node shows before the receipt does not make an activation
 });
 
 test("a nonce that the node shows before the receipt does not make what is only looked at need attention", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   const node = new LateNode(kit.client.request);
   const relayer = await kit.restart({ request: node.request });
   relayer.fault({ point: "sent", action: "hold" });

@@ -3,7 +3,7 @@ import type { Precondition, RelayIntent, RelayOperation } from "../../../relayer
 import { catchUp } from "../../../sandbox/chain/catch-up.ts";
 import { Crash, openRelayerKits, type RelayerKit, type RelayerKitOptions } from "../../kit/relayer-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 
 const gone = "what it was sent for is gone";
 
@@ -20,7 +20,7 @@ async function openGuarded(options: RelayerKitOptions = {}) {
     if (guard.fails) throw new Error("the store is away");
     return guard.refused === operation_id ? gone : guard.whyNot;
   };
-  const kit = await openStage({ preconditions: { offer }, ...options });
+  const kit = await openKit({ preconditions: { offer }, ...options });
   return { kit, guard };
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { openRelayerKits } from "../../kit/relayer-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 const rawParams = z.tuple([z.string()]);
 
 /** The lowest fee with which nodes replace a waiting transaction: a tenth more, rounded up. */
@@ -13,7 +13,7 @@ function leastReplacement(fee: bigint): bigint {
 }
 
 test("a raised fee is at least a tenth above both fees of the transaction before it, rounded up", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   const sent: Transaction[] = [];
   const forward: EIP1193RequestFn = kit.client.request;

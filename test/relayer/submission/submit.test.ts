@@ -6,10 +6,10 @@ import { toTimestamp } from "../../../protocol/time.ts";
 import { GasBudgetExceededError, type Journal, SignerUnknownError } from "../../../relayer/relayer.ts";
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 
-const openStage = openRelayerKits();
+const openKit = openRelayerKits();
 
 test("an intent becomes one confirmed transaction, told in full", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const intent = await kit.offer("one");
   const operation = await kit.relayer.submit(intent);
 
@@ -44,7 +44,7 @@ test("an intent becomes one confirmed transaction, told in full", async () => {
 });
 
 test("a refund is collected by the same relayer", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const offer = await kit.offer("returned");
   await kit.relayer.submit(offer);
   const { beneficiary } = kit.chain.accounts.wallets;
@@ -61,7 +61,7 @@ test("a refund is collected by the same relayer", async () => {
 });
 
 test("one intent submitted many times, at once and later, stays one operation with one transaction", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const intent = await kit.offer("again");
   const answers = await Promise.all(Array.from({ length: 5 }, () => kit.relayer.submit(intent)));
   const later = await kit.relayer.submit(intent);
@@ -90,7 +90,7 @@ const journals: [string, (journal: Journal) => Journal][] = [
 ];
 
 test.each(journals)("32 intents at once use 32 nonces without a gap, with %s", async (_, wrapJournal) => {
-  const kit = await openStage({ wrapJournal });
+  const kit = await openKit({ wrapJournal });
   const intents = await Promise.all(Array.from({ length: 32 }, (_, index) => kit.offer(`many-${index}`)));
   const operations = await Promise.all(intents.map((intent) => kit.relayer.submit(intent)));
 
@@ -105,7 +105,7 @@ test.each(journals)("32 intents at once use 32 nonces without a gap, with %s", a
 
 test("transactions are sent in the order of their nonces, however long each takes to be ready", async () => {
   const sent: (number | undefined)[] = [];
-  const kit = await openStage();
+  const kit = await openKit();
   const { chainId, epoch } = kit.chain.deployment;
   const forward: EIP1193RequestFn = kit.client.request;
   const request: EIP1193RequestFn = async (args) => {
@@ -130,7 +130,7 @@ function nonceOf(params: unknown): number | undefined {
 }
 
 test("many intents at once are mined together when blocks are not made per transaction", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   const intents = await Promise.all(Array.from({ length: 8 }, (_, index) => kit.offer(`block-${index}`)));
   const sent = await Promise.all(intents.map((intent) => kit.relayer.submit(intent)));
@@ -144,7 +144,7 @@ test("many intents at once are mined together when blocks are not made per trans
 });
 
 test("what the contract refuses fails without a nonce, and may be tried again once the contract allows it", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const intent = await kit.offer("too-large", 200_000_000_000n);
   const refused = await kit.relayer.submit(intent);
   expect(refused).toMatchObject({
@@ -186,7 +186,7 @@ test.each([
 ] as const)(
   "a call that reverts %s fails and is named by its selector, if it has one",
   async (_, code, name) => {
-    const kit = await openStage();
+    const kit = await openKit();
     const intent = await kit.offer("elsewhere");
     const { address } = kit.chain.accounts.wallets.stranger;
     await kit.client.setCode({ address, bytecode: code });
@@ -202,7 +202,7 @@ test.each([
 );
 
 test("a transaction that reverts on chain is paid, explained, and never sent again", async () => {
-  const kit = await openStage({ receiptTimeoutMs: 0 });
+  const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.setBounds({ maxPurchase: 100_000_000n, openBudget: 150_000_000n });
   await kit.client.setAutomine(false);
   const first = await kit.relayer.submit(await kit.offer("first", 100_000_000n));
@@ -231,7 +231,7 @@ test("a transaction that reverts on chain is paid, explained, and never sent aga
 });
 
 test("the gas budget refuses what it does not cover before any effect, and counts what is under way", async () => {
-  const kit = await openStage({ gasBudgetWei: offerReservation + offerReservation / 2n });
+  const kit = await openKit({ gasBudgetWei: offerReservation + offerReservation / 2n });
   kit.relayer.fault({ point: "after_intent", action: "hold" });
   const held = await kit.relayer.submit(await kit.offer("held"));
   expect(held).toMatchObject({ status: "accepted", reserved_wei: offerReservation.toString() });
@@ -256,7 +256,7 @@ test("the gas budget refuses what it does not cover before any effect, and count
 });
 
 test("two that are submitted at once cannot both have the last of the budget", async () => {
-  const kit = await openStage({ gasBudgetWei: offerReservation });
+  const kit = await openKit({ gasBudgetWei: offerReservation });
   const intents = await Promise.all([kit.offer("left"), kit.offer("right")]);
   const answers = await Promise.allSettled(intents.map((intent) => kit.relayer.submit(intent)));
   expect(answers.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -265,7 +265,7 @@ test("two that are submitted at once cannot both have the last of the budget", a
 });
 
 test("an intent of an unknown signer is refused before any effect", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   const { stranger } = kit.chain.accounts.wallets;
   const intent = { ...(await kit.offer("stranger")), signer: stranger.address };
   await expect(kit.relayer.submit(intent)).rejects.toThrow(SignerUnknownError);
@@ -273,7 +273,7 @@ test("an intent of an unknown signer is refused before any effect", async () => 
 });
 
 test("confirmations are counted up to the number that is required", async () => {
-  const kit = await openStage({ confirmations: 3 });
+  const kit = await openKit({ confirmations: 3 });
   const intent = await kit.offer("confirmed");
   const seen = [await kit.relayer.submit(intent)];
   for (let block = 0; block < 3; block += 1) {
@@ -293,7 +293,7 @@ test("confirmations are counted up to the number that is required", async () => 
 });
 
 test("a confirmation has the time of the block that brought it, however late it is looked at", async () => {
-  const kit = await openStage({ confirmations: 3 });
+  const kit = await openKit({ confirmations: 3 });
   const mined = await kit.relayer.submit(await kit.offer("late"));
   await kit.client.mine({ blocks: 5 });
   const confirmed = await kit.relayer.advance(mined.operation_id);
@@ -308,7 +308,7 @@ test("a confirmation has the time of the block that brought it, however late it 
 
 test("equal sandboxes that are driven alike have equal operations, byte for byte", async () => {
   const run = async () => {
-    const kit = await openStage({ seed: "alike" });
+    const kit = await openKit({ seed: "alike" });
     for (const name of ["a", "b"]) await kit.relayer.submit(await kit.offer(name));
     return kit.relayer.list(program, { limit: 10 });
   };
@@ -316,7 +316,7 @@ test("equal sandboxes that are driven alike have equal operations, byte for byte
 });
 
 test("operations are listed by sequence, page by page and by status", async () => {
-  const kit = await openStage();
+  const kit = await openKit();
   for (const name of ["a", "b", "c"]) await kit.relayer.submit(await kit.offer(name));
   await kit.relayer.submit(await kit.offer("d", 0n));
   const all = await kit.relayer.list(program, { limit: 10 });

@@ -1,26 +1,22 @@
 import { execFile } from "node:child_process";
-import { createServer, type RequestListener, type Server } from "node:http";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { payCall } from "../../../protocol/call.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../../../server/errors/catalogue.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { exchange } from "../../exchange.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
-import { openReceiver } from "../../kit/external-receiver.ts";
+import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 const unknownId = "aaaaaaaaaaaaaaaaaaaa";
 const hashOfNothing = `0x${"5c".repeat(32)}`;
 
-let receiver: Server;
-let receiverUrl: string;
-let receive: RequestListener;
+let receiver: ExternalReceiver;
 let kit: TestKit;
-let mark: Snapshot;
 let merchant: Schema<"Merchant">;
 /** What the scenarios of these codes say; other causes of the same code differ. */
 const retriedAfterCause: { readonly [C in ErrorCode]?: boolean } = {
@@ -30,27 +26,19 @@ const retriedAfterCause: { readonly [C in ErrorCode]?: boolean } = {
 };
 const met = new Set<ErrorCode>();
 
-beforeAll(async () => {
-  receiver = createServer((request, response) => receive(request, response));
-  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  const address = receiver.address();
-  if (address === null || typeof address === "string") throw new Error("The receiver must listen on a port.");
-  receiverUrl = `http://127.0.0.1:${address.port}/`;
-  kit = await TestKit.open({ seed: "errors", receiptTimeoutMs: 30_000, receiverUrl });
+resetBeforeEach(async () => {
+  receiver = await openReceiver();
+  kit = await TestKit.open({ seed: "errors", receiptTimeoutMs: 30_000, receiverUrl: receiver.url });
   merchant = await kit.enrolledMerchant();
-  mark = await kit.sandbox.snapshot();
+  return kit;
 });
 
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-  receive = (_request, response) => response.end();
+beforeEach(() => {
+  receiver.answer = (_request, response) => response.end();
 });
 
 afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
-  receiver.closeAllConnections();
-  await new Promise((resolve) => receiver.close(resolve));
+  await receiver[Symbol.asyncDispose]();
 });
 
 /** The answer must be this refusal, in full, and its type a page that explains it. */
@@ -171,11 +159,15 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   route_not_found: async () => await kit.get("/v1/routing/nothing"),
   method_not_allowed: async () => await kit.raw("/v1/routing/capabilities", { method: "DELETE" }),
   idempotency_in_flight: async () => {
-    await using impatient = await TestKit.open({ seed: "impatient", receiptTimeoutMs: 50, receiverUrl });
+    await using impatient = await TestKit.open({
+      seed: "impatient",
+      receiptTimeoutMs: 50,
+      receiverUrl: receiver.url,
+    });
     await impatient.enrolledMerchant();
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    receive = async (_request, response) => {
+    receiver.answer = async (_request, response) => {
       arrive();
       await released;
       response.end();
@@ -274,7 +266,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     return answer;
   },
   delivery_exhausted: async () => {
-    receive = (_request, response) => response.writeHead(500).end();
+    receiver.answer = (_request, response) => response.writeHead(500).end();
     const first = await kit.post(kit.path("/notifications"), {});
     const { notification } = JSON.parse(first.text);
     expect(notification).toMatchObject({ status: "exhausted", attempts: { length: 5 } });

@@ -1,41 +1,27 @@
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { type Answer, present, problem } from "../../kit/answer.ts";
+import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
-let receiver: Server;
-let receive: RequestListener;
+let receiver: ExternalReceiver;
 let kit: TestKit;
 let merchantId: string;
-let mark: Snapshot;
 
-beforeAll(async () => {
-  receiver = createServer((request, response) => receive(request, response));
-  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  kit = await TestKit.open({ seed: "idempotency", receiptTimeoutMs: 30_000, receiverUrl: receiverUrl() });
+resetBeforeEach(async () => {
+  receiver = await openReceiver();
+  kit = await TestKit.open({ seed: "idempotency", receiptTimeoutMs: 30_000, receiverUrl: receiver.url });
   merchantId = (await kit.enrolledMerchant()).id;
-  mark = await kit.sandbox.snapshot();
+  return kit;
 });
 
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-  receive = (_request, response) => response.end();
+beforeEach(() => {
+  receiver.answer = (_request, response) => response.end();
 });
 
 afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
-  receiver.closeAllConnections();
-  await new Promise((resolve) => receiver.close(resolve));
+  await receiver[Symbol.asyncDispose]();
 });
-
-function receiverUrl(): string {
-  const address: AddressInfo | string | null = receiver.address();
-  if (address === null || typeof address === "string") throw new Error("The receiver must listen on a port.");
-  return `http://127.0.0.1:${address.port}/`;
-}
 
 const purchases = "/v1/routing/programs/prg_demo/purchases";
 
@@ -327,12 +313,12 @@ test("the identical request while the first is under way gets 409 idempotency_in
   await using impatient = await TestKit.open({
     seed: "impatient",
     receiptTimeoutMs: 50,
-    receiverUrl: receiverUrl(),
+    receiverUrl: receiver.url,
   });
   await impatient.enrolledMerchant();
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  receive = async (_request, response) => {
+  receiver.answer = async (_request, response) => {
     arrive();
     await released;
     response.end();
@@ -357,7 +343,7 @@ test("the identical request while the first is under way gets 409 idempotency_in
 
 test("two deliveries at once with a key each are of two events", async () => {
   const ids: string[] = [];
-  receive = (request, response) => {
+  receiver.answer = (request, response) => {
     ids.push(String(request.headers["webhook-id"]));
     response.end();
   };

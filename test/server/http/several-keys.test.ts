@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { faultPoints, type OperationKind } from "../../../relayer/relayer.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let mark: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "several-keys", receiptTimeoutMs: 30_000 });
   merchant = await kit.fundedMerchant();
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 /** One effect on one purchase, asked for under whatever key. */

@@ -1,8 +1,8 @@
 import { encodeFunctionData, type Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
@@ -10,10 +10,9 @@ let paid: Schema<"Purchase">;
 let registered: Schema<"Purchase">;
 let registration: Hex;
 let batch: Hex;
-let mark: Snapshot;
 
 /** The buyer pays an active purchase and one that its merchant has registered, which the service does not know yet, in one batch. */
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "batches", receiptTimeoutMs: 30_000 });
   const merchant = await kit.enrolledMerchant();
   paid = await kit.activePurchase(merchant);
@@ -27,16 +26,7 @@ beforeAll(async () => {
     args: [[paid, registered].map(({ commitment }): Hex => commitment.hash as Hex), [1_000n, 2_000n]],
   });
   batch = (await kit.wallet("buyer").send({ to: contracts.registrar, data })).transactionHash;
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 const submissions: { readonly [route: string]: () => Promise<Answer> } = {

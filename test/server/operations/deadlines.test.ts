@@ -1,32 +1,18 @@
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { toTimestamp } from "../../../protocol/time.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let mark: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "deadlines", receiptTimeoutMs: 30_000 });
   merchant = await kit.enrolledMerchant();
-  mark = await kit.sandbox.snapshot();
+  return kit;
 });
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
-});
-
-async function activate({ id, commitment }: Schema<"Purchase">): Promise<Answer> {
-  return await kit.post(kit.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash });
-}
 
 /** Sends a request once the newest block has this time, so that the next one comes a second later. */
 async function at(timestamp: number): Promise<void> {
@@ -54,7 +40,7 @@ describe("an offer", () => {
     const { offer_deadline } = purchase.deadlines;
     await at(offer_deadline);
     const before = await relayed();
-    const refused = await activate(purchase);
+    const refused = await kit.requestActivation(purchase);
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       code: "deadline_passed",
@@ -66,7 +52,7 @@ describe("an offer", () => {
   test("that the next block has in the last second of its deadline is made", async () => {
     const purchase = await kit.createPurchase(merchant);
     await at(purchase.deadlines.offer_deadline - 1);
-    const made = await activate(purchase);
+    const made = await kit.requestActivation(purchase);
     expect(made.status, made.text).toBe(200);
   });
 
@@ -76,7 +62,7 @@ describe("an offer", () => {
     await settled(await kit.setBounds({ validUntil: BigInt(validUntil) }));
     await at(validUntil);
     const before = await relayed();
-    const refused = await activate(purchase);
+    const refused = await kit.requestActivation(purchase);
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       code: "registrar_bound_exceeded",
@@ -91,7 +77,7 @@ describe("an offer", () => {
     const validUntil = (await kit.sandbox.clock.now()) + 60;
     await settled(await kit.setBounds({ validUntil: BigInt(validUntil) }));
     await at(validUntil - 1);
-    const made = await activate(purchase);
+    const made = await kit.requestActivation(purchase);
     expect(made.status, made.text).toBe(200);
   });
 
@@ -99,10 +85,10 @@ describe("an offer", () => {
     const purchase = await kit.createPurchase(merchant);
     const before = await relayed();
     kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
-    expect((await activate(purchase)).status).toBe(202);
+    expect((await kit.requestActivation(purchase)).status).toBe(202);
     expect((await relayed()).budget.reserved_wei).not.toBe("0");
     await at(purchase.deadlines.offer_deadline);
-    const refused = await activate(purchase);
+    const refused = await kit.requestActivation(purchase);
     expect([refused.status, problem(refused).code]).toEqual([409, "deadline_passed"]);
     const after = await relayed();
     expect(after).toMatchObject({ nonce: before.nonce, budget: before.budget });
@@ -114,7 +100,7 @@ describe("an offer", () => {
     const { offer_deadline } = purchase.deadlines;
     const late = await kit.behind(
       async () => [],
-      async () => await activate(purchase),
+      async () => await kit.requestActivation(purchase),
       async () => await at(offer_deadline + 1),
     );
     expect(late.status, late.text).toBe(409);
@@ -130,7 +116,7 @@ describe("an offer", () => {
     const after = await relayed();
     expect(after.budget.reserved_wei).toBe("0");
     expect(after.budget.spent_wei).toBe(after.operations[0]?.cost_wei);
-    const again = await activate(purchase);
+    const again = await kit.requestActivation(purchase);
     expect([again.status, problem(again).code]).toEqual([409, "deadline_passed"]);
     expect(await relayed()).toEqual(after);
   });
@@ -184,7 +170,7 @@ describe("an offer", () => {
     const now = await kit.sandbox.clock.now();
     const late = await kit.behind(
       async () => [await kit.setBounds({ validUntil: BigInt(now) })],
-      async () => await activate(purchase),
+      async () => await kit.requestActivation(purchase),
     );
     expect(late.status, late.text).toBe(409);
     expect(problem(late)).toMatchObject({
@@ -193,7 +179,7 @@ describe("an offer", () => {
       revert: { name: "DeadlinePassed" },
     });
     await settled(await kit.setBounds({ validUntil: BigInt(purchase.deadlines.claim_deadline) }));
-    const made = await activate(purchase);
+    const made = await kit.requestActivation(purchase);
     expect(made.status, made.text).toBe(200);
     expect(JSON.parse(made.text).operation).toMatchObject({ attempt: 2, hashes: { length: 2 } });
   });

@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { claimCall } from "../../../protocol/call.ts";
 import { fromTimestamp, toTimestamp } from "../../../protocol/time.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let mark: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "decisions" });
   merchant = await kit.enrolledMerchant();
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 /** An active purchase of 25 USDC that was paid in two parts, of 10 and of 15, and reconciled. */

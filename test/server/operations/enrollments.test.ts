@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { toTimestamp } from "../../../protocol/time.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 type Merchant = Schema<"Merchant">;
@@ -9,22 +9,12 @@ type Merchant = Schema<"Merchant">;
 let kit: TestKit;
 let merchant: Merchant;
 let purchase: Schema<"Purchase">;
-let mark: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "enrollments", receiptTimeoutMs: 30_000 });
   merchant = await kit.enrolledMerchant("1000000000");
   purchase = await kit.createPurchase(merchant);
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 /** Has the wallet revoke an enrollment, and says when that was. */
@@ -39,12 +29,6 @@ async function create(under: Pick<Merchant, "id"> = merchant, amount = "1000"): 
     buyer: kit.wallet("buyer").address,
     amount,
     terms: {},
-  });
-}
-
-async function activate(): Promise<Answer> {
-  return await kit.post(kit.path(`/purchases/${purchase.id}/activate`), {
-    commitment_hash: purchase.commitment.hash,
   });
 }
 
@@ -67,8 +51,7 @@ async function removeNewest(): Promise<void> {
 }
 
 async function relayed(): Promise<number> {
-  const params = { path: { program: kit.program } };
-  return present(await kit.api.GET("/v1/routing/programs/{program}/transactions", { params })).data.length;
+  return (await kit.relayOperations()).length;
 }
 
 function expectNotEnrolled(answer: Answer, expected: { detail: string; retryable: boolean }): void {
@@ -180,7 +163,7 @@ describe("a purchase of a merchant", () => {
 describe("the activation of a purchase", () => {
   test("whose merchant has revoked its enrollment is refused before anything is relayed", async () => {
     const at = await revoke();
-    expectNotEnrolled(await activate(), {
+    expectNotEnrolled(await kit.requestActivation(purchase), {
       detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send the identical request again.`,
       retryable: true,
     });
@@ -190,15 +173,15 @@ describe("the activation of a purchase", () => {
   test("succeeds once the wallet is enrolled as another merchant, and once a reorg removes the revocation", async () => {
     await revoke();
     const revoked = await kit.sandbox.snapshot();
-    expect((await activate()).status).toBe(409);
+    expect((await kit.requestActivation(purchase)).status).toBe(409);
     await enrollAnew();
-    const covered = await activate();
+    const covered = await kit.requestActivation(purchase);
     expect(covered.status, covered.text).toBe(200);
     await revoked.restore();
     await kit.renew();
-    expect((await activate()).status).toBe(409);
+    expect((await kit.requestActivation(purchase)).status).toBe(409);
     await removeNewest();
-    const unrevoked = await activate();
+    const unrevoked = await kit.requestActivation(purchase);
     expect(unrevoked.status, unrevoked.text).toBe(200);
   });
 
@@ -208,7 +191,7 @@ describe("the activation of a purchase", () => {
     await client.setAutomine(false);
     const revoking = kit.sandbox.wallets.merchant.revokeFunding({ id, program });
     await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(1);
-    const asked = activate();
+    const asked = kit.requestActivation(purchase);
     await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(2);
     await client.mine({ blocks: 1 });
     await client.setAutomine(true);
@@ -229,7 +212,7 @@ describe("the activation of a purchase", () => {
     const at = await revoke();
     await kit.setBounds({ maxPurchase: 1n });
     await kit.sandbox.chain.client.mine({ blocks: 1 });
-    expectNotEnrolled(await activate(), {
+    expectNotEnrolled(await kit.requestActivation(purchase), {
       detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send the identical request again.`,
       retryable: true,
     });
@@ -324,14 +307,14 @@ describe("the enrollment of a merchant", () => {
       detail: `The chain no longer has the enrollment of ${id}. Let its wallet enroll again, then send the identical request again.`,
       retryable: true,
     });
-    expectNotEnrolled(await activate(), {
+    expectNotEnrolled(await kit.requestActivation(purchase), {
       detail: expect.stringContaining(`The wallet of ${merchant.id} revoked its enrollment`),
       retryable: true,
     });
     expect(await kit.action("merchant", id, "enroll")).toMatchObject({ allowed: true, why_not: null });
     const { transactionHash } = await kit.wallet("merchant").send(enrollment.transaction);
     expect((await create({ id })).status).toBe(201);
-    expect((await activate()).status).toBe(200);
+    expect((await kit.requestActivation(purchase)).status).toBe(200);
     expect(problem(await confirm({ id }, { transaction_hash: transactionHash }))).toMatchObject({
       code: "state_conflict",
       detail: "The merchant is enrolled already.",

@@ -1,31 +1,18 @@
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { payCall } from "../../../protocol/call.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { present, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
-let mark: Snapshot;
 let merchant: Schema<"Merchant">;
-beforeAll(async () => {
+
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "figures" });
   merchant = await kit.enrolledMerchant();
-  mark = await kit.sandbox.snapshot();
+  return kit;
 });
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-afterAll(async () => await kit[Symbol.asyncDispose]());
-
-async function read({ id }: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Purchase">> {
-  return present(
-    await kit.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
-      params: { path: { program: kit.program, id } },
-    }),
-  );
-}
 
 /** A purchase with a deadline each hundred seconds from now. */
 async function create(): Promise<Schema<"Purchase">> {
@@ -40,7 +27,7 @@ async function create(): Promise<Schema<"Purchase">> {
 /** Whether a purchase is expired at a time. */
 async function expiredAt(purchase: Schema<"Purchase">, time: number): Promise<boolean> {
   await kit.sandbox.clock.travelTo(time);
-  const { expired, figures } = await read(purchase);
+  const { expired, figures } = await kit.readPurchase(purchase);
   expect(Date.parse(figures.as_of.timestamp) / 1000).toBe(time);
   return expired;
 }
@@ -94,7 +81,7 @@ async function sendPayments(
 test("the figures of a purchase follow every payment, and reconciled what was recorded of them", async () => {
   const purchase = await kit.activePurchase(merchant);
   const figures = async () => {
-    const { payment_status, figures: shown } = await read(purchase);
+    const { payment_status, figures: shown } = await kit.readPurchase(purchase);
     const { approved, paid, outstanding, reconciled, refunded } = shown;
     return [payment_status, approved, paid, outstanding, reconciled, refunded];
   };
@@ -152,7 +139,7 @@ test.each([
       }),
     );
     expect(applied.map(({ transaction_hash }) => transaction_hash)).toEqual([hash]);
-    const { receipts, figures } = await read(purchase);
+    const { receipts, figures } = await kit.readPurchase(purchase);
     expect(
       receipts.map(({ transaction_hash, amount, paid_total }) => [transaction_hash, amount, paid_total]),
     ).toEqual([

@@ -1,59 +1,33 @@
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { claimCall } from "../../../protocol/call.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 type Approved = Awaited<ReturnType<TestKit["approvedPurchase"]>>;
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let mark: Snapshot;
 
 const other: Hex = `0x${"0c".repeat(32)}`;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "moved claims", receiptTimeoutMs: 30_000 });
   merchant = await kit.fundedMerchant();
-  mark = await kit.sandbox.snapshot();
+  return kit;
 });
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
-});
-
-async function refund({ purchase, decision }: Approved, key = kit.key()): Promise<Answer> {
-  const path = kit.path(`/purchases/${purchase.id}/refunds`);
-  return await kit.post(path, { decision_id: decision.id }, { "Idempotency-Key": key });
-}
-
-/** The id of a purchase on chain. */
-function idOf({ commitment }: Schema<"Purchase">): Hex {
-  return `0x${commitment.hash.slice(2)}`;
-}
 
 /** Has the beneficiary file a claim hash on chain, without the service. */
 async function fileOnChain(purchase: Schema<"Purchase">, hash: Hex): Promise<void> {
-  const call = claimCall(kit.sandbox.chain.deployment.registrar.address, idOf(purchase), hash);
+  const call = claimCall(kit.sandbox.chain.deployment.registrar.address, purchase.commitment.hash, hash);
   expect((await kit.wallet("beneficiary").send(call)).status).toBe("success");
-}
-
-async function readPurchase({ id }: Schema<"Purchase">): Promise<Schema<"Purchase">> {
-  return JSON.parse((await kit.get(kit.path(`/purchases/${id}`))).text);
 }
 
 /** The program's relay operations of refunds. */
 async function collections() {
-  const params = { path: { program: kit.program } };
-  const { data } = present(await kit.api.GET("/v1/routing/programs/{program}/transactions", { params }));
-  return data.filter(({ kind }) => kind === "collect_refund");
+  return (await kit.relayOperations()).filter(({ kind }) => kind === "collect_refund");
 }
 
 describe("a refund is collected only for the claim that was decided:", () => {
@@ -74,11 +48,11 @@ describe("a refund is collected only for the claim that was decided:", () => {
     await kit.reorg(1);
     await fileOnChain(approved.purchase, other);
     const before = await kit.digest();
-    const answer = await refund(approved);
+    const answer = await kit.requestRefund(approved);
     expect(answer.status, answer.text).toBe(422);
     expect(problem(answer)).toMatchObject(refused(approved));
     expect(await collections()).toEqual([]);
-    expect(await readPurchase(approved.purchase)).toMatchObject({
+    expect(await kit.readPurchase(approved.purchase)).toMatchObject({
       status: "approved",
       refund: null,
       figures: { refunded: "0" },
@@ -89,35 +63,35 @@ describe("a refund is collected only for the claim that was decided:", () => {
   test("so is one that the chain has before a collection that was begun is signed", async () => {
     const approved = await kit.approvedPurchase(merchant);
     kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
-    expect((await refund(approved, "first-key")).status).toBe(202);
+    expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     await kit.reorg(1);
     await fileOnChain(approved.purchase, other);
-    const answer = await refund(approved, "first-key");
+    const answer = await kit.requestRefund(approved, "first-key");
     expect(answer.status, answer.text).toBe(422);
     expect(problem(answer)).toMatchObject(refused(approved));
     expect(await collections()).toMatchObject([{ status: "accepted", nonce: null, hash: null }]);
-    expect(await readPurchase(approved.purchase)).toMatchObject({ figures: { refunded: "0" } });
+    expect(await kit.readPurchase(approved.purchase)).toMatchObject({ figures: { refunded: "0" } });
   });
 
   test("a collection that was mined behind another claim is recorded, names the claim that the chain has paid, and is answered the same again", async () => {
     const approved = await kit.approvedPurchase(merchant);
     const { client, deployment } = kit.sandbox.chain;
-    const call = claimCall(deployment.registrar.address, idOf(approved.purchase), other);
+    const call = claimCall(deployment.registrar.address, approved.purchase.commitment.hash, other);
     const { address } = kit.wallet("beneficiary");
     const nonce = (await client.getTransactionCount({ address })) - 1;
     const behindIt = await kit.behind(
       async () => [],
-      async () => await refund(approved, "first-key"),
+      async () => await kit.requestRefund(approved, "first-key"),
       async () => {
         await kit.reorg(1, [[await kit.sign("beneficiary", call, nonce), 0]]);
         await client.mine({ blocks: 1 });
       },
     );
-    for (const answer of [behindIt, await refund(approved, "first-key")]) {
+    for (const answer of [behindIt, await kit.requestRefund(approved, "first-key")]) {
       expect(answer.status, answer.text).toBe(201);
       expect(JSON.parse(answer.text)).toMatchObject({ refund: { status: "collected", claim_hash: other } });
     }
-    expect(await readPurchase(approved.purchase)).toMatchObject({
+    expect(await kit.readPurchase(approved.purchase)).toMatchObject({
       status: "refunded",
       figures: { refunded: "10000000" },
       claim: { claim_hash: approved.claim.claim_hash },
@@ -133,9 +107,9 @@ describe("a refund is collected only for the claim that was decided:", () => {
     const approved = await kit.approvedPurchase(merchant);
     await kit.reorg(1);
     await fileOnChain(approved.purchase, `0x${approved.claim.claim_hash.slice(2)}`);
-    const answer = await refund(approved);
+    const answer = await kit.requestRefund(approved);
     expect(answer.status, answer.text).toBe(201);
-    expect(await readPurchase(approved.purchase)).toMatchObject({ status: "refunded" });
+    expect(await kit.readPurchase(approved.purchase)).toMatchObject({ status: "refunded" });
   });
 });
 
@@ -157,7 +131,7 @@ describe("a filed claim that a reorg has removed", () => {
     const approved = await kit.approvedPurchase(merchant);
     const { purchase, claim } = approved;
     await kit.reorg(1);
-    const refused = await refund(approved);
+    const refused = await kit.requestRefund(approved);
     expect(problem(refused)).toMatchObject({
       code: "transaction_reverted",
       retryable: true,
@@ -184,7 +158,7 @@ describe("a filed claim that a reorg has removed", () => {
         "The transaction would revert: The purchase is claimed already. " +
         "Operation 11 would refuse it: A purchase that is approved does not allow claims.",
     });
-    const done = await refund(approved);
+    const done = await kit.requestRefund(approved);
     expect(done.status, done.text).toBe(201);
   });
 
@@ -198,7 +172,7 @@ describe("a filed claim that a reorg has removed", () => {
         allowed: false,
         why_not: whyNot,
       });
-    const call = claimCall(kit.sandbox.chain.deployment.registrar.address, idOf(purchase), other);
+    const call = claimCall(kit.sandbox.chain.deployment.registrar.address, purchase.commitment.hash, other);
     const { transactionHash } = await kit.wallet("beneficiary").send(call);
     const submitted = await kit.post(`/wallet/${kit.program}/purchase/${purchase.id}`, {
       action: "claim",
@@ -237,7 +211,7 @@ describe("a filed claim that a reorg has removed", () => {
     expect((await claimAgain(purchase)).status).toBe(200);
     const decided = await decide();
     expect(decided.status, decided.text).toBe(201);
-    const done = await refund({ purchase, claim, decision: JSON.parse(decided.text) });
+    const done = await kit.requestRefund({ purchase, decision: JSON.parse(decided.text) });
     expect(done.status, done.text).toBe(201);
   });
 
@@ -247,7 +221,7 @@ describe("a filed claim that a reorg has removed", () => {
     await kit.reorg(1);
     await kit.sandbox.clock.travelTo(claim_deadline);
     await kit.renew();
-    expect(problem(await refund(approved))).toMatchObject({
+    expect(problem(await kit.requestRefund(approved))).toMatchObject({
       code: "transaction_reverted",
       retryable: false,
       detail: `The collection was not sent: the chain has no claim of this purchase any more, and the deadline for another was ${toTimestamp(claim_deadline)}. No repeat of this request succeeds.`,
@@ -266,7 +240,7 @@ test("a claim whose payment a reorg has removed is not advised after the payment
     allowed: false,
     why_not: `The transaction would revert: Nothing has been paid, and the deadline for that was ${end}.`,
   });
-  expect(problem(await refund(approved))).toMatchObject({
+  expect(problem(await kit.requestRefund(approved))).toMatchObject({
     code: "transaction_reverted",
     retryable: false,
     detail:
@@ -296,20 +270,20 @@ describe("a refund for which a reorg has removed a payment", () => {
   test("says that it is missing, and is collected once the buyer has paid again over the wallet route", async () => {
     const approved = await shortOf();
     await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
-    expect(problem(await refund(approved))).toMatchObject({
+    expect(problem(await kit.requestRefund(approved))).toMatchObject({
       code: "transaction_reverted",
       retryable: true,
       detail: `${missing}. Let the buyer send the missing payment again, then send the identical request again.`,
       revert: { name: "AmountOutOfRange" },
     });
     await kit.act("buyer", "purchase", approved.purchase.id, "pay");
-    const done = await refund(approved);
+    const done = await kit.requestRefund(approved);
     expect(done.status, done.text).toBe(201);
   });
 
   test("says so when the claim is gone too, and who sends what again", async () => {
     const approved = await shortOf();
-    expect(problem(await refund(approved))).toMatchObject({
+    expect(problem(await kit.requestRefund(approved))).toMatchObject({
       code: "transaction_reverted",
       retryable: true,
       detail:
@@ -319,7 +293,7 @@ describe("a refund for which a reorg has removed a payment", () => {
     const { pay_deadline } = approved.purchase.deadlines;
     await kit.sandbox.clock.travelTo(pay_deadline);
     await kit.renew();
-    expect(problem(await refund(approved))).toMatchObject({
+    expect(problem(await kit.requestRefund(approved))).toMatchObject({
       code: "transaction_reverted",
       retryable: false,
       detail:
@@ -334,7 +308,7 @@ describe("a refund for which a reorg has removed a payment", () => {
     const { pay_deadline } = approved.purchase.deadlines;
     await kit.sandbox.clock.travelTo(pay_deadline);
     await kit.renew();
-    expect(problem(await refund(approved))).toMatchObject({
+    expect(problem(await kit.requestRefund(approved))).toMatchObject({
       retryable: false,
       detail: `${missing}, and the deadline for another was ${toTimestamp(pay_deadline)}. No repeat of this request succeeds.`,
     });

@@ -1,28 +1,18 @@
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { setPausedCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let mark: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "offer-bounds", receiptTimeoutMs: 30_000 });
   merchant = await kit.enrolledMerchant();
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 /** The program's admin sets what the operator may offer. */

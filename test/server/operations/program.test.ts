@@ -1,27 +1,17 @@
 import { encodeFunctionData } from "viem";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { setBoundsCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { present, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
-let mark: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "program" });
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 async function keys(): Promise<Schema<"Program">["keys"]> {

@@ -1,40 +1,25 @@
 import { encodeFunctionData, type Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall, collectRefundCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
 import type { SentTransaction } from "../../../sandbox/service/wallets/test-wallet.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
-let mark: Snapshot;
 
 const cap = 1_000_000_000_000n;
 const day = 86_400;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "refunds", receiptTimeoutMs: 30_000 });
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 type Approved = Pick<Awaited<ReturnType<TestKit["approvedPurchase"]>>, "purchase" | "decision">;
-
-async function refund({ purchase, decision }: Approved, key = kit.key()): Promise<Answer> {
-  const path = kit.path(`/purchases/${purchase.id}/refunds`);
-  return await kit.post(path, { decision_id: decision.id }, { "Idempotency-Key": key });
-}
 
 /** What the merchant takes away in the moment of the collection, and how it gives it back. */
 const takings = {
@@ -91,7 +76,7 @@ async function leave(amount: bigint): Promise<void> {
 async function revert(approved: Approved, what: keyof typeof takings, key?: string): Promise<Answer> {
   return await kit.behind(
     async () => [await takings[what].take()],
-    async () => await refund(approved, key),
+    async () => await kit.requestRefund(approved, key),
   );
 }
 
@@ -136,7 +121,7 @@ describe.each(["allowance", "balance"] as const)(
           operation: { status: "reverted", attempt: 1 },
         });
         const key = which === "the same key" ? "first-key" : "other-key";
-        const short = await refund(approved, key);
+        const short = await kit.requestRefund(approved, key);
         expect(short.status, short.text).toBe(409);
         expect(problem(short)).toMatchObject({
           code: "funding_source_insufficient",
@@ -146,7 +131,7 @@ describe.each(["allowance", "balance"] as const)(
         expect(await transactions()).toMatchObject([{ attempt: 1, status: "reverted" }]);
 
         await takings[what].giveBack();
-        const done = await refund(approved, key);
+        const done = await kit.requestRefund(approved, key);
         expect(done.status, done.text).toBe(201);
         const [operation] = await transactions();
         expect(JSON.parse(done.text)).toMatchObject({
@@ -158,7 +143,7 @@ describe.each(["allowance", "balance"] as const)(
           { attempt: 2, purpose: "original", outcome: "succeeded", hash: operation?.hash },
         ]);
         expect(await collected()).toEqual([operation?.hash]);
-        const again = await refund(approved, key);
+        const again = await kit.requestRefund(approved, key);
         expect(again.text).toBe(done.text);
       },
     );
@@ -168,14 +153,14 @@ describe.each(["allowance", "balance"] as const)(
 test("a refund that reverted between two requests is collected by the next request, once for all keys that began it", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
-  expect((await refund(approved, "first-key")).status).toBe(202);
+  expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
   // The merchant's block is a new head, which the relayer follows: it sends what was held.
   await fund(0n);
   await expect.poll(async () => (await transactions())[0]?.status).toBe("reverted");
   await fund(cap);
-  const done = await refund(approved, "other-key");
+  const done = await kit.requestRefund(approved, "other-key");
   expect(done.status, done.text).toBe(201);
-  const late = await refund(approved, "first-key");
+  const late = await kit.requestRefund(approved, "first-key");
   expect(late.status, late.text).toBe(201);
   expect(late.text).toBe(done.text);
   expect(await transactions()).toMatchObject([{ attempt: 2, status: "confirmed" }]);
@@ -186,7 +171,7 @@ test("a refund that reverted between two requests is collected by the next reque
 const learned = {
   "with the revert, after a 202": async (approved: Approved) => {
     kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
-    expect((await refund(approved, "first-key")).status).toBe(202);
+    expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     const reverted = await revert(approved, "allowance", "first-key");
     expect([reverted.status, problem(reverted).code]).toEqual([422, "transaction_reverted"]);
   },
@@ -196,10 +181,10 @@ const learned = {
   },
   "with what is missing, after a 202": async (approved: Approved) => {
     kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
-    expect((await refund(approved, "first-key")).status).toBe(202);
+    expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     await fund(0n);
     await expect.poll(async () => (await transactions())[0]?.status).toBe("reverted");
-    const short = await refund(approved, "first-key");
+    const short = await kit.requestRefund(approved, "first-key");
     expect([short.status, problem(short).code]).toEqual([409, "funding_source_insufficient"]);
   },
 } as const;
@@ -220,13 +205,13 @@ test.each([
     );
     expect([other.status, problem(other).code]).toEqual([422, "idempotency_key_reused"]);
     await fund(cap);
-    const done = await refund(approved, "other-key");
+    const done = await kit.requestRefund(approved, "other-key");
     expect(done.status, done.text).toBe(201);
-    const late = await refund(approved, "first-key");
+    const late = await kit.requestRefund(approved, "first-key");
     expect(late.status, late.text).toBe(201);
     expect(late.headers["idempotent-replayed"]).toBeUndefined();
     expect(late.text).toBe(done.text);
-    expect((await refund(approved, "first-key")).headers["idempotent-replayed"]).toBe("true");
+    expect((await kit.requestRefund(approved, "first-key")).headers["idempotent-replayed"]).toBe("true");
     expect(await collected()).toHaveLength(1);
   },
 );
@@ -235,7 +220,7 @@ test("a refund whose collection is not confirmed is due since its award was reco
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   const { purchase, decision } = approved;
   kit.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
-  const due = await refund(approved, "first-key");
+  const due = await kit.requestRefund(approved, "first-key");
   expect(due.status, due.text).toBe(202);
   const begun: Schema<"RefundExecution"> = JSON.parse(due.text);
   expect(begun.refund).toEqual({
@@ -257,13 +242,17 @@ test("a refund whose collection is not confirmed is due since its award was reco
   const { id: refund_id, event_id, created_at } = begun.refund;
   const told = { purchase_id: purchase.id, refund_id, award: "10000000" };
   expect(await refundEvents(purchase)).toEqual([{ id: event_id, type: "refund.due", data: told }]);
-  expect(await read(purchase)).toMatchObject({ status: "refund_due", event_id, figures: { refunded: "0" } });
-  const again = await refund(approved, "other-key");
+  expect(await kit.readPurchase(purchase)).toMatchObject({
+    status: "refund_due",
+    event_id,
+    figures: { refunded: "0" },
+  });
+  const again = await kit.requestRefund(approved, "other-key");
   expect([again.status, JSON.parse(again.text).refund]).toEqual([202, begun.refund]);
 
   await kit.sandbox.chain.client.mine({ blocks: 1 });
   await kit.sandbox.relayer.clearFaults();
-  const done = await refund(approved, "first-key");
+  const done = await kit.requestRefund(approved, "first-key");
   expect(done.status, done.text).toBe(201);
   const finished: Schema<"RefundExecution"> = JSON.parse(done.text);
   const { transaction_hash, collected_at } = finished.refund;
@@ -280,16 +269,11 @@ test("a refund whose collection is not confirmed is due since its award was reco
     { id: event_id, type: "refund.due", data: told },
     { id: finished.event_id, type: "refund.collected", data: { ...told, transaction_hash } },
   ]);
-  expect(await read(purchase)).toMatchObject({ status: "refunded", figures: { refunded: "10000000" } });
-});
-
-async function read({ id }: Pick<Schema<"Purchase">, "id">): Promise<Schema<"Purchase">> {
-  const { data } = await kit.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
-    params: { path: { program: kit.program, id } },
+  expect(await kit.readPurchase(purchase)).toMatchObject({
+    status: "refunded",
+    figures: { refunded: "10000000" },
   });
-  if (data === undefined) throw new Error("The purchase can be read.");
-  return data;
-}
+});
 
 async function refundEvents({ id }: Pick<Schema<"Purchase">, "id">) {
   const events = await kit.sandbox.store.list("events", { subject: id });
@@ -321,7 +305,7 @@ test.each([
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   await fund(given.allowance);
   await leave(given.balance);
-  const short = await refund(approved);
+  const short = await kit.requestRefund(approved);
   expect(short.status, short.text).toBe(409);
   expect(problem(short)).toMatchObject({
     code: "funding_source_insufficient",
@@ -335,7 +319,7 @@ test.each([
 
 test("a refund that is refused before a transaction was mined frees its key", async () => {
   const approved = await kit.approvedPurchase(await kit.enrolledMerchant());
-  const short = await refund(approved, "first-key");
+  const short = await kit.requestRefund(approved, "first-key");
   expect([short.status, problem(short).code]).toEqual([409, "funding_source_insufficient"]);
   const other = await kit.post(
     kit.path(`/purchases/${approved.purchase.id}/reconcile`),
@@ -349,7 +333,9 @@ test("twenty requests at once for a refund that reverted begin one further attem
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   await revert(approved, "allowance");
   await fund(cap);
-  const answers = await Promise.all(Array.from({ length: 20 }, async () => await refund(approved)));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async () => await kit.requestRefund(approved)),
+  );
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 409).map((answer) => problem(answer).code)).toEqual(
     Array.from({ length: 19 }, () => "state_conflict"),
@@ -361,15 +347,15 @@ test("twenty requests at once for a refund that reverted begin one further attem
 test("a refund that is under way is resumed, not refused, when its funding is taken away meanwhile", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   kit.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
-  expect((await refund(approved, "first-key")).status).toBe(202);
+  expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
   await fund(0n);
   for (const key of ["first-key", "other-key"]) {
-    const meanwhile = await refund(approved, key);
+    const meanwhile = await kit.requestRefund(approved, key);
     expect(meanwhile.status, meanwhile.text).toBe(202);
   }
   await fund(cap);
   await kit.sandbox.relayer.clearFaults();
-  const done = await refund(approved, "first-key");
+  const done = await kit.requestRefund(approved, "first-key");
   expect(done.status, done.text).toBe(201);
   expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
 });
@@ -377,9 +363,9 @@ test("a refund that is under way is resumed, not refused, when its funding is ta
 test("a refund that was accepted and is not funded any more fails without a nonce, and is collected once it is", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
-  expect((await refund(approved)).status).toBe(202);
+  expect((await kit.requestRefund(approved)).status).toBe(202);
   await fund(0n);
-  const short = await refund(approved);
+  const short = await kit.requestRefund(approved);
   expect(short.status, short.text).toBe(409);
   expect(problem(short)).toMatchObject({
     code: "funding_source_insufficient",
@@ -387,7 +373,7 @@ test("a refund that was accepted and is not funded any more fails without a nonc
     operation: { status: "failed", nonce: null, reserved_wei: "0" },
   });
   await fund(cap);
-  const done = await refund(approved);
+  const done = await kit.requestRefund(approved);
   expect(done.status, done.text).toBe(201);
   expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
 });
@@ -406,8 +392,8 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
     await approve("10000000"),
   ];
   const rest = await approve("5000000");
-  for (const one of [first, second]) expect((await refund(one)).status).toBe(201);
-  const refused = await refund(third);
+  for (const one of [first, second]) expect((await kit.requestRefund(one)).status).toBe(201);
+  const refused = await kit.requestRefund(third);
   expect(refused.status, refused.text).toBe(409);
   expect(problem(refused)).toMatchObject({
     code: "funding_source_insufficient",
@@ -418,12 +404,12 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
   expect(await transactions()).toHaveLength(2);
 
   await fund(0n);
-  expect(problem(await refund(rest))).toMatchObject({
+  expect(problem(await kit.requestRefund(rest))).toMatchObject({
     detail: "The award is 5000000; the allowance to the funding source is 0.",
     funding: { award: "5000000", remaining: "5000000", missing: ["allowance"] },
   });
   await fund(cap);
-  expect((await refund(rest)).status).toBe(201);
+  expect((await kit.requestRefund(rest)).status).toBe(201);
 });
 
 /** What the program's admin does between a decision and its refund. */
@@ -444,7 +430,7 @@ const ofTheAdmin: readonly (readonly [what: string, done: () => Promise<SentTran
 test.each(ofTheAdmin)("%s does not keep an owed refund from being collected", async (_what, done) => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   expect((await done()).receipt.status).toBe("success");
-  const collectedRefund = await refund(approved);
+  const collectedRefund = await kit.requestRefund(approved);
   expect(collectedRefund.status, collectedRefund.text).toBe(201);
   expect(JSON.parse(collectedRefund.text)).toMatchObject({
     refund: { status: "collected", award: "10000000" },
@@ -488,7 +474,7 @@ describe("the validity of the funding", () => {
     const until = await validUntil();
     const approved = await approvedUntil(until);
     await at(until);
-    const refused = await refund(approved);
+    const refused = await kit.requestRefund(approved);
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       code: "funding_source_insufficient",
@@ -503,7 +489,7 @@ describe("the validity of the funding", () => {
     const until = await validUntil();
     const approved = await approvedUntil(until);
     await at(until - 1);
-    const done = await refund(approved);
+    const done = await kit.requestRefund(approved);
     expect(done.status, done.text).toBe(201);
   });
 
@@ -512,7 +498,7 @@ describe("the validity of the funding", () => {
     const approved = await approvedUntil(until);
     const late = await kit.behind(
       async () => [],
-      async () => await refund(approved),
+      async () => await kit.requestRefund(approved),
       async () => await at(until + 1),
     );
     expect(late.status, late.text).toBe(409);
@@ -523,7 +509,7 @@ describe("the validity of the funding", () => {
       revert: { name: "DeadlinePassed", args: { deadline: String(until) } },
       operation: { status: "reverted", attempt: 1 },
     });
-    const again = await refund(approved);
+    const again = await kit.requestRefund(approved);
     expect([again.status, problem(again).code]).toEqual([409, "funding_source_insufficient"]);
     expect(await transactions()).toMatchObject([{ attempt: 1, status: "reverted", reserved_wei: "0" }]);
   });
@@ -553,7 +539,7 @@ describe("the validity of the funding", () => {
       await revoked.restore();
       await at(time);
       const allowed = await contractAllows(approved);
-      const answer = await refund(approved);
+      const answer = await kit.requestRefund(approved);
       expect(answer.status, `${toTimestamp(time)} ${answer.text}`).toBe(allowed ? 201 : 409);
       seen.push(allowed ? "allowed" : "refused");
       if (!allowed)
@@ -609,7 +595,7 @@ describe("a purchase that a newer enrollment of the wallet covers", () => {
 
   test("is refused with the figures and the merchant of that enrollment", async () => {
     const { newer, approved } = await coveredAnew();
-    const refused = await refund(approved);
+    const refused = await kit.requestRefund(approved);
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       code: "funding_source_insufficient",
@@ -633,7 +619,7 @@ describe("a purchase that a newer enrollment of the wallet covers", () => {
     const until = newer.funding.valid_until;
     await kit.sandbox.clock.travelTo(until);
     await kit.renew();
-    const refused = await refund(approved);
+    const refused = await kit.requestRefund(approved);
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       retryable: false,
@@ -645,10 +631,10 @@ describe("a purchase that a newer enrollment of the wallet covers", () => {
   test("is collected under the cap of that enrollment", async () => {
     const { newer, approved } = await coveredAnew();
     await fund(cap);
-    expect((await refund(approved)).status).toBe(201);
+    expect((await kit.requestRefund(approved)).status).toBe(201);
     const again = await kit.approvedPurchase(newer);
     await fund(0n);
-    expect(problem(await refund(again))).toMatchObject({
+    expect(problem(await kit.requestRefund(again))).toMatchObject({
       detail: "The award is 10000000; the allowance to the funding source is 0.",
       funding: { merchant_id: newer.id, remaining: "50000000" },
     });

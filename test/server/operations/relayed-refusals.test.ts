@@ -1,43 +1,23 @@
 import { encodeFunctionData } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { collectRefundCall } from "../../../protocol/call.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import type { ProgramDeployment } from "../../../server/deployment.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
-
-type Approved = Awaited<ReturnType<TestKit["approvedPurchase"]>>;
 
 const day = 86_400;
 const title = "The contract refused the call";
 const again = "then send the identical request again.";
 
 let kit: TestKit;
-let mark: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "relayed refusals", receiptTimeoutMs: 30_000 });
-  mark = await kit.sandbox.snapshot();
+  return kit;
 });
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
-});
-
-async function activate({ id, commitment }: Schema<"Purchase">): Promise<Answer> {
-  return await kit.post(kit.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash });
-}
-
-async function refund({ purchase, decision }: Approved): Promise<Answer> {
-  return await kit.post(kit.path(`/purchases/${purchase.id}/refunds`), { decision_id: decision.id });
-}
 
 /** The program as it was opened on chain. */
 function opened(): ProgramDeployment {
@@ -97,20 +77,20 @@ describe("an offer that the contract would refuse says what that means and what 
     const purchase = await kit.createPurchase(await kit.enrolledMerchant());
     const registrar = kit.wallet("stranger").address;
     await setProgram({ registrar });
-    expectRefused(await activate(purchase), {
+    expectRefused(await kit.requestActivation(purchase), {
       detail: `The offer was not sent: the program's operator on chain is ${registrar}, and the relayer is ${opened().registrar}. Let the program's admin set the relayer as operator again, ${again}`,
       retryable: true,
       revert: "WrongCaller",
     });
     await setProgram();
-    await expectDone(activate(purchase));
+    await expectDone(kit.requestActivation(purchase));
   });
 
   test("the program has another commitment signer now", async () => {
     const purchase = await kit.createPurchase(await kit.enrolledMerchant());
     const commitmentSigner = kit.wallet("stranger").address;
     await setProgram({ commitmentSigner });
-    expectRefused(await activate(purchase), {
+    expectRefused(await kit.requestActivation(purchase), {
       detail: `The offer was not sent: the program's commitment signer on chain is ${commitmentSigner}, which has not signed this purchase. Let the program's admin set the purchase's commitment.signer again, ${again}`,
       retryable: true,
       revert: "InvalidSignature",
@@ -120,21 +100,21 @@ describe("an offer that the contract would refuse says what that means and what 
       why_not: `The transaction would revert: The program's commitment signer on chain is ${commitmentSigner}, which has not signed this purchase. Let the program's admin set the purchase's commitment.signer again.`,
     });
     await setProgram();
-    await expectDone(activate(purchase));
+    await expectDone(kit.requestActivation(purchase));
   });
 
   test("refunds have used up the merchant's cap since the purchase was created", async () => {
     const merchant = await kit.fundedMerchant("30000000");
     const approved = await kit.approvedPurchase(merchant);
     const purchase = await kit.createPurchase(merchant);
-    await expectDone(refund(approved));
-    expectRefused(await activate(purchase), {
+    await expectDone(kit.requestRefund(approved));
+    expectRefused(await kit.requestActivation(purchase), {
       detail: `The offer was not sent: the purchase is of 25000000, and the merchant's funding has 20000000 left. Let the wallet revoke its enrollment and enroll under a new merchant with a higher cap, ${again}`,
       retryable: true,
       revert: "FundingInsufficient",
     });
     await enrollAnew(merchant, { cap: "25000000", days: 60 });
-    await expectDone(activate(purchase));
+    await expectDone(kit.requestActivation(purchase));
   });
 
   test("the wallet's newer enrollment ends before the purchase can be claimed", async () => {
@@ -143,7 +123,7 @@ describe("an offer that the contract would refuse says what that means and what 
     const short = await enrollAnew(merchant, { cap: "25000000", days: 20 });
     const ends = toTimestamp(short.funding.valid_until);
     const claimable = toTimestamp(purchase.deadlines.claim_deadline);
-    expectRefused(await activate(purchase), {
+    expectRefused(await kit.requestActivation(purchase), {
       detail: `The offer was not sent: the merchant's funding is valid until ${ends}, and the purchase can be claimed until ${claimable}. Let the wallet revoke its enrollment and enroll under a new merchant with a longer validity, ${again}`,
       retryable: true,
       revert: "FundingTooShort",
@@ -153,7 +133,7 @@ describe("an offer that the contract would refuse says what that means and what 
       why_not: `The transaction would revert: The merchant's funding is valid until ${ends}, and the purchase can be claimed until ${claimable}. Let the wallet revoke its enrollment and enroll under a new merchant with a longer validity.`,
     });
     await enrollAnew(short, { cap: "25000000", days: 60 });
-    await expectDone(activate(purchase));
+    await expectDone(kit.requestActivation(purchase));
   });
 });
 
@@ -162,13 +142,13 @@ describe("a collection that the contract would refuse says what that means and w
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
     const registrar = kit.wallet("stranger").address;
     await setProgram({ registrar });
-    expectRefused(await refund(approved), {
+    expectRefused(await kit.requestRefund(approved), {
       detail: `The collection was not sent: the program's operator on chain is ${registrar}, and the relayer is ${opened().registrar}. Let the program's admin set the relayer as operator again, ${again}`,
       retryable: true,
       revert: "WrongCaller",
     });
     await setProgram();
-    await expectDone(refund(approved));
+    await expectDone(kit.requestRefund(approved));
   });
 
   test("a reorg has removed the claim", async () => {
@@ -176,14 +156,14 @@ describe("a collection that the contract would refuse says what that means and w
     const { client } = kit.sandbox.chain;
     const claim = await client.getTransaction({ hash: `0x${approved.claim.transaction_hash.slice(2)}` });
     await kit.reorg(1);
-    expectRefused(await refund(approved), {
+    expectRefused(await kit.requestRefund(approved), {
       detail: `The collection was not sent: the chain has no claim of this purchase any more. Let the beneficiary send its claim again, ${again}`,
       retryable: true,
       revert: "NotClaimed",
     });
     if (claim.to === null) throw new Error("A claim is sent to the registrar contract.");
     await kit.wallet("beneficiary").send({ to: claim.to, data: claim.input });
-    await expectDone(refund(approved));
+    await expectDone(kit.requestRefund(approved));
   });
 
   test("the operator has collected the refund without the service, after which no repeat helps", async () => {
@@ -196,7 +176,7 @@ describe("a collection that the contract would refuse says what that means and w
     const { receipt } = await deployer.sendCall(collectRefundCall(address, id, 1n, hash));
     expect(receipt.status).toBe("success");
     await setProgram();
-    expectRefused(await refund(approved), {
+    expectRefused(await kit.requestRefund(approved), {
       detail: `The collection was not sent: a refund of this purchase was collected already, under the decision hash ${hash}. No repeat of this request succeeds.`,
       retryable: false,
       revert: "AlreadyRefunded",
@@ -211,13 +191,13 @@ describe("a collection that the contract would refuse says what that means and w
       expect((await kit.wallet("deployer").send({ to: token.address, data })).status).toBe("success");
     };
     await pause("pause");
-    expectRefused(await refund(approved), {
+    expectRefused(await kit.requestRefund(approved), {
       detail: `The collection was not sent: the token is paused. Let its pauser unpause it, ${again}`,
       retryable: true,
       revert: "Error",
     });
     await pause("unpause");
-    await expectDone(refund(approved));
+    await expectDone(kit.requestRefund(approved));
   });
 
   test.each(["the funding source", "the beneficiary"])("the token blocks %s", async (who) => {
@@ -227,7 +207,7 @@ describe("a collection that the contract would refuse says what that means and w
     const args = [address] as const;
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "blacklist", args });
     expect((await kit.wallet("deployer").send({ to: token.address, data })).status).toBe("success");
-    expectRefused(await refund(approved), {
+    expectRefused(await kit.requestRefund(approved), {
       detail: `The collection was not sent: the token blocks the funding source, the merchant's wallet or the beneficiary. Let its blocklister unblock it, ${again}`,
       retryable: true,
       revert: "Error",

@@ -1,32 +1,22 @@
 import { encodeFunctionData, type Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
 import type { OperationKind } from "../../../relayer/relayer.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let mark: Snapshot;
 
 const cap = 1_000_000_000_000n;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "reorgs", receiptTimeoutMs: 30_000 });
   merchant = await kit.fundedMerchant();
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 /** A relayed effect on a purchase, and what makes it impossible and possible. */
@@ -95,12 +85,7 @@ async function read({ purchase }: Pick<Effect, "purchase">): Promise<Schema<"Pur
 
 /** The newest relay operation of the program. */
 async function operation() {
-  const { data } = present(
-    await kit.api.GET("/v1/routing/programs/{program}/transactions", {
-      params: { path: { program: kit.program } },
-    }),
-  );
-  return data.at(-1);
+  return (await kit.relayOperations()).at(-1);
 }
 
 async function logsOf({ purchase, log }: Effect): Promise<Hex[]> {

@@ -1,37 +1,23 @@
 import { encodeFunctionData, type Hex, keccak256, toHex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { type Call, claimCall, payBatchCall, payCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let mark: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "reverted wallets", receiptTimeoutMs: 30_000 });
   merchant = await kit.fundedMerchant();
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 const registrar = () => kit.sandbox.chain.deployment.registrar.address;
-
-function idOf({ commitment }: Schema<"Purchase">): Hex {
-  return `0x${commitment.hash.slice(2)}`;
-}
 
 /** Sends a call of a wallet that reverts. */
 async function revert(wallet: string, { to, data }: Pick<Call, "to" | "data">): Promise<Hex> {
@@ -41,7 +27,7 @@ async function revert(wallet: string, { to, data }: Pick<Call, "to" | "data">): 
 }
 
 async function pay(purchase: Schema<"Purchase">, amount: bigint): Promise<Hex> {
-  return await revert("buyer", payCall(registrar(), idOf(purchase), amount));
+  return await revert("buyer", payCall(registrar(), purchase.commitment.hash, amount));
 }
 
 /** Sends a transaction that the wallet route showed before something came between. */
@@ -162,7 +148,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
   test("a batch, with the payment in it that fails", async () => {
     const [paid, open] = [await kit.paidPurchase(merchant), await kit.activePurchase(merchant)];
     await kit.sandbox.wallets.buyer.approve(open, 25_000_000n);
-    const batch = payBatchCall(registrar(), [idOf(open), idOf(paid)], [1_000_000n, 1n]);
+    const batch = payBatchCall(registrar(), [open.commitment.hash, paid.commitment.hash], [1_000_000n, 1n]);
     expectReverted(
       await refusalsOfPayment(open, await revert("buyer", batch)),
       `The transaction of the payment reverted: payment 2 of the batch, of ${paid.id}, fails: the purchase is fully paid. Nothing is left to pay.`,
@@ -185,7 +171,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
       ...opened(),
       registrar: kit.wallet("deployer").address,
     });
-    const args = [idOf(purchase)] as const;
+    const args = [purchase.commitment.hash] as const;
     const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "withdrawOffer", args });
     expect((await kit.wallet("deployer").send({ to: registrar(), data })).status).toBe("success");
     expectReverted(
@@ -201,7 +187,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     const { client } = kit.sandbox.chain;
     const raw = await kit.sign(
       "buyer",
-      payCall(registrar(), idOf(purchase), 25_000_000n),
+      payCall(registrar(), purchase.commitment.hash, 25_000_000n),
       undefined,
       40_000n,
     );
@@ -311,7 +297,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
   test("a claim of a purchase that is claimed", async () => {
     const purchase = await kit.paidPurchase(merchant);
     const filed = await kit.claimBody(purchase);
-    const call = claimCall(registrar(), idOf(purchase), keccak256(toHex("another claim")));
+    const call = claimCall(registrar(), purchase.commitment.hash, keccak256(toHex("another claim")));
     const hash = await revert("beneficiary", call);
     const { requested_amount: amount, reason } = filed;
     const claimed = { ...filed, transaction_hash: hash };
@@ -322,7 +308,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
       expect([answer.status, problem(answer).code], answer.text).toEqual([422, "binding_mismatch"]);
     const again = await revert(
       "beneficiary",
-      claimCall(registrar(), idOf(purchase), await claimHash(purchase)),
+      claimCall(registrar(), purchase.commitment.hash, await claimHash(purchase)),
     );
     expectReverted(
       await refusals(
@@ -342,7 +328,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
 async function claimHash(purchase: Schema<"Purchase">): Promise<Hex> {
   const { client } = kit.sandbox.chain;
   const registered = { address: registrar(), abi: purchaseRegistrarAbi } as const;
-  const read = { ...registered, functionName: "figures", args: [idOf(purchase)] } as const;
+  const read = { ...registered, functionName: "figures", args: [purchase.commitment.hash] } as const;
   return (await client.readContract(read)).claimHash;
 }
 

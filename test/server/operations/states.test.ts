@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { collectRefundCall } from "../../../protocol/call.ts";
 import { setMining } from "../../../sandbox/chain/clock/mining.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import type { ErrorCode } from "../../../server/errors/catalogue.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 const unknownId = "aaaaaaaaaaaaaaaaaaaa";
@@ -12,22 +12,12 @@ const hashOfNothing: Hex = `0x${"5c".repeat(32)}`;
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let start: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "states" });
   merchant = await kit.enrolledMerchant();
   await kit.act("merchant", "merchant", merchant.id, "fund");
-  start = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await start.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 type Purchase = Schema<"Purchase">;

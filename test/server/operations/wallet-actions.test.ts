@@ -1,10 +1,10 @@
 import { encodeFunctionData } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall } from "../../../protocol/call.ts";
 import type { SentTransaction } from "../../../sandbox/service/wallets/test-wallet.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { present, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 type Merchant = Schema<"Merchant">;
@@ -13,31 +13,17 @@ type Action = Schema<"Wallet">["actions"][number];
 
 let kit: TestKit;
 let merchant: Merchant;
-let start: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "wallet actions" });
   merchant = await kit.enrolledMerchant();
-  start = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await start.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 async function actionsOf(type: "merchant" | "purchase", id: string, query = ""): Promise<Action[]> {
   const answer = await kit.raw(`/wallet/${kit.program}/${type}/${id}${query}`);
   expect(answer.status, answer.text).toBe(200);
   return present<Schema<"Wallet">>({ data: JSON.parse(answer.text) }).actions;
-}
-
-async function readPurchase({ id }: Purchase): Promise<Purchase> {
-  return JSON.parse((await kit.get(kit.path(`/purchases/${id}`))).text);
 }
 
 async function operate(purchase: Purchase, below: string, body: unknown): Promise<boolean> {
@@ -226,14 +212,14 @@ const attempts: { readonly [name: string]: (purchase: Purchase) => Promise<boole
     return succeeded(sent) && (await operate(purchase, "registration", { transaction_hash }));
   },
   async pay(purchase) {
-    const sent = await kit.sandbox.wallets.buyer.pay(await readPurchase(purchase));
+    const sent = await kit.sandbox.wallets.buyer.pay(await kit.readPurchase(purchase));
     const { transaction_hash } = sent;
     return (
       succeeded(sent) && (await operate(purchase, "reconcile", { transaction_hashes: [transaction_hash] }))
     );
   },
   async pay_with_permit(purchase) {
-    const sent = await kit.sandbox.wallets.buyer.pay(await readPurchase(purchase), { permit: true });
+    const sent = await kit.sandbox.wallets.buyer.pay(await kit.readPurchase(purchase), { permit: true });
     const { transaction_hash } = sent;
     return (
       succeeded(sent) && (await operate(purchase, "reconcile", { transaction_hashes: [transaction_hash] }))
@@ -356,7 +342,7 @@ describe("why_not says what fails", () => {
     expect(await whyNot(purchase, "approve", "?amount=15000001")).toBe(
       "The purchase is refunded: it takes no more payments.",
     );
-    const { decision } = await readPurchase(purchase);
+    const { decision } = await kit.readPurchase(purchase);
     const collected = `A refund of this purchase was collected already, under the decision hash ${decision?.decision_hash}.`;
     expect(await whyNot(purchase, "pay")).toBe(`The transaction would revert: ${collected}`);
     expect(await whyNot(purchase, "claim")).toBe(

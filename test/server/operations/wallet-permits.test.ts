@@ -1,11 +1,11 @@
 import { TypedDataEncoder } from "ethers";
 import { encodeFunctionData, type Hex, numberToHex, slice } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall, decodeCall, payWithPermitCall } from "../../../protocol/call.ts";
 import { type Permit, permitTypedData, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 type Purchase = Schema<"Purchase">;
@@ -19,22 +19,12 @@ const contractReason =
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let purchase: Purchase;
-let start: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "wallet permits" });
   merchant = await kit.enrolledMerchant();
   purchase = await kit.activePurchase(merchant);
-  start = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await start.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 /** What the wallet route offers: the permit to sign, or the transaction. */

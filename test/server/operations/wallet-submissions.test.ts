@@ -2,9 +2,9 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { concat, type Hex, hashMessage, numberToHex, slice } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { describe, expect, test } from "vitest";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
@@ -17,21 +17,11 @@ const hashOfNothing = `0x${"5c".repeat(32)}`;
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let start: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "wallet submissions" });
   merchant = await kit.enrolledMerchant();
-  start = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await start.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 async function submit(object: { id: string }, body: object, key?: string, on = kit): Promise<Answer> {

@@ -1,27 +1,17 @@
 import { encodeFunctionData, type Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
 let purchase: Schema<"Purchase">;
-let mark: Snapshot;
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "withdrawn offers", receiptTimeoutMs: 30_000 });
   purchase = await kit.activePurchase(await kit.fundedMerchant());
-  mark = await kit.sandbox.snapshot();
-});
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  return kit;
 });
 
 /** Sends a call about the purchase to the registrar contract. */
@@ -41,10 +31,6 @@ async function withdraw(): Promise<void> {
   await send("deployer", "withdrawOffer");
 }
 
-async function readPurchase(): Promise<Schema<"Purchase">> {
-  return JSON.parse((await kit.get(kit.path(`/purchases/${purchase.id}`))).text);
-}
-
 async function submitApproval(transaction_hash: Hex): Promise<Answer> {
   return await kit.post(`/wallet/${kit.program}/purchase/${purchase.id}`, {
     action: "approve",
@@ -56,11 +42,15 @@ describe("an offer that was withdrawn", () => {
   const whyNot = "The offer was withdrawn: the purchase takes no more payments.";
 
   test("is shown by its purchase, until a reorg takes that back", async () => {
-    expect(await readPurchase()).toMatchObject({ status: "active", withdrawn: false });
+    expect(await kit.readPurchase(purchase)).toMatchObject({ status: "active", withdrawn: false });
     await withdraw();
-    expect(await readPurchase()).toMatchObject({ status: "active", withdrawn: true, expired: false });
+    expect(await kit.readPurchase(purchase)).toMatchObject({
+      status: "active",
+      withdrawn: true,
+      expired: false,
+    });
     await kit.reorg(1);
-    expect(await readPurchase()).toMatchObject({ withdrawn: false });
+    expect(await kit.readPurchase(purchase)).toMatchObject({ withdrawn: false });
   });
 
   test("is neither to be approved nor to be paid over the wallet route", async () => {
@@ -91,7 +81,7 @@ test("a purchase that was expired on chain is not to be approved over the wallet
     code: "state_conflict",
     detail: "The purchase has expired on chain: it takes no more payments.",
   });
-  expect(await readPurchase()).toMatchObject({ withdrawn: false, expired: true });
+  expect(await kit.readPurchase(purchase)).toMatchObject({ withdrawn: false, expired: true });
 });
 
 test("the approval of a purchase that is not on chain or refunded is refused when it is submitted too", async () => {

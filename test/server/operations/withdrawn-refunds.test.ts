@@ -1,57 +1,36 @@
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { claimCall } from "../../../protocol/call.ts";
 import { catchUp } from "../../../sandbox/chain/catch-up.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
-import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
+import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 type Approved = Awaited<ReturnType<TestKit["approvedPurchase"]>>;
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-let mark: Snapshot;
 
 const other: Hex = `0x${"0c".repeat(32)}`;
 const award = "10000000";
 
-beforeAll(async () => {
+resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "withdrawn refunds", receiptTimeoutMs: 500 });
   merchant = await kit.fundedMerchant();
-  mark = await kit.sandbox.snapshot();
+  return kit;
 });
-
-beforeEach(async () => {
-  await mark.restore();
-  await kit.renew();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
-});
-
-async function refund({ purchase, decision }: Approved, key = kit.key()): Promise<Answer> {
-  const path = kit.path(`/purchases/${purchase.id}/refunds`);
-  return await kit.post(path, { decision_id: decision.id }, { "Idempotency-Key": key });
-}
 
 /** The beneficiary's other claim, signed with the nonce of the decided one. */
 async function otherClaim({ purchase }: Approved): Promise<Hex> {
   const { client, deployment } = kit.sandbox.chain;
   const { address } = kit.wallet("beneficiary");
-  const call = claimCall(deployment.registrar.address, `0x${purchase.commitment.hash.slice(2)}`, other);
+  const call = claimCall(deployment.registrar.address, purchase.commitment.hash, other);
   return await kit.sign("beneficiary", call, (await client.getTransactionCount({ address })) - 1);
-}
-
-async function readPurchase({ purchase }: Approved): Promise<Schema<"Purchase">> {
-  return JSON.parse((await kit.get(kit.path(`/purchases/${purchase.id}`))).text);
 }
 
 /** The program's relay operations of refunds. */
 async function collections() {
-  const params = { path: { program: kit.program } };
-  const { data } = present(await kit.api.GET("/v1/routing/programs/{program}/transactions", { params }));
-  return data.filter(({ kind }) => kind === "collect_refund");
+  return (await kit.relayOperations()).filter(({ kind }) => kind === "collect_refund");
 }
 
 async function outcomes() {
@@ -91,16 +70,16 @@ describe("a collection does not go out for another claim than the decided one th
     const approved = await kit.approvedPurchase(merchant);
     const action = point === "broadcast" ? "drop" : "hold";
     kit.sandbox.relayer.fault({ point, action });
-    expect((await refund(approved, "first-key")).status).toBe(202);
+    expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     await kit.reorg(1, [[await otherClaim(approved), 0]]);
     await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
-    await expectRefused(approved, await refund(approved, "first-key"));
-    await expectRefused(approved, await refund(approved, "second-key"));
+    await expectRefused(approved, await kit.requestRefund(approved, "first-key"));
+    await expectRefused(approved, await kit.requestRefund(approved, "second-key"));
     expect(await outcomes()).toEqual([
       ["original", "replaced"],
       ["cancel", "succeeded"],
     ]);
-    expect(await readPurchase(approved)).toMatchObject({
+    expect(await kit.readPurchase(approved.purchase)).toMatchObject({
       status: "refund_due",
       figures: { refunded: "0" },
       refund: { status: "due", transaction_hash: null, claim_hash: null },
@@ -111,14 +90,14 @@ describe("a collection does not go out for another claim than the decided one th
     const approved = await kit.approvedPurchase(merchant);
     const { relayer } = kit.sandbox;
     relayer.fault({ point: "after_signed", action: "hold" });
-    expect((await refund(approved, "first-key")).status).toBe(202);
+    expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     // Keeps the looks at the reorg's head from seeing it.
     relayer.fault({ point: "receipt", action: "hold", count: null });
     await kit.reorg(1, [[await otherClaim(approved), 0]]);
     await relayer.follow();
     expect(await collections()).toMatchObject([{ status: "signed", attempt: 1 }]);
     await relayer.clearFaults();
-    await expectRefused(approved, await refund(approved, "first-key"));
+    await expectRefused(approved, await kit.requestRefund(approved, "first-key"));
     expect(await outcomes()).toEqual([
       ["original", "replaced"],
       ["cancel", "succeeded"],
@@ -129,20 +108,20 @@ describe("a collection does not go out for another claim than the decided one th
     const approved = await kit.approvedPurchase(merchant);
     const next = await kit.approvedPurchase(merchant);
     const raw = await otherClaim(next);
-    expect((await refund(next, "first-key")).status).toBe(201);
+    expect((await kit.requestRefund(next, "first-key")).status).toBe(201);
     await kit.reorg(2, [[raw, 0]]);
     await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
     expect(await outcomes()).toEqual([
       ["original", "replaced"],
       ["cancel", "succeeded"],
     ]);
-    await expectRefused(next, await refund(next));
-    expect(await readPurchase(next)).toMatchObject({
+    await expectRefused(next, await kit.requestRefund(next));
+    expect(await kit.readPurchase(next.purchase)).toMatchObject({
       status: "refund_due",
       figures: { refunded: "0" },
       refund: { status: "due", transaction_hash: null, collected_at: null, claim_hash: null },
     });
-    const done = await refund(approved);
+    const done = await kit.requestRefund(approved);
     expect(done.status, done.text).toBe(201);
   });
 
@@ -151,21 +130,24 @@ describe("a collection does not go out for another claim than the decided one th
     const { client } = kit.sandbox.chain;
     const raw = await otherClaim(approved);
     await client.setAutomine(false);
-    expect((await refund(approved, "first-key")).status).toBe(202);
+    expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     await kit.reorg(1);
     await kit.sandbox.relayer.follow();
     await client.sendRawTransaction({ serializedTransaction: raw });
     await client.mine({ blocks: 1 });
     await client.setAutomine(true);
-    await expectRefused(approved, await refund(approved, "first-key"));
-    expect(await readPurchase(approved)).toMatchObject({ status: "refund_due", figures: { refunded: "0" } });
+    await expectRefused(approved, await kit.requestRefund(approved, "first-key"));
+    expect(await kit.readPurchase(approved.purchase)).toMatchObject({
+      status: "refund_due",
+      figures: { refunded: "0" },
+    });
   });
 });
 
 test("a collection that was withdrawn because its claim was gone is collected once that was sent again", async () => {
   const approved = await kit.approvedPurchase(merchant);
   kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
-  expect((await refund(approved, "first-key")).status).toBe(202);
+  expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
   await kit.reorg(1);
   await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
   expect(await collections()).toMatchObject([
@@ -175,7 +157,7 @@ test("a collection that was withdrawn because its claim was gone is collected on
       error: { message: "the chain has no claim of this purchase any more" },
     },
   ]);
-  const missing = await refund(approved, "first-key");
+  const missing = await kit.requestRefund(approved, "first-key");
   expect(missing.status, missing.text).toBe(422);
   expect(problem(missing)).toMatchObject({
     code: "transaction_reverted",
@@ -185,14 +167,14 @@ test("a collection that was withdrawn because its claim was gone is collected on
       "Let the beneficiary send its claim again, then send the identical request again.",
   });
   await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
-  const done = await refund(approved, "first-key");
+  const done = await kit.requestRefund(approved, "first-key");
   expect(done.status, done.text).toBe(201);
   expect(await outcomes()).toEqual([
     ["original", "replaced"],
     ["cancel", "succeeded"],
     ["original", "succeeded"],
   ]);
-  expect(await readPurchase(approved)).toMatchObject({
+  expect(await kit.readPurchase(approved.purchase)).toMatchObject({
     status: "refunded",
     figures: { refunded: award },
     refund: { status: "collected", claim_hash: approved.claim.claim_hash },
@@ -202,7 +184,7 @@ test("a collection that was withdrawn because its claim was gone is collected on
 test("a collection that a reorg has mined again behind another claim is refunded, and names the claim that the chain has paid", async () => {
   const approved = await kit.approvedPurchase(merchant);
   const raw = await otherClaim(approved);
-  const first = await refund(approved, "first-key");
+  const first = await kit.requestRefund(approved, "first-key");
   expect(first.status, first.text).toBe(201);
   const { refund: collected }: Schema<"RefundExecution"> = JSON.parse(first.text);
   expect(collected.claim_hash).toBe(approved.claim.claim_hash);
@@ -212,7 +194,7 @@ test("a collection that a reorg has mined again behind another claim is refunded
     [mined[1], 1],
   ]);
   await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
-  expect(await readPurchase(approved)).toMatchObject({
+  expect(await kit.readPurchase(approved.purchase)).toMatchObject({
     status: "refunded",
     figures: { refunded: award },
     claim: { claim_hash: approved.claim.claim_hash },
@@ -224,19 +206,19 @@ test("a collection that a reorg has mined again behind another claim is refunded
 test("a refund that the relayer has confirmed by itself shows its transaction while it is due, and is recorded by operation 13", async () => {
   const approved = await kit.approvedPurchase(merchant);
   kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
-  expect((await refund(approved, "first-key")).status).toBe(202);
+  expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
   await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
   const [{ hash } = { hash: null }] = await collections();
   expect(hash).not.toBeNull();
   const { claim_hash } = approved.claim;
-  expect(await readPurchase(approved)).toMatchObject({
+  expect(await kit.readPurchase(approved.purchase)).toMatchObject({
     status: "refund_due",
     figures: { refunded: award },
     refund: { status: "due", transaction_hash: hash, claim_hash, collected_at: null },
   });
-  const done = await refund(approved, "first-key");
+  const done = await kit.requestRefund(approved, "first-key");
   expect(done.status, done.text).toBe(201);
-  expect(await readPurchase(approved)).toMatchObject({
+  expect(await kit.readPurchase(approved.purchase)).toMatchObject({
     status: "refunded",
     refund: { status: "collected", transaction_hash: hash, claim_hash },
   });

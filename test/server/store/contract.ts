@@ -2,9 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Address, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BudgetRecord } from "../../../relayer/journal/journal.ts";
-import type { OperationStatus, RelayOperationRecord } from "../../../relayer/relayer.ts";
+import type { OperationStatus } from "../../../relayer/relayer.ts";
 import type { EventRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Filter, Store } from "../../../server/store/store.ts";
+import { relayOperation } from "../../kit/relay-operation.ts";
 
 /** A store that the promises are tested on, and a way to leave and come back to what it keeps. */
 export interface OpenedStore {
@@ -309,43 +310,9 @@ export function signerOf(program: string): Address {
 
 /** An operation as it is put, whatever was there. */
 export function operation(program: string, sequence: number, status: OperationStatus, nonce: number | null) {
-  const value: RelayOperationRecord = {
-    operation_id: `op_${program}_${sequence}`,
-    epoch: zeroHash,
-    business_key: zeroHash,
-    program,
-    kind: "offer",
-    subject: { type: "purchase", id: "pur_1" },
-    sequence,
-    attempt: 1,
-    status,
-    status_reason: null,
-    nonce,
-    nonce_floor: 0,
-    from: signerOf(program),
-    to: zeroAddress,
-    calldata: "0x",
-    decoded: { function: "offer", args: {} },
-    hash: null,
-    transactions: [],
-    superseded: false,
-    gas_limit: "1",
-    gas_used: null,
-    max_fee_per_gas: "1",
-    cost_wei: null,
-    reserved_wei: "1",
-    block_number: null,
-    block_hash: null,
-    confirmations: 0,
-    reorg_count: 0,
-    error: null,
-    created_at: "2026-01-01T00:00:00Z",
-    signed_at: null,
-    broadcast_at: null,
-    mined_at: null,
-    confirmed_at: null,
-  };
-  return { kind: "put", collection: "operations", key: value.operation_id, value } as const;
+  const operation_id = `op_${program}_${sequence}`;
+  const value = relayOperation({ operation_id, program, sequence, status, nonce, from: signerOf(program) });
+  return { kind: "put", collection: "operations", key: operation_id, value } as const;
 }
 
 const purchase: PurchaseRecord = {
