@@ -16,10 +16,12 @@ import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { playScenario } from "../../testkit/play-scenario.ts";
 import { cli } from "../cli/program.ts";
+import { shareSandbox } from "../kit/share-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const shipped = fileURLToPath(new URL("../../scenarios/", import.meta.url));
 const files = await readdir(shipped);
+const freshSandbox = shareSandbox({ seed: "recorded" });
 
 /** Creates a merchant with the sandbox's own client. */
 async function createMerchant({ client, wallets }: Sandbox, name: string) {
@@ -193,7 +195,7 @@ test.for<[string, Asked, number, object]>([
   ["the header content-encoding: identity", { headers: { "content-encoding": "identity" } }, 201, {}],
   ["an unknown credential", { headers: { authorization: "BEARER  abc" } }, 401, { bearer: "abc" }],
 ])("a request with %s is repeated", async ([_, asked, status, step]) => {
-  await using sandbox = await createSandbox({ seed: "repeated" });
+  const sandbox = await freshSandbox();
   expect(await recordOne(sandbox, asked)).toBe(status);
   const scenario = await sandbox.stopRecording();
   expect(scenario.steps).toMatchObject([{ ...step, answer: { status } }]);
@@ -201,7 +203,7 @@ test.for<[string, Asked, number, object]>([
 });
 
 test("a scheme in lower case is repeated, and so is a title of many lines", async () => {
-  await using sandbox = await createSandbox({ seed: "repeated" });
+  const sandbox = await freshSandbox();
   await sandbox.record("line1\nline2: {evil}\r- x");
   const authorization = `bearer ${sandbox.description.accounts[0]?.key}`;
   const headers = { authorization, "content-type": "application/json" };
@@ -232,7 +234,7 @@ test.for<[string, Asked, number]>([
   ],
   ["its path is not written as fetch sends it", { line: "POST /v1/routing/../access" }, 404],
 ])("a recording is refused with the request and the reason: %s", async ([reason, asked, status]) => {
-  await using sandbox = await createSandbox({ seed: "not-repeated" });
+  const sandbox = await freshSandbox();
   expect(await recordOne(sandbox, asked)).toBe(status);
   const stopped = sandbox.stopRecording();
   await expect(stopped).rejects.toMatchObject({ code: "scenario_refused" });
@@ -242,7 +244,7 @@ test.for<[string, Asked, number]>([
 });
 
 test("a request to the control API that a step cannot say is refused too, and the sandbox records on", async () => {
-  await using sandbox = await createSandbox({ seed: "not-repeated" });
+  const sandbox = await freshSandbox();
   expect(await recordOne(sandbox, { line: "PUT /faults" }, "control")).toBe(404);
   await expect(sandbox.stopRecording()).rejects.toThrow(
     "Step 1, PUT /faults, cannot be repeated: only GET, POST, DELETE can be.",

@@ -8,9 +8,11 @@ import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.
 import type { components } from "../../../../sandbox/service/client/api-client.ts";
 import { playScenario } from "../../../../testkit/play-scenario.ts";
 import { openPool } from "../../../../testkit/pool/pool.ts";
+import { shareSandbox } from "../../../kit/share-sandbox.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 const program = "prg_demo";
+const freshSandbox = shareSandbox();
 
 /** Sends a request to the API or the control API, and returns what came back. */
 async function ask(url: string, method: "GET" | "POST", bearer?: string, body?: unknown) {
@@ -72,7 +74,7 @@ test("a restore takes given states back, and the same call gives the same again"
 });
 
 test("purchases of any states and routes follow each other under one merchant", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const merchants = new Set<string>();
   for (const state of ["partially_paid", "refund_due", "created", "refunded", "paid"] as const)
     for (const route of ["merchant_direct", "registrar_offer"] as const) {
@@ -83,7 +85,7 @@ test("purchases of any states and routes follow each other under one merchant", 
 });
 
 test("a buyer's allowance for another purchase is what it was", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given, wallets } = sandbox;
   const { purchase } = await given.purchase({ state: "active", amount: "7000000" });
   await wallets.buyer.approve(purchase);
@@ -94,7 +96,7 @@ test("a buyer's allowance for another purchase is what it was", async () => {
 });
 
 test("a payment under a permit is one transaction of the buyer's", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given, wallets, chain } = sandbox;
   const sent = async () => await chain.client.getTransactionCount({ address: wallets.buyer.address });
   const { payments } = await given.purchase({ state: "paid", permit: true });
@@ -108,7 +110,7 @@ test("a payment under a permit is one transaction of the buyer's", async () => {
 });
 
 test("credentials of a test stay valid when a state is given, its client's and one that it issued itself", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given, client, description } = sandbox;
   const own = await issue(sandbox);
   const { purchase } = await given.purchase({ state: "reconciled" });
@@ -123,7 +125,7 @@ test("credentials of a test stay valid when a state is given, its client's and o
 });
 
 test("a state can be given after the credential for it has expired", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const first = await sandbox.given.purchase({ state: "active" });
   await sandbox.clock.travel({ days: 8 });
   const second = await sandbox.given.purchase({ state: "active" });
@@ -142,7 +144,7 @@ test("given states neither count for the rate limit nor are stopped by it", asyn
 });
 
 test("a refund that is due stays so until it is asked for again", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given, client, chain, relayer } = sandbox;
   const { purchase, decision } = await given.purchase({ state: "refund_due" });
   expect(relayer.faults().map(({ remaining }) => remaining)).toEqual([0]);
@@ -162,7 +164,7 @@ test("a refund that is due stays so until it is asked for again", async () => {
 });
 
 test("a merchant is given pending, enrolled and funded", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given } = sandbox;
   const { merchant: pending } = await given.merchant({ state: "pending", cap: "5000000", name: "Shop" });
   expect(pending).toMatchObject({ status: "pending", name: "Shop", funding: { cap: "5000000" } });
@@ -177,7 +179,7 @@ test("a merchant is given pending, enrolled and funded", async () => {
 });
 
 test("a purchase is of the merchant that the wallet is enrolled as, no matter which program enrolled it", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given, client, wallets } = sandbox;
   const header = (key: string) => ({ "Idempotency-Key": key });
   const { data: merchant } = await client.POST("/v1/routing/programs/{program}/merchants", {
@@ -195,7 +197,7 @@ test("a purchase is of the merchant that the wallet is enrolled as, no matter wh
 });
 
 test("a merchant that is passed is funded only where the state needs it", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given, chain, wallets, description } = sandbox;
   const { merchant } = await given.merchant({ state: "enrolled" });
   const allowance = async () => {
@@ -233,7 +235,7 @@ test("states can be given in a data directory that an earlier process used", asy
 });
 
 test("calls at once run one after the other", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const states = ["paid", "refunded", "partially_paid"] as const;
   const made = await Promise.all(states.map(async (state) => await sandbox.given.purchase({ state })));
   expect(made.map(({ purchase }) => [purchase.status, purchase.payment_status])).toEqual([
@@ -274,7 +276,7 @@ test("a lease ends with what a test left of a given state, and the next test has
 });
 
 test("the reviewer signs any decision, and records only what the API takes", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given, reviewer, client, rotateKeys } = sandbox;
   const { purchase, claim } = await given.purchase({ state: "claimed", claimed: "10000000" });
   const write = (key: string) => ({
@@ -303,7 +305,7 @@ test("the reviewer signs any decision, and records only what the API takes", asy
 });
 
 test("the types know what each state has", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given } = sandbox;
   type Claim = components["schemas"]["Claim"];
   const { claim: none } = await given.purchase({ state: "created" });
@@ -323,7 +325,7 @@ test("the types know what each state has", async () => {
 });
 
 test("a given state is refused while mining is stopped", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   await setMining(sandbox.chain.client, "never");
   await expect(sandbox.given.purchase({ state: "paid" })).rejects.toMatchObject({
     code: "given_refused",
@@ -332,7 +334,7 @@ test("a given state is refused while mining is stopped", async () => {
 });
 
 test("a transaction that reverts and a refusal of the API are thrown with their reason", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { given, wallets } = sandbox;
   const { merchant } = await given.merchant({ state: "funded", cap: "5000000" });
   await expect(given.purchase({ state: "paid", merchant })).rejects.toMatchObject({
@@ -347,7 +349,7 @@ test("a transaction that reverts and a refusal of the API are thrown with their 
 });
 
 test("a given state whose transaction is held again and again is refused with what to do", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
   await expect(sandbox.given.purchase({ state: "active" })).rejects.toMatchObject({
     code: "retry_limit",

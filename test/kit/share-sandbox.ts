@@ -1,0 +1,25 @@
+import { afterAll } from "vitest";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+
+/**
+ * Returns what gives each test of a file a sandbox as it was when it had started: the same one for all, restored first.
+ *
+ * @example
+ * const freshSandbox = shareSandbox({ seed: "checkout" });
+ * test("…", async () => {
+ *   const { given } = await freshSandbox();
+ * });
+ */
+export function shareSandbox(options: SandboxOptions = {}): () => Promise<Sandbox> {
+  let shared: { sandbox: Sandbox; start: Snapshot } | undefined;
+  afterAll(async () => await shared?.sandbox.close());
+  return async () => {
+    if (shared === undefined) {
+      const sandbox = await createSandbox(options);
+      shared = { sandbox, start: await sandbox.snapshot() };
+    } else await shared.start.restore();
+    return shared.sandbox;
+  };
+}
