@@ -28,7 +28,7 @@ export async function writeBundle(
   rmSync(sourcesFile, { force: true });
   const { dir = "." } = output;
   for (const file of files)
-    if (file.type === "chunk") await writeForAll(join(root, dir, file.fileName), file.code);
+    if (file.type === "chunk") await writeForAll(join(root, dir, file.fileName), toAscii(file.code));
   const sources = ["package-lock.json", ...watched.filter((path) => !path.includes("node_modules"))];
   await writeForAll(sourcesFile, sources.map(describe).join("\n"));
 }
@@ -47,6 +47,12 @@ export function isCurrent(sourcesFile: string): boolean {
 export async function writeForAll(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await replaceFile(file, text, { mode: 0o666, next: `${file}.${process.pid}` });
+}
+
+/** Code with an escape for each other character, as long as none is behind a backslash: Node reads ASCII in half the time and memory. */
+function toAscii(code: string): string {
+  if (/\\[^\0-\x7f]/.test(code)) return code;
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function describe(path: string): string {
