@@ -11,6 +11,7 @@ import { findReorged, isOnChain } from "./find-reorged.ts";
 /** Looks at everything that a new head may have changed, and sends again what the node lacks. */
 export function follow(context: RelayerContext): Promise<void> {
   return lookAtHead(context, "never", async (held) => {
+    let seen = true;
     // Their requests look at them too, but not after their last look.
     for (const attempt of held) {
       await context.locks.run(`operation:${attemptKey(attempt)}`, async () => {});
@@ -18,9 +19,10 @@ export function follow(context: RelayerContext): Promise<void> {
       if (current === undefined) continue;
       // The request may have begun the next attempt meanwhile.
       for (const one of [...(await context.journal.superseded(current)), current])
-        if (!(isSettled(one) && (await isOnChain(context, one)))) await driveAlone(context, one, "never");
+        if (!(isSettled(one) && (await isOnChain(context, one))))
+          seen = (await lookAt(context, one, "never")) && seen;
     }
-    return "seen";
+    return seen ? "seen" : "look_again";
   });
 }
 
@@ -69,15 +71,31 @@ function lookAtHead(
       const [{ epoch }, head] = await Promise.all([readIdentity(context), readHeadBlock(context.node)]);
       const fork = await context.trail.fork(context.node, head);
       const held: RelayOperationRecord[] = [];
+      let seen = true;
       for (const operation of await affected(context, epoch, fork)) {
         if (context.locks.isHeld(`operation:${attemptKey(operation)}`)) held.push(operation);
-        else await driveAlone(context, operation, waitMode);
+        else seen = (await lookAt(context, operation, waitMode)) && seen;
       }
-      if ((await lookAtHeld(held)) === "seen") context.trail.add(head);
+      if ((await lookAtHeld(held)) === "seen" && seen) context.trail.add(head);
     } catch (error) {
       if (!(error instanceof RelayerError)) throw error;
     }
   });
+}
+
+/**
+ * Looks at one operation.
+ *
+ * @returns false when it still names a block that has left the chain: the node failed at this look, and later heads would not show it.
+ */
+async function lookAt(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  waitMode: WaitMode,
+): Promise<boolean> {
+  const { block_hash } = operation;
+  const looked = await driveAlone(context, operation, waitMode);
+  return block_hash === null || looked.block_hash !== block_hash || (await isOnChain(context, looked));
 }
 
 async function affected(context: RelayerContext, epoch: Hex, fork: number): Promise<RelayOperationRecord[]> {

@@ -498,13 +498,20 @@ export const relayer: readonly MutantGroup[] = [
         replace: "",
       },
       {
+        rule: "A look at which the node failed is repeated.",
+        find: "(await isOnChain(context, looked))",
+        replace: "true",
+        tests: ["test/server/operations/reorgs.test.ts"],
+        only: "whose first look at the transaction fails",
+      },
+      {
         rule: "Who only observes sends nothing.",
         find: 'lookAtHead(context, "sends_nothing"',
         replace: 'lookAtHead(context, "never"',
       },
       {
         rule: "A head that was looked at costs nothing the next time.",
-        find: 'if ((await lookAtHeld(held)) === "seen") context.trail.add(head);',
+        find: 'if ((await lookAtHeld(held)) === "seen" && seen) context.trail.add(head);',
         replace: "await lookAtHeld(held);",
       },
     ],

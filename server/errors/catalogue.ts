@@ -194,7 +194,7 @@ export const errorCatalogue = {
     409,
     "A deadline has passed",
     "The step was due before now.",
-    "Create a new purchase with later deadlines.",
+    "Create what the step belongs to again, with later deadlines: a purchase, or a merchant for its enrollment.",
   ),
   registrar_bound_exceeded: entry(
     409,

@@ -4,6 +4,7 @@ import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
 import type { OperationKind } from "../../../relayer/relayer.ts";
+import { catchUp } from "../../../sandbox/chain/catch-up.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -201,6 +202,34 @@ describe.each(["offer", "collect_refund"] as const)("after a reorg in which the 
     expect(timeline).toMatchObject({ purchase: { status } });
   });
 });
+
+describe.each(["offer", "collect_refund"] as const)(
+  "after a reorg that takes the block of the %s",
+  (kind) => {
+    test.each(["rpc_error", "lose_response", "hold"] as const)(
+      "whose first look at the transaction fails (%s), the next look finds it gone and sends it again",
+      async (action) => {
+        const effect = await prepare[kind]();
+        const done = await effect.ask();
+        expect(done.status, done.text).toBe(effect.success);
+        const { relayer, chain } = kit.sandbox;
+        await chain.client.setAutomine(false);
+        relayer.fault({ point: "receipt", action });
+        await kit.reorg(1);
+        await relayer.follow();
+        expect(relayer.faults()).toMatchObject([{ hits: 1, remaining: 0 }]);
+        expect(await operation()).toMatchObject({ status: "broadcast", reorg_count: 1 });
+        expect(await read(effect)).toMatchObject(undone[kind].state);
+        await relayer.follow();
+        await chain.client.mine({ blocks: 1 });
+        await chain.client.setAutomine(true);
+        await catchUp(relayer, chain.client);
+        expect(await logsOf(effect)).toEqual([(await operation())?.hash]);
+        expect(await read(effect)).toMatchObject(undone[kind].done);
+      },
+    );
+  },
+);
 
 describe.each(["offer", "collect_refund"] as const)(
   "after a reorg in which the first attempt of the %s takes effect",
