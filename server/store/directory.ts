@@ -148,8 +148,8 @@ async function finishReplacement(directory: string): Promise<void> {
   await rm(old, { recursive: true, force: true });
 }
 
-/** Where a directory is that is just being replaced. */
-function readable(directory: string): string {
+/** Where a directory is now: elsewhere, when a killed process was just replacing it. */
+export function readable(directory: string): string {
   const { next, old } = besides(directory);
   return !existsSync(directory) && existsSync(old) ? next : directory;
 }

@@ -100,7 +100,8 @@ function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number;
     chainId,
     accounts: unlocked,
     order: "fifo",
-    timestamp: initialState === undefined ? genesisTimestamp : undefined,
+    // Anvil keeps a block 0 of its own next to a state that it loads, and contracts can read its hash: it must be the same in every start.
+    timestamp: initialState === undefined ? genesisTimestamp : 1,
     loadState: initialState,
     execArgs: ([guard, anvilArguments]) => [
       guard,

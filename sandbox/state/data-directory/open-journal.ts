@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { toJson } from "../../../protocol/json.ts";
 import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
-import { newDirectoryStore, openDirectoryStore } from "../../../server/store/directory.ts";
+import { newDirectoryStore, openDirectoryStore, readable } from "../../../server/store/directory.ts";
 import type { JournaledStore } from "../../../server/store/journaled-store.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
 import type { ChainNode, ChainRecord, KeptChain } from "../../chain/genesis/start-chain.ts";
@@ -62,7 +62,7 @@ export async function openJournal(
  * @throws StoreDamagedError
  */
 export async function requireState(directory: string, begun: Beginning): Promise<string> {
-  const file = stateIn(journalIn(directory));
+  const file = stateIn(readable(journalIn(directory)));
   const state = await readFile(file).catch(() => null);
   if (state !== null && digestOf(state) === begun.state) return file;
   const what = state === null ? "is missing" : "does not match its checksum";

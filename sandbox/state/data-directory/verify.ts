@@ -1,4 +1,4 @@
-import { readDirectory } from "../../../server/store/directory.ts";
+import { readable, readDirectory } from "../../../server/store/directory.ts";
 import { makeAgain } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { journalIn, readBeginning } from "./beginning.ts";
@@ -48,7 +48,7 @@ export async function verifyDirectory(
       return anvil.loadedBlock;
     };
     const first = await make(null);
-    const checkpoint = await findCheckpoint(journal, changes);
+    const checkpoint = await findCheckpoint(readable(journal), changes);
     // From one that does not lead to the same blocks, all of them are made.
     const isUsed = checkpoint !== null && (await make(checkpoint)) > first;
     const blocks = changes.filter((change) => change.kind === "block");

@@ -1,4 +1,5 @@
 import type { Relayer } from "../../../relayer/relayer.ts";
+import { canonicalState } from "../../chain/client/canonical-state.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
@@ -35,7 +36,7 @@ export async function saveSandbox(sources: SavedSources): Promise<SavedSandbox> 
     await relayer.drain();
     const { client, clock, deployment, accounts } = chain;
     const pending = await client.getBlock({ blockTag: "pending" });
-    const state = (await dumpChain(client, true)).toString();
+    const state = canonicalState((await dumpChain(client, true)).toString());
     const { seed, mode, programs, confirmations, gasBudgetWei } = settings;
     return {
       settings: {

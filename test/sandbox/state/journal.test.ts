@@ -1,9 +1,10 @@
-import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Hex, sha256 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { verifyDirectory } from "../../../sandbox/state/data-directory/verify.ts";
 import { toLine } from "../../../server/store/checked-lines.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
@@ -116,6 +117,20 @@ test("a fresh sandbox takes the place of the old one when its start has succeede
   await using second = await createSandbox({ dataDirectory });
   expect([second.description.seed, second.chain.resumed]).toEqual(["second", true]);
   expect(await second.chain.client.getBalance({ address })).toBe(0n);
+});
+
+test("a directory whose replacement was cut off between its two renames is whole, for a start as for data verify", async () => {
+  const dataDirectory = await temporaryFolder();
+  const sandbox = await createSandbox({ dataDirectory, seed: "next" });
+  await sandbox.chain.client.setBalance({ address, value: 1n });
+  await sandbox.close();
+  const store = join(dataDirectory, "store");
+  await rename(store, `${store}.next`);
+  await mkdir(`${store}.old`);
+  expect(await verifyDirectory(dataDirectory, () => {})).toMatchObject({ seed: "next" });
+  await using again = await createSandbox({ dataDirectory });
+  expect([again.description.seed, await again.chain.client.getBalance({ address })]).toEqual(["next", 1n]);
+  expect((await readdir(dataDirectory)).filter((name) => name.startsWith("store"))).toEqual(["store"]);
 });
 
 test("a transaction with a blob is kept with its blob, and made again", async () => {

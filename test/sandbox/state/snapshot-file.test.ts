@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { canonicalJson } from "../../../protocol/canonical-json.ts";
 import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import { castActors } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../../testkit/demo/narrator.ts";
@@ -219,3 +220,18 @@ function sealed(whole: Buffer, change: object, changed?: Buffer): Buffer {
     .digest("hex");
   return Buffer.concat([Buffer.from(`${JSON.stringify({ ...kept, sha256 })}\n`), body]);
 }
+
+test("two sandboxes that did the same on the same ports save equal bytes", async () => {
+  const folder = await temporaryFolder();
+  const run = async (file: string, ports: SandboxOptions["ports"]) => {
+    await using equal = await createSandbox({ seed: "equal", ...(ports === undefined ? {} : { ports }) });
+    await equal.given.purchase({ state: "refunded", claimed: "1" });
+    await equal.save(join(folder, file));
+    const { api, docs, rpc, control } = equal.description.urls;
+    const portOf = (url: string) => Number(new URL(url).port);
+    return { api: portOf(api), docs: portOf(docs), rpc: portOf(rpc), control: portOf(control) };
+  };
+  await run("second", await run("first", undefined));
+  const [first, second] = await Promise.all(["first", "second"].map((file) => readFile(join(folder, file))));
+  expect(second?.equals(first ?? Buffer.alloc(0))).toBe(true);
+});

@@ -1,0 +1,20 @@
+import type { ExactAnswer, RelayedRequest } from "../storefront.ts";
+
+/** What a program tells of what it was answered, in its order. */
+export type Fact =
+  /** A sandbox has started. */
+  | { fact: "started"; seed: string }
+  /** A request is about to be sent. */
+  | { fact: "sending"; request: RelayedRequest }
+  | { fact: "answered"; request: RelayedRequest; answer: ExactAnswer }
+  /** The chain has a block. */
+  | { fact: "block"; number: number; hash: string }
+  /** An account has a balance. */
+  | { fact: "balance"; value: string }
+  | { fact: "snapshot" }
+  | { fact: "restoring" }
+  | { fact: "restored" }
+  | { fact: "saved"; file: string }
+  /** A step was refused. */
+  | { fact: "refused"; step: string; message: string }
+  | { fact: "closed" };

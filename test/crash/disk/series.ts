@@ -1,0 +1,136 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { programFile } from "../../program-file.ts";
+import type { DiskScenario } from "../../programs/disk-scenario.ts";
+import type { Fact } from "./facts.ts";
+import { type DiskFault, faultKinds } from "./fault.ts";
+import { requireAll } from "./oracle.ts";
+
+const injector = fileURLToPath(new URL("inject.ts", import.meta.url));
+
+/** What is done while the disk fails. */
+export interface DiskSeries {
+  title: string;
+  /** What makes the directory that it is done to; nothing for a new one. */
+  before?: DiskScenario["steps"];
+  steps: DiskScenario["steps"];
+  /** Starts with --fresh and another seed. */
+  fresh?: boolean;
+  /** Loads a snapshot file. */
+  load?: boolean;
+}
+
+/** Runs a series in a process of its own. */
+async function run(scenario: DiskScenario, fault: DiskFault): Promise<Fact[]> {
+  const program = spawn(process.execPath, [programFile("disk-scenario"), JSON.stringify(scenario)], {
+    env: { ...process.env, NODE_OPTIONS: `--import=${injector}`, DISK_FAULT: JSON.stringify(fault) },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [output] = await Promise.all([text(program.stdout), once(program, "exit")]);
+  // The last line may be cut off.
+  return output
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+/**
+ * Tests that a fault at an operation on a file, whichever it is, loses nothing that was answered.
+ *
+ * @param points - how many of the operations fail, spread evenly, each in one way in turn; all of them in all ways if not given.
+ */
+export function failDisk(
+  { title, before, steps, fresh = false, load = false }: DiskSeries,
+  points?: number,
+): void {
+  let folder = "";
+  let told: Fact[] = [];
+  let operations = 0;
+  const base = () => join(folder, "base");
+  const scenarioIn = (dataDirectory: string): DiskScenario => ({
+    steps,
+    dataDirectory,
+    seed: fresh || load ? "anew" : "disk",
+    ...(fresh ? { fresh } : {}),
+    ...(load ? { from: join(folder, "saved.snapshot"), fresh: true } : {}),
+  });
+  const count = async () => {
+    const [dataDirectory, report] = [join(folder, "counted"), join(folder, "count")];
+    if (before !== undefined) await cp(base(), dataDirectory, { recursive: true });
+    const facts = await run(scenarioIn(dataDirectory), { folder: dataDirectory, at: 0, kind: "EIO", report });
+    expect(facts.at(-1)).toEqual({ fact: "closed" });
+    expect(facts.filter(({ fact }) => fact === "refused")).toEqual([]);
+    return Number(await readFile(report, "utf8"));
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "routing-sandbox-disk-"));
+    if (load) {
+      await using saved = await createSandbox({ seed: "anew" });
+      await saved.given.purchase({ state: "paid" });
+      await saved.save(join(folder, "saved.snapshot"));
+    }
+    if (before !== undefined)
+      told = await run(
+        { steps: before, dataDirectory: base(), seed: "disk" },
+        { folder: base(), at: 0, kind: "EIO" },
+      );
+    operations = await count();
+  }, 120_000);
+  afterAll(async () => await rm(folder, { recursive: true, force: true }));
+
+  /** @returns what was wrong, if anything was. */
+  const failAt = async (at: number, kind: DiskFault["kind"]): Promise<string[]> => {
+    const dataDirectory = join(folder, `${at}-${kind.replaceAll(" ", "-")}`);
+    if (before !== undefined) await cp(base(), dataDirectory, { recursive: true });
+    const facts = await run(scenarioIn(dataDirectory), { folder: dataDirectory, at, kind });
+    const hasStarted = facts.some(({ fact }) => fact === "started");
+    try {
+      if (!fresh && !load) await requireAll(dataDirectory, [...told, ...facts]);
+      else if (hasStarted) await requireAll(dataDirectory, facts);
+      else await requireOneOf(dataDirectory, told);
+    } catch (error) {
+      const names = facts.map((fact) =>
+        fact.fact === "refused" ? `${fact.step} refused: ${fact.message}` : fact.fact,
+      );
+      return [`operation ${at} of ${operations}, ${kind}: ${String(error)} after ${names.join(", ")}`];
+    } finally {
+      await rm(dataDirectory, { recursive: true, force: true });
+    }
+    return [];
+  };
+
+  const ways = faultKinds.map((kind, index) => ({ kind, index }));
+  test.for(points === undefined ? ways : ways.slice(0, 1))(
+    `${title}: nothing that was answered is lost when the disk fails ($kind)`,
+    {
+      timeout: 1_800_000,
+    },
+    async ({ kind }) => {
+      const wrong: string[] = [];
+      for (let point = 0; point < (points ?? operations); point += 1) {
+        const at = points === undefined ? point + 1 : 1 + Math.floor((point * operations) / points);
+        const way = points === undefined ? kind : (faultKinds[point % faultKinds.length] ?? kind);
+        wrong.push(...(await failAt(at, way)));
+      }
+      expect(wrong).toEqual([]);
+      expect(operations).toBeGreaterThan(10);
+    },
+  );
+}
+
+/** The old sandbox, whole, or the new one. */
+async function requireOneOf(dataDirectory: string, told: readonly Fact[]): Promise<void> {
+  const sandbox = await createSandbox({ dataDirectory });
+  const { seed } = sandbox.description;
+  await sandbox.close();
+  if (seed === "disk") await requireAll(dataDirectory, told);
+  else expect(seed).toBe("anew");
+}
