@@ -77,7 +77,10 @@ function deriveAccounts(): Accounts {
   };
 }
 
-/** Deploys and funds everything through Hardhat's connection to the chain at `url`. */
+/**
+ * Deploys and funds everything through Hardhat's connection to the chain at `url`. Longer than 60 lines: the order of all transactions is what
+ * the chain's hashes follow from.
+ */
 async function deploy(url: string, accounts: Accounts): Promise<GenesisDeployment> {
   const hardhat = await import("hardhat");
   const connection = await hardhat.network.create({ network: "localhost", override: { url, chainId } });

@@ -37,7 +37,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-// Strings are whole, so that what stands in them is not taken for structure. The text is valid JSON here.
+// Strings are whole, so that what is in them is not taken for structure. The text is valid JSON here.
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*|[{}[\]:,]/g;
 
 /** Refuses what JSON.parse takes in silence. */
@@ -59,14 +59,15 @@ function assertStrict(text: string, exactNumbers: boolean): void {
 
 function assertNewName(name: string, names: Set<string> | null | undefined): void {
   const shown = JSON.stringify(name.slice(0, 100));
-  if (names?.has(name)) throw new Problem("body_malformed", `The name ${shown} stands twice in one object.`);
+  if (names?.has(name))
+    throw new Problem("body_malformed", `Duplicate key ${shown}. Send each key of an object once.`);
   if (name === "__proto__") throw new Problem("body_malformed", `The name ${shown} is not taken.`);
   names?.add(name);
 }
 
 function wellFormed(text: string): string {
   if (text.isWellFormed()) return text;
-  throw new Problem("body_malformed", "A text holds half of a surrogate pair, which UTF-8 cannot say.");
+  throw new Problem("body_malformed", "A string holds an unpaired surrogate. Send valid UTF-8.");
 }
 
 /** Whether a double keeps a number as it is written. */

@@ -14,15 +14,15 @@ import { toTimestamp } from "../../../protocol/time.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 
-let stage: ContractFixture;
+let fixture: ContractFixture;
 beforeAll(async () => {
-  stage = await ContractFixture.open();
+  fixture = await ContractFixture.open();
 });
-afterEach(async () => await stage.reset());
-afterAll(async () => await stage.close());
+afterEach(async () => await fixture.reset());
+afterAll(async () => await fixture.close());
 
 async function submitApproval(purchase: FixturePurchase, hash: Hex, amount = 25n * usdc) {
-  return await stage.submitToWallet(purchase, {
+  return await fixture.submitToWallet(purchase, {
     action: "approve",
     transaction_hash: hash,
     amount: amount.toString(),
@@ -31,7 +31,7 @@ async function submitApproval(purchase: FixturePurchase, hash: Hex, amount = 25n
 
 /** Submits a merchant's approval of its funding over its wallet route. */
 async function submitFunding({ program, id }: FixtureMerchant, transaction_hash: Hex) {
-  const response = await fetch(`${stage.sandbox.description.urls.api}/wallet/${program}/merchant/${id}`, {
+  const response = await fetch(`${fixture.sandbox.description.urls.api}/wallet/${program}/merchant/${id}`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "Idempotency-Key": "funding-approval" },
     body: JSON.stringify({ action: "fund", transaction_hash }),
@@ -51,24 +51,27 @@ const tooEarly = { status: 422, code: "binding_mismatch", failed: ["timely"] };
 
 describe("an approval that was mined before what it serves was made", () => {
   test("is refused for a purchase, and taken in the second in which that was made", async () => {
-    const hash = await stage.succeed("buyer", stage.approve(25n * usdc));
-    const { timestamp } = await stage.client.getBlock({ blockTag: "latest" });
+    const hash = await fixture.succeed("buyer", fixture.approve(25n * usdc));
+    const { timestamp } = await fixture.client.getBlock({ blockTag: "latest" });
     const [same, later] = [
-      await stage.createPurchase({}),
-      await stage.client.mine({ blocks: 1 }).then(async () => await stage.createPurchase({})),
+      await fixture.createPurchase({}),
+      await fixture.client.mine({ blocks: 1 }).then(async () => await fixture.createPurchase({})),
     ];
     expect(Date.parse(same.created_at) / 1_000).toBe(Number(timestamp));
-    for (const purchase of [same, later]) await stage.activate(purchase);
+    for (const purchase of [same, later]) await fixture.activate(purchase);
     expect(await submitApproval(later, hash)).toMatchObject(tooEarly);
     expect(await submitApproval(same, hash)).toMatchObject(inTime);
   });
 
   test("is refused for a merchant, and taken in the second in which that was made", async () => {
     const cap = 7n * usdc;
-    const hash = await stage.succeed("other_merchant", stage.approve(cap, stage.contracts.funding_source));
-    const same = await stage.createMerchant("other_merchant", cap);
-    await stage.client.mine({ blocks: 1 });
-    const later = await stage.createMerchant("other_merchant", cap);
+    const hash = await fixture.succeed(
+      "other_merchant",
+      fixture.approve(cap, fixture.contracts.funding_source),
+    );
+    const same = await fixture.createMerchant("other_merchant", cap);
+    await fixture.client.mine({ blocks: 1 });
+    const later = await fixture.createMerchant("other_merchant", cap);
     expect(await submitFunding(later, hash)).toEqual(tooEarly);
     expect(await submitFunding(same, hash)).toEqual(inTime);
   });
@@ -82,9 +85,9 @@ describe("a step that reverts because it is one second late is refused with its 
     call: Outgoing,
     ask: (hash: Hex) => Promise<FixtureAnswer>,
   ): Promise<FixtureAnswer> {
-    await stage.client.setNextBlockTimestamp({ timestamp: BigInt(time) });
-    const hash = await stage.send(sender, call);
-    await stage.issueAccess();
+    await fixture.client.setNextBlockTimestamp({ timestamp: BigInt(time) });
+    const hash = await fixture.send(sender, call);
+    await fixture.issueAccess();
     return await ask(hash);
   }
 
@@ -119,54 +122,54 @@ describe("a step that reverts because it is one second late is refused with its 
   }
 
   test("a registration, which ends before the payments do", async () => {
-    const { draft } = stage;
+    const { draft } = fixture;
     const { offer_deadline, pay_deadline } = draft.deadlines;
     expect(offer_deadline).toBeLessThan(pay_deadline);
     const register = async (time: number) =>
       await sentAt(
         time,
         "merchant",
-        stage.registration(draft),
-        async (hash) => await stage.register(draft, hash),
+        fixture.registration(draft),
+        async (hash) => await fixture.register(draft, hash),
       );
     expectLate(await register(offer_deadline + 1), "registration", ["status", "purchase", "log", "timely"], {
       from: secondOf(draft),
       to: offer_deadline,
     });
-    await stage.reset();
+    await fixture.reset();
     expect(await register(offer_deadline)).toMatchObject(inTime);
   });
 
   test("an enrollment, which ends with the funding", async () => {
     const enroll = async (late: number) => {
-      const merchant = await stage.createMerchant("other_merchant", 7n * usdc);
+      const merchant = await fixture.createMerchant("other_merchant", 7n * usdc);
       const { message } = merchant.enrollment;
       const { to, data } = merchant.enrollment.transaction;
-      const signature = await stage.account("other_merchant").signMessage({ message });
+      const signature = await fixture.account("other_merchant").signMessage({ message });
       const { valid_until } = merchant.funding;
-      const ask = async (hash: Hex) => await stage.enroll(merchant, hash, signature);
+      const ask = async (hash: Hex) => await fixture.enroll(merchant, hash, signature);
       const answer = await sentAt(valid_until + late, "other_merchant", { to, data }, ask);
       return { answer, window: { from: secondOf(merchant), to: valid_until } };
     };
     const { answer, window } = await enroll(1);
     expectLate(answer, "enrollment", ["status", "purchase", "log", "timely"], window);
-    await stage.reset();
+    await fixture.reset();
     expect((await enroll(0)).answer).toMatchObject(inTime);
   });
 
   test("a batch, from the youngest of its purchases to the earliest of their deadlines, whichever of them is asked", async () => {
-    const young = await stage.createPurchase({});
-    await stage.activate(young);
-    const pair = [stage.purchase, young] as const;
-    const [older, younger] = [secondOf(stage.purchase), secondOf(young)];
+    const young = await fixture.createPurchase({});
+    await fixture.activate(young);
+    const pair = [fixture.purchase, young] as const;
+    const [older, younger] = [secondOf(fixture.purchase), secondOf(young)];
     expect(older).toBeLessThan(younger);
-    const deadline = stage.purchase.deadlines.pay_deadline;
+    const deadline = fixture.purchase.deadlines.pay_deadline;
     expect(deadline).toBeLessThan(young.deadlines.pay_deadline);
-    const batch = stage.payBatch(pair.map((purchase) => [purchase, usdc] as const));
-    const mark = await stage.sandbox.snapshot();
+    const batch = fixture.payBatch(pair.map((purchase) => [purchase, usdc] as const));
+    const mark = await fixture.sandbox.snapshot();
     for (const asked of pair) {
       await mark.restore();
-      const ask = async (hash: Hex) => await stage.reconcile(asked, [hash]);
+      const ask = async (hash: Hex) => await fixture.reconcile(asked, [hash]);
       expectLate(await sentAt(deadline + 1, "buyer", batch, ask), "payment", ["status", "log", "timely"], {
         from: younger,
         to: deadline,
@@ -180,14 +183,14 @@ describe("a step that reverts because it is one second late is refused with its 
 describe("a refusal has the code of its one cause, and that of a mismatch when there are others:", () => {
   /** The next block is so many seconds after the payment deadline. */
   async function late(seconds: number): Promise<void> {
-    const { pay_deadline } = stage.purchase.deadlines;
-    await stage.client.setNextBlockTimestamp({ timestamp: BigInt(pay_deadline + seconds) });
+    const { pay_deadline } = fixture.purchase.deadlines;
+    await fixture.client.setNextBlockTimestamp({ timestamp: BigInt(pay_deadline + seconds) });
   }
 
   test("an approval that is only too late", async () => {
     await late(1);
-    const hash = await stage.succeed("buyer", stage.approve(25n * usdc));
-    expect(await submitApproval(stage.purchase, hash)).toMatchObject({
+    const hash = await fixture.succeed("buyer", fixture.approve(25n * usdc));
+    expect(await submitApproval(fixture.purchase, hash)).toMatchObject({
       status: 409,
       code: "deadline_passed",
       failed: ["timely"],
@@ -196,8 +199,8 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
 
   test("an approval that is too late and of another spender", async () => {
     await late(1);
-    const hash = await stage.succeed("buyer", stage.approve(25n * usdc, stage.address("stranger")));
-    expect(await submitApproval(stage.purchase, hash)).toMatchObject({
+    const hash = await fixture.succeed("buyer", fixture.approve(25n * usdc, fixture.address("stranger")));
+    expect(await submitApproval(fixture.purchase, hash)).toMatchObject({
       status: 422,
       code: "binding_mismatch",
       failed: ["calldata", "log", "timely"],
@@ -206,9 +209,9 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
 
   test("a payment that reverts because it is too late", async () => {
     await late(1);
-    const hash = await stage.send("buyer", stage.pay(stage.purchase));
-    await stage.issueAccess();
-    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+    const hash = await fixture.send("buyer", fixture.pay(fixture.purchase));
+    await fixture.issueAccess();
+    expect(await fixture.reconcile(fixture.purchase, [hash])).toMatchObject({
       status: 409,
       code: "deadline_passed",
       failed: ["status", "log", "timely"],
@@ -217,9 +220,9 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
 
   test("a payment that reverts because it is too late, with ETH", async () => {
     await late(1);
-    const hash = await stage.send("buyer", { ...stage.pay(stage.purchase), value: 1n });
-    await stage.issueAccess();
-    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+    const hash = await fixture.send("buyer", { ...fixture.pay(fixture.purchase), value: 1n });
+    await fixture.issueAccess();
+    expect(await fixture.reconcile(fixture.purchase, [hash])).toMatchObject({
       status: 422,
       code: "binding_mismatch",
       failed: ["status", "value", "log", "timely"],
@@ -227,8 +230,8 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
   });
 
   test("a payment that reverts in time", async () => {
-    const hash = await stage.send("buyer", stage.pay(stage.purchase, 26n * usdc));
-    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+    const hash = await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc));
+    expect(await fixture.reconcile(fixture.purchase, [hash])).toMatchObject({
       status: 422,
       code: "transaction_reverted",
       failed: ["status", "log"],
@@ -236,8 +239,8 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
   });
 
   test("a payment that reverts, with ETH", async () => {
-    const hash = await stage.send("buyer", { ...stage.pay(stage.purchase, 26n * usdc), value: 1n });
-    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+    const hash = await fixture.send("buyer", { ...fixture.pay(fixture.purchase, 26n * usdc), value: 1n });
+    expect(await fixture.reconcile(fixture.purchase, [hash])).toMatchObject({
       status: 422,
       code: "binding_mismatch",
       failed: ["status", "value", "log"],
@@ -245,9 +248,9 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
   });
 
   test("a transaction that serves another step, and is none of this one", async () => {
-    const hash = await stage.succeed("merchant", await stage.registration(stage.draft));
-    stage.expectAccepted(await stage.register(stage.draft, hash));
-    expect(await stage.reconcile(stage.purchase, [hash])).toMatchObject({
+    const hash = await fixture.succeed("merchant", await fixture.registration(fixture.draft));
+    fixture.expectAccepted(await fixture.register(fixture.draft, hash));
+    expect(await fixture.reconcile(fixture.purchase, [hash])).toMatchObject({
       status: 422,
       code: "binding_mismatch",
       failed: ["wallet", "calldata", "log", "unused"],
@@ -255,11 +258,11 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
   });
 
   test("a claim's transaction that serves another purchase's claim", async () => {
-    const { hash, signature } = await stage.paidAndClaimed(stage.purchase);
-    stage.expectAccepted(await stage.fileClaim(hash, signature, stage.purchase));
-    await stage.paid(stage.second);
-    const other = await stage.signClaim(stage.claim(stage.second).claim);
-    expect(await stage.fileClaim(hash, other, stage.second)).toMatchObject({
+    const { hash, signature } = await fixture.paidAndClaimed(fixture.purchase);
+    fixture.expectAccepted(await fixture.fileClaim(hash, signature, fixture.purchase));
+    await fixture.paid(fixture.second);
+    const other = await fixture.signClaim(fixture.claim(fixture.second).claim);
+    expect(await fixture.fileClaim(hash, other, fixture.second)).toMatchObject({
       status: 422,
       code: "binding_mismatch",
       failed: ["calldata", "log", "unused"],
@@ -267,9 +270,9 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
   });
 
   test("a payment whose transaction the chain has and no block", async () => {
-    await stage.client.setAutomine(false);
-    const hash = await stage.submit("buyer", stage.pay(stage.purchase));
-    const answer = await stage.reconcile(stage.purchase, [hash]);
+    await fixture.client.setAutomine(false);
+    const hash = await fixture.submit("buyer", fixture.pay(fixture.purchase));
+    const answer = await fixture.reconcile(fixture.purchase, [hash]);
     expect(answer).toMatchObject({ status: 409, code: "transaction_unconfirmed" });
     expect(answer.body).toMatchObject({
       detail: "The transaction is not confirmed yet.",
@@ -280,12 +283,12 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
 
   test("a payment that the chain does not know", async () => {
     const hash: Hex = `0x${"ab".repeat(32)}`;
-    const answer = await stage.reconcile(stage.purchase, [hash]);
+    const answer = await fixture.reconcile(fixture.purchase, [hash]);
     expect(answer).toMatchObject({ status: 409, code: "transaction_not_found" });
     expect(answer.body).toMatchObject({
       detail: `The chain knows no transaction ${hash}.`,
       transaction_hash: hash,
-      explain: `${stage.sandbox.description.urls.control}/explain/${hash}`,
+      explain: `${fixture.sandbox.description.urls.control}/explain/${hash}`,
     });
   });
 });

@@ -145,14 +145,14 @@ describe("a body is malformed when", () => {
     ["it has single quotes", "{'a':1}"],
     ["it has a comment", "{/* no */}"],
     ["it begins with a byte order mark", "\uFEFF{}"],
-    ["a name stands twice", '{"amount":"1","amount":"2"}'],
-    ["a name stands twice with equal values", '{"amount":"1","amount":"1"}'],
-    ["a name stands twice, once escaped", '{"amount":"1","\\u0061mount":"1"}'],
-    ["a name stands twice deep inside", '{"terms":{"a":[{"b":1,"b":1}]}}'],
-    ["a name is __proto__", '{"terms":{"__proto__":{"admin":true}}}'],
-    ["a name is __proto__, escaped", '{"terms":{"__\\u0070roto__":1}}'],
-    ["a text has half a surrogate pair", '{"terms":{"a":"\\ud800"}}'],
-    ["a name has half a surrogate pair", '{"terms":{"\\udc00":1}}'],
+    ["a key is there twice", '{"amount":"1","amount":"2"}'],
+    ["a key is there twice with equal values", '{"amount":"1","amount":"1"}'],
+    ["a key is there twice, once escaped", '{"amount":"1","\\u0061mount":"1"}'],
+    ["a key is there twice deep inside", '{"terms":{"a":[{"b":1,"b":1}]}}'],
+    ["a key is __proto__", '{"terms":{"__proto__":{"admin":true}}}'],
+    ["a key is __proto__, escaped", '{"terms":{"__\\u0070roto__":1}}'],
+    ["a string has an unpaired surrogate", '{"terms":{"a":"\\ud800"}}'],
+    ["a key has an unpaired surrogate", '{"terms":{"\\udc00":1}}'],
     ["an integer is above 2^53", '{"terms":{"a":9007199254740993}}'],
     ["an integer is above 2^53, also when a float has it", '{"terms":{"a":9007199254740994}}'],
     ["an integer is 2^53, which a float has for its successor too", '{"terms":{"a":9007199254740992}}'],
@@ -168,6 +168,13 @@ describe("a body is malformed when", () => {
     expect(answer.status).toBe(400);
     expect(problem(answer).code).toBe("body_malformed");
     expect(await kit.digest()).toBe(before);
+  });
+
+  test.each([
+    ['{"amount":"1","amount":"2"}', 'Duplicate key "amount". Send each key of an object once.'],
+    ['{"terms":{"a":"\\ud800"}}', "A string holds an unpaired surrogate. Send valid UTF-8."],
+  ])("it says what is wrong with %s", async (body, detail) => {
+    expect(problem(await createWith(body)).detail).toBe(detail);
   });
 
   test("it is not UTF-8", async () => {

@@ -199,7 +199,7 @@ describe("no form of a request gets a refused method to Anvil", () => {
     ],
     ["a byte order mark", '\uFEFF{"jsonrpc":"2.0","id":7,"method":"evm_snapshot"}', -32_600],
     [
-      "half of a surrogate pair",
+      "an unpaired surrogate",
       String.raw`{"jsonrpc":"2.0","id":7,"method":"eth_chainId","params":["\ud800"]}`,
       -32_600,
     ],
