@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Mutex } from "async-mutex";
-import { type Hex, type LocalAccount, toHex } from "viem";
+import { type Hex, isHash, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { KeyUse } from "../server/key-use.ts";
@@ -23,7 +23,12 @@ import { pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
 import { restoreParts } from "./lib/part.ts";
 import { withMethods } from "./lib/with-methods.ts";
-import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./options/options.ts";
+import {
+  requireKnown,
+  resolveOptions,
+  type SandboxOptions,
+  type SandboxSettings,
+} from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import { type ApiClient, type components, createApiClient } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
@@ -130,6 +135,7 @@ export interface Sandbox extends AsyncDisposable {
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { options: completed, saved } = await completeOptions(options);
   const settings = resolveOptions(completed);
+  requireKnown(options, settings);
   if (saved !== null && settings.store !== undefined)
     throw new RangeError("A snapshot file continues in a data directory; leave out --store or --from.");
   const deadline = new StartDeadline(settings.startTimeoutMs);
@@ -324,7 +330,11 @@ function openTools(
     forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await publishedKeys.rotate(...uses),
     recorder: new Recorder({ settings, gate, chain, store, parts, relayer, description }),
-    explain: async (hash: Hex) => await explainTransaction(hash, services, chain.client),
+    async explain(hash: Hex) {
+      if (!isHash(hash))
+        throw new RangeError(`${JSON.stringify(hash)} is not a transaction hash. Pass 0x and 64 hex digits.`);
+      return await explainTransaction(hash, services, chain.client);
+    },
     fingerprint: async () => await takeFingerprint(chain, parts),
     encoded: async () => await encodeSnapshot(await saveSandbox({ settings, gate, chain, relayer, parts })),
   };
@@ -380,7 +390,7 @@ function sandboxOf(sandbox: {
     relayer: service.relayer,
     store: service.store,
     wallets: wallets.named,
-    openWallet: (privateKey) => wallets.open(privateKeyToAccount(privateKey)),
+    openWallet: (privateKey) => wallets.open(accountOf(privateKey)),
     given,
     reviewer: given.reviewer,
     deliverAll: async () => await given.deliveries.all(),
@@ -404,3 +414,10 @@ type SandboxProcess = ProcessParts & { settings: SandboxSettings; chain: ChainNo
 type SandboxState = ReturnType<typeof openState>;
 type SandboxWallets = ReturnType<typeof walletsOf>;
 type SandboxTools = ReturnType<typeof openTools>;
+
+/** The account of a private key, which an error must not show. */
+function accountOf(privateKey: Hex): LocalAccount {
+  if (!isHash(privateKey))
+    throw new RangeError("openWallet takes a private key of 32 bytes. Pass 0x and 64 hex digits.");
+  return privateKeyToAccount(privateKey);
+}

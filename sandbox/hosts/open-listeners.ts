@@ -23,7 +23,12 @@ export async function openListeners(
   opened: ClosingStack,
 ): Promise<Listeners> {
   const open = async (part: keyof Listeners, pages: PagePolicy) => {
-    const listener = await listen({ port: ports[part], option: `--${part}-port`, pages, limits });
+    const listener = await listen({
+      port: ports[part],
+      option: `ports.${part} (--${part}-port)`,
+      pages,
+      limits,
+    });
     opened.defer(async () => await listener.close());
     return listener;
   };

@@ -120,6 +120,18 @@ export function resolveOptions(options: SandboxOptions): SandboxSettings {
   return settings;
 }
 
+/**
+ * Names an option that there is not: JavaScript, and options that were put together elsewhere, are not checked by a compiler.
+ *
+ * @throws RangeError
+ */
+export function requireKnown(options: SandboxOptions, settings: SandboxSettings): void {
+  const names = [...Object.keys(settings), "from"];
+  for (const name of Object.keys(options))
+    if (!names.includes(name))
+      throw new RangeError(`createSandbox has no option ${JSON.stringify(name)}. Use ${names.join(", ")}.`);
+}
+
 function folderOf(dataDirectory: string): string {
   if (dataDirectory === "") throw new RangeError("dataDirectory is empty; leave it out to keep nothing.");
   return resolve(dataDirectory);
@@ -128,7 +140,7 @@ function folderOf(dataDirectory: string): string {
 function check({ seed, mode, ports, confirmations, gasBudgetWei, ...rest }: SandboxSettings): void {
   for (const [name, port] of Object.entries(ports))
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new RangeError(`--${name}-port must be a number from 0 to 65535, not ${port}.`);
+      throw new RangeError(`ports.${name} (--${name}-port) must be a number from 0 to 65535, not ${port}.`);
   if (typeof seed !== "string" || seed.length === 0 || seed.length > 200)
     throw new RangeError("The seed must have 1 to 200 characters.");
   if (mode !== "deterministic" && mode !== "live")

@@ -44,8 +44,8 @@ export const idempotency: readonly MutantGroup[] = [
       },
       {
         rule: "A key holds visible characters only.",
-        find: "/^[\\x21-\\x7e]+$/",
-        replace: "/^[\\x20-\\x7e]+$/",
+        find: "/[^\\x21-\\x7e]/",
+        replace: "/[^\\x20-\\x7e]/",
       },
       {
         rule: "A key that is sent twice is refused.",

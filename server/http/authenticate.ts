@@ -76,12 +76,14 @@ function bearerToken({ headersDistinct }: Pick<IncomingMessage, "headersDistinct
 }
 
 function findAccount(token: string, services: Services): Account {
-  const digest = Buffer.from(digestOf(token));
-  const account = services.settings.accounts.find(({ key_sha256 }) =>
-    timingSafeEqual(Buffer.from(key_sha256), digest),
-  );
-  if (account === undefined) throw invalidToken("credential_invalid", "No account has this key.");
+  const account = accountOf(token, services);
+  if (account === null) throw invalidToken("credential_invalid", "No account has this key.");
   return account;
+}
+
+function accountOf(token: string, { settings }: Services): Account | null {
+  const digest = Buffer.from(digestOf(token));
+  return settings.accounts.find(({ key_sha256 }) => timingSafeEqual(Buffer.from(key_sha256), digest)) ?? null;
 }
 
 async function findCredential(token: string, now: number, services: Services): Promise<CredentialRecord> {
@@ -90,7 +92,12 @@ async function findCredential(token: string, now: number, services: Services): P
   const [found] = await services.store.list("credentials", { token_sha256: digest }, { limit: 1 });
   const credential = found?.value;
   if (credential === undefined || !timingSafeEqual(Buffer.from(credential.token_sha256), Buffer.from(digest)))
-    throw invalidToken("credential_invalid", "No credential has this value.");
+    throw invalidToken(
+      "credential_invalid",
+      accountOf(token, services) === null
+        ? "No credential has this value."
+        : "This is an account key, not a credential. Exchange it for one with POST /v1/routing/access.",
+    );
   if (credential.revoked_at !== null)
     throw invalidToken("credential_revoked", "A newer credential revoked this one.");
   if (now >= credential.expires_at)

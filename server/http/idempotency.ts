@@ -23,10 +23,16 @@ export function readIdempotencyKey(values: readonly string[] | undefined): strin
   const { idempotency_key_min: least, idempotency_key_max: most } = limits;
   if (more.length > 0)
     throw new Problem("idempotency_key_invalid", "The Idempotency-Key header was sent more than once.");
-  if (key.length < least || key.length > most || !/^[\x21-\x7e]+$/.test(key))
+  if (key.length < least || key.length > most)
     throw new Problem(
       "idempotency_key_invalid",
       `The Idempotency-Key has ${key.length} characters; ${least} to ${most} visible ASCII characters are allowed.`,
+    );
+  const wrong = /[^\x21-\x7e]/.exec(key)?.index;
+  if (wrong !== undefined)
+    throw new Problem(
+      "idempotency_key_invalid",
+      `Character ${wrong + 1} of the Idempotency-Key is ${key[wrong] === " " ? "a space" : "not visible ASCII"}. Send ${least} to ${most} visible ASCII characters.`,
     );
   return key;
 }

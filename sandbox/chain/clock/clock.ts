@@ -5,7 +5,7 @@ import { freshReading } from "../../lib/fresh-reading.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import { raiseOffset } from "./anvil-offset.ts";
 import { ClockError } from "./clock-error.ts";
-import { type Duration, toSeconds } from "./duration.ts";
+import { type Duration, requireDuration, toSeconds } from "./duration.ts";
 
 /** `deterministic`: time stands still but for blocks, one second each. `live`: time runs with the wall clock. */
 export type ClockMode = "deterministic" | "live";
@@ -164,6 +164,7 @@ async function latestTimestamp(client: ChainClient): Promise<number> {
 }
 
 function wholeSeconds(by: number | Duration): number {
+  requireDuration(by);
   const seconds = typeof by === "number" ? by : toSeconds(by);
   if (Number.isSafeInteger(seconds) && seconds > 0) return seconds;
   throw new ClockError(`Time travels forward by whole seconds, not by ${seconds}.`);

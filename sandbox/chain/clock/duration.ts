@@ -1,3 +1,5 @@
+import { ClockError } from "./clock-error.ts";
+
 /** A length of time; its parts add up. */
 export interface Duration {
   days?: number;
@@ -14,4 +16,24 @@ export interface Duration {
 export function toSeconds(duration: Duration): number {
   const { days = 0, hours = 0, minutes = 0, seconds = 0 } = duration;
   return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
+}
+
+const parts = ["days", "hours", "minutes", "seconds"];
+
+/**
+ * Refuses what is no duration, which TypeScript would.
+ *
+ * @throws ClockError
+ */
+export function requireDuration(by: number | Duration): void {
+  const names = typeof by === "object" && by !== null ? Object.keys(by) : null;
+  const known = names === null ? typeof by === "number" : names.length > 0 && names.every(isPart);
+  if (!known)
+    throw new ClockError(
+      `${JSON.stringify(by)} is not a duration. Pass seconds or an object of days, hours, minutes and seconds, such as { days: 8 }.`,
+    );
+}
+
+function isPart(name: string): boolean {
+  return parts.includes(name);
 }

@@ -69,7 +69,7 @@ function bind(server: Server, port: number, option: string): Promise<void> {
       reject(
         new SandboxError(
           "port_in_use",
-          `Port ${port} on 127.0.0.1 ${reason}; choose another with ${option} (0 lets the system choose).`,
+          `Port ${port} on 127.0.0.1 ${reason}; choose another with ${option}; 0 lets the system choose.`,
           { cause },
         ),
       );

@@ -113,6 +113,7 @@ export class TestWallet extends Wallet {
    * @example const { transaction_hash } = await wallets.merchant.register(purchase)
    */
   async register(purchase: Purchase): Promise<SentTransaction> {
+    requirePurchase("register", purchase);
     const { registrar } = this.#contracts;
     return await this.sendCall(
       registerCall(registrar, readCommitment(purchase), purchase.commitment.signature),
@@ -120,9 +121,10 @@ export class TestWallet extends Wallet {
   }
 
   /** Lets the registrar contract draw an amount of base units for payments; what is outstanding by default. */
-  async approve(purchase: Purchase, amount = BigInt(purchase.figures.outstanding)): Promise<SentTransaction> {
+  async approve(purchase: Purchase, amount?: bigint): Promise<SentTransaction> {
+    requirePurchase("approve", purchase);
     const { token, registrar } = this.#contracts;
-    return await this.sendCall(approveCall(token, registrar, amount));
+    return await this.sendCall(approveCall(token, registrar, amount ?? BigInt(purchase.figures.outstanding)));
   }
 
   /**
@@ -133,6 +135,7 @@ export class TestWallet extends Wallet {
    * @example await wallets.buyer.pay(purchase, { permit: true })
    */
   async pay(purchase: Purchase, payment: bigint | PaymentOptions = {}): Promise<SentTransaction> {
+    requirePurchase("pay", purchase);
     const options = typeof payment === "bigint" ? { amount: payment } : payment;
     const { amount = BigInt(purchase.figures.outstanding), permit = false } = options;
     const { registrar } = this.#contracts;
@@ -176,6 +179,7 @@ export class TestWallet extends Wallet {
    * @example const { body } = await wallets.beneficiary.claim(purchase, { amount: 5_000_000n, reason: "late" })
    */
   async claim(purchase: Purchase, { amount, reason }: { amount: bigint; reason: string }) {
+    requirePurchase("claim", purchase);
     const { chainId, verifyingContract } = purchase.commitment.typed_data.domain;
     const domain = registrarDomain(chainId, verifyingContract);
     const claim: Claim = {
@@ -194,6 +198,7 @@ export class TestWallet extends Wallet {
 
   /** Ends an unpaid offer after its payment deadline; anybody may. */
   async expire(purchase: Purchase): Promise<SentTransaction> {
+    requirePurchase("expire", purchase);
     return await this.sendCall(expireCall(this.#contracts.registrar, purchase.commitment.hash));
   }
 
@@ -203,6 +208,7 @@ export class TestWallet extends Wallet {
    * @example await sandbox.openWallet(registrarKey).withdrawOffer(purchase)
    */
   async withdrawOffer(purchase: Purchase): Promise<SentTransaction> {
+    requirePurchase("withdrawOffer", purchase);
     return await this.sendCall(withdrawOfferCall(this.#contracts.registrar, purchase.commitment.hash));
   }
 
@@ -228,4 +234,13 @@ export class TestWallet extends Wallet {
   async faucet(amount: bigint, to: Address = this.address): Promise<SentTransaction> {
     return await this.sendCall(faucetCall(this.#contracts.token, to, amount));
   }
+}
+
+/** Names what was passed instead of a purchase: in JavaScript often the answer around it, or a promise. */
+function requirePurchase(action: string, purchase: Partial<Purchase> | undefined): void {
+  if (purchase?.commitment !== undefined && purchase.figures !== undefined) return;
+  const passed =
+    purchase instanceof Promise ? "a promise" : purchase === undefined ? "undefined" : "another object";
+  const remedy = passed === "a promise" ? "Await it first." : "Pass a purchase as the API answers it.";
+  throw new TypeError(`${action} takes a purchase, not ${passed}. ${remedy}`);
 }

@@ -102,6 +102,15 @@ test("a renewal of one account leaves the other's credential alone", async () =>
   expect(await codeWith(credential)).toBe("ok");
 });
 
+test("an account key in place of a credential is refused with what to do", async () => {
+  const answer = await kit.raw(kit.path(""), { headers: { Authorization: `Bearer ${kit.accountKey}` } });
+  expect(answer.status).toBe(401);
+  expect(problem(answer)).toMatchObject({
+    code: "credential_invalid",
+    detail: "This is an account key, not a credential. Exchange it for one with POST /v1/routing/access.",
+  });
+});
+
 test("the store keeps a hash of the credential and not the credential", async () => {
   const { credential } = await kit.renew();
   const stored = JSON.stringify(await kit.sandbox.store.export());

@@ -65,6 +65,12 @@ describe("a key", () => {
     expect(problem(answer).code).toBe(code);
   });
 
+  test("with a space is refused with the place of the space", async () => {
+    expect(problem(await create("with space")).detail).toBe(
+      "Character 5 of the Idempotency-Key is a space. Send 8 to 100 visible ASCII characters.",
+    );
+  });
+
   test.each([
     ["of 8 characters", "12345678"],
     ["of 100 characters", "~".repeat(100)],
