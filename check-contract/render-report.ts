@@ -2,9 +2,9 @@ import { styleText } from "node:util";
 import type { ContractReport } from "./check-contract.ts";
 
 /** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar. */
-export function renderReport(report: ContractReport, colour: boolean): string {
+export function renderReport(report: ContractReport, color: boolean): string {
   const paint = (style: "bold" | "red" | "green" | "dim", text: string) =>
-    colour ? styleText(style, text, { validateStream: false }) : text;
+    color ? styleText(style, text, { validateStream: false }) : text;
   const failed = report.results.filter(({ failure }) => failure !== null);
   const lines = [
     `${paint("bold", report.contract)}: ${report.results.length - failed.length} passed, ${failed.length} failed`,

@@ -66,7 +66,7 @@ export class RpcRefusedError extends RelayerError<"rpc_refused"> {
 }
 
 /** The node serves another chain, or another epoch of the same chain, than the operation was accepted for. */
-export class ChainMismatchError extends RelayerError<"chain_mismatch"> {
+export class EpochMismatchError extends RelayerError<"chain_mismatch"> {
   readonly expectedEpoch: Hex;
   readonly actualEpoch: Hex;
   constructor(operationId: string, expectedEpoch: Hex, actualEpoch: Hex) {

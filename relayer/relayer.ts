@@ -42,7 +42,7 @@ export interface Relayer {
   /**
    * Looks again: receipts of all hashes, confirmations, reorgs; sends the same bytes again where the node lacks them.
    *
-   * @throws OperationUnknownError, ChainMismatchError
+   * @throws OperationUnknownError, EpochMismatchError
    */
   advance(operationId: string): Promise<RelayOperation>;
   /**

@@ -30,7 +30,7 @@ async function reconcileChangedTransaction(
 }
 
 /** Replaces the newest blocks by empty ones: their transactions are gone. */
-async function reorganise(fixture: ContractFixture, depth: number): Promise<void> {
+async function reorganize(fixture: ContractFixture, depth: number): Promise<void> {
   await fixture.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
     method: "anvil_reorg",
     params: [depth, []],
@@ -39,7 +39,7 @@ async function reorganise(fixture: ContractFixture, depth: number): Promise<void
 }
 
 /** Has the newest block be another one when it is looked at again, so many times. */
-async function reorganiseUnderReads(fixture: ContractFixture, times: number): Promise<{ changed: number }> {
+async function reorganizeUnderReads(fixture: ContractFixture, times: number): Promise<{ changed: number }> {
   const head = Number(await fixture.client.getBlockNumber());
   const reads = { changed: 0 };
   let looks = 0;
@@ -166,11 +166,11 @@ export const chainAttacks: readonly Attack[] = [
   },
   {
     family: "chain",
-    name: "a chain that reorganises while it is read: it is read again",
+    name: "a chain that reorganizes while it is read: it is read again",
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      const reads = await reorganiseUnderReads(fixture, 1);
+      const reads = await reorganizeUnderReads(fixture, 1);
       const answer = await fixture.reconcile(fixture.purchase, [hash]);
       if (reads.changed !== 1) throw new Error("The chain did not change under the read.");
       return answer;
@@ -178,11 +178,11 @@ export const chainAttacks: readonly Attack[] = [
   },
   {
     family: "chain",
-    name: "a chain that reorganises under two reads: it is read a third time",
+    name: "a chain that reorganizes under two reads: it is read a third time",
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      const reads = await reorganiseUnderReads(fixture, 2);
+      const reads = await reorganizeUnderReads(fixture, 2);
       const answer = await fixture.reconcile(fixture.purchase, [hash]);
       if (reads.changed !== 2) throw new Error("The chain did not change under two reads.");
       return answer;
@@ -190,21 +190,21 @@ export const chainAttacks: readonly Attack[] = [
   },
   {
     family: "chain",
-    name: "a chain that reorganises under three reads",
+    name: "a chain that reorganizes under three reads",
     stopped: refused(503, "rpc_unavailable"),
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      await reorganiseUnderReads(fixture, 3);
+      await reorganizeUnderReads(fixture, 3);
       return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
   {
     family: "chain",
-    name: "a chain that reorganises under every read",
+    name: "a chain that reorganizes under every read",
     stopped: refused(503, "rpc_unavailable"),
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      await reorganiseUnderReads(fixture, Number.POSITIVE_INFINITY);
+      await reorganizeUnderReads(fixture, Number.POSITIVE_INFINITY);
       return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
@@ -261,7 +261,7 @@ export const chainAttacks: readonly Attack[] = [
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.paid();
-      await reorganise(fixture, 1);
+      await reorganize(fixture, 1);
       const answer = expectReverted(await fixture.reconcile(fixture.purchase), 1);
       if ((await fixture.sandbox.store.get("used_transactions", hash)) !== undefined)
         throw new Error("The transaction still counts as used.");
@@ -279,7 +279,7 @@ export const chainAttacks: readonly Attack[] = [
       fixture.tampered.change("eth_getTransactionByHash", async (answer) => {
         if (reorgs > 0) return answer;
         reorgs += 1;
-        await reorganise(fixture, 1);
+        await reorganize(fixture, 1);
         return null;
       });
       const answer = await fixture.post(`/purchases/${id}/activate`, { commitment_hash: commitment.hash });
@@ -300,7 +300,7 @@ export const chainAttacks: readonly Attack[] = [
       fixture.expectAccepted(
         await fixture.reconcile(fixture.purchase, [await fixture.succeed("buyer", batch)]),
       );
-      await reorganise(fixture, 1);
+      await reorganize(fixture, 1);
       return expectReverted(await fixture.reconcile(fixture.purchase), 2);
     },
   },
@@ -313,7 +313,7 @@ export const chainAttacks: readonly Attack[] = [
       const hash = await fixture.client.sendRawTransaction({ serializedTransaction });
       await fixture.receipt(hash);
       fixture.expectAccepted(await fixture.reconcile(fixture.purchase, [hash]));
-      await reorganise(fixture, 1);
+      await reorganize(fixture, 1);
       await fixture.receipt(await fixture.client.sendRawTransaction({ serializedTransaction }));
       const answer = await fixture.reconcile(fixture.purchase, [hash]);
       const { applied, reverted, purchase } = parseReconciliation(answer);
@@ -331,7 +331,7 @@ export const chainAttacks: readonly Attack[] = [
       const hash = await fixture.client.sendRawTransaction({ serializedTransaction });
       await fixture.receipt(hash);
       fixture.expectAccepted(await fixture.reconcile(fixture.purchase, [hash]));
-      await reorganise(fixture, 1);
+      await reorganize(fixture, 1);
       await fixture.client.setBalance({ address: fixture.address("buyer"), value: 10n ** 18n });
       await emptyTokens(fixture);
       await fixture.receipt(await fixture.client.sendRawTransaction({ serializedTransaction }));

@@ -26,14 +26,14 @@ export function checkContractCommand(): Command {
       const artifacts = await Promise.all(files.map(readArtifact));
       const ownGas = await measureOwnGas();
       const reports: ContractReport[] = [];
-      const colour = process.stdout.isTTY ?? false;
+      const color = process.stdout.isTTY ?? false;
       for (const artifact of artifacts) {
         const report = await checkContract(artifact, {
           ownGas,
           progress: showProgress(artifact.contractName),
         });
         reports.push(report);
-        if (!json) process.stdout.write(`${renderReport(report, colour)}\n`);
+        if (!json) process.stdout.write(`${renderReport(report, color)}\n`);
       }
       if (json) process.stdout.write(`${JSON.stringify(reports)}\n`);
       if (junit !== undefined) await writeFile(junit, toJunit(reports));

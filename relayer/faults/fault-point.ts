@@ -5,7 +5,7 @@ import { FaultInvalidError, RpcUnavailableError, SignerUnknownError } from "../e
 import { isAutomining, startAutomine } from "../node/mining.ts";
 import { ask, type Node, readNonce, readReceipt, sendRaw } from "../node/node.ts";
 import type { FaultPoint, FaultState, FaultSubject } from "./fault.ts";
-import { reorganise } from "./reorg.ts";
+import { reorganize } from "./reorg.ts";
 
 /** A fault holds the operation here; it stays as the journal has it. */
 export class HeldError extends Error {}
@@ -19,7 +19,7 @@ export async function reach(
   const { faults } = context;
   if (faults.take(point, "pause_mining", subject)) await changeMining(context, () => pauseMining(context));
   const reorg = faults.take(point, "reorg", subject);
-  if (reorg) await changeMining(context, () => reorganise(context, reorg.depth));
+  if (reorg) await changeMining(context, () => reorganize(context, reorg.depth));
   if (faults.take(point, "crash", subject)) {
     if (!context.crash) throw new FaultInvalidError("This relayer was not given a way to crash.");
     await context.crash(point);

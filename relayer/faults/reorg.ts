@@ -10,12 +10,12 @@ const looks = 1_000;
 /**
  * Has the newest blocks leave the chain, among them that of a transaction just sent: automine answers before it makes the block.
  *
- * Anvil makes blocks while it reorganises. The chain then lacks a block, and has receipts whose effects are not in its state.
+ * Anvil makes blocks while it reorganizes. The chain then lacks a block, and has receipts whose effects are not in its state.
  * So no block may be under way and none may begin: automine is off, and there is nothing that it could have begun with.
  *
  * @throws FaultInvalidError when the node refuses, as it does for more blocks than it can take.
  */
-export async function reorganise({ node, wait }: RelayerContext, depth: number): Promise<void> {
+export async function reorganize({ node, wait }: RelayerContext, depth: number): Promise<void> {
   if (!(await isAutomining(node))) return reorg(node, depth);
   for (let look = 0; look < looks; look += 1) {
     if ((await countMinable(node)) === 0 && (await reorgIfStill(node, depth))) return;

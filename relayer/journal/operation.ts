@@ -238,7 +238,7 @@ export function attemptKey({ operation_id, attempt, superseded }: AttemptName): 
   return superseded ? `${operation_id}/${attempt}` : operation_id;
 }
 
-/** Whether a superseded attempt has had no effect and, unless the chain reorganises, never will. */
+/** Whether a superseded attempt has had no effect and, unless the chain reorganizes, never will. */
 export function isOver(superseded: RelayOperationRecord): boolean {
   const { status } = superseded;
   if (status === "reverted" || status === "needs_attention") return true;

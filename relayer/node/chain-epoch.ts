@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { RelayerContext } from "../context.ts";
-import { ChainMismatchError, RelayerError, RpcUnavailableError } from "../errors.ts";
+import { EpochMismatchError, RelayerError, RpcUnavailableError } from "../errors.ts";
 import type { RelayOperationRecord } from "../journal/operation.ts";
 
 /** Reads which chain the node serves now, and in which epoch. */
@@ -16,13 +16,13 @@ export async function readIdentity(context: RelayerContext): Promise<{ chainId: 
  * Makes sure that the node is in the chain epoch that the operation was accepted for: on another one its bytes
  * may not be sent, and missing receipts mean nothing.
  *
- * @throws ChainMismatchError
+ * @throws EpochMismatchError
  */
 export async function requireEpoch(
   context: RelayerContext,
   operation: RelayOperationRecord,
 ): Promise<number> {
   const { chainId, epoch } = await readIdentity(context);
-  if (epoch !== operation.epoch) throw new ChainMismatchError(operation.operation_id, operation.epoch, epoch);
+  if (epoch !== operation.epoch) throw new EpochMismatchError(operation.operation_id, operation.epoch, epoch);
   return chainId;
 }

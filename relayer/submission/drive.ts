@@ -47,7 +47,7 @@ export function driveAlone(
  *
  * @param checked - the chain id, when the caller has just seen that the node is in the operation's chain epoch; before
  * anything is sent it is looked at again.
- * @throws ChainMismatchError when the node serves a different chain epoch.
+ * @throws EpochMismatchError when the node serves a different chain epoch.
  */
 export async function drive(
   context: RelayerContext,

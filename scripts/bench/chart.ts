@@ -17,7 +17,7 @@ interface Bar {
 
 /**
  * Draws each subject that has a floor or peer as a bar: its speed relative to that, on a logarithmic scale, with a tick
- * where its bar is. Colours follow the reader's light or dark scheme.
+ * where its bar is. Colors follow the reader's light or dark scheme.
  *
  * @example await writeFile("docs/performance.svg", drawChart(report.rows))
  */

@@ -45,16 +45,16 @@ export const chainReader: readonly MutantGroup[] = [
     tests: [attacks],
     mutants: [
       {
-        rule: "What was read while the chain reorganised is read again.",
+        rule: "What was read while the chain reorganized is read again.",
         find: "if (still?.hash !== head.hash) continue;",
         replace: "",
-        only: "a chain that reorganises",
+        only: "a chain that reorganizes",
       },
       {
         rule: "A read is tried again when a reorg disturbs it.",
         find: "const headRetries = 3;",
         replace: "const headRetries = 1;",
-        only: "a chain that reorganises while it is read",
+        only: "a chain that reorganizes while it is read",
       },
     ],
   },

@@ -310,7 +310,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/snapshot-file.ts",
+    file: "server/store/store-snapshot.ts",
     tests: [embedded],
     mutants: [
       {

@@ -6,7 +6,7 @@ import {
 } from "viem";
 import { type BlockPoint, ChainUnavailableError } from "./chain-reader.ts";
 
-/** How often a read starts over when the chain reorganised under it. */
+/** How often a read starts over when the chain reorganized under it. */
 const headRetries = 3;
 
 /** Reads at a head, and again if that block is no longer on the chain afterwards. */
@@ -27,7 +27,7 @@ export async function atOneHead<T>(
     if ("error" in result) throw result.error;
     return result.value;
   }
-  throw new ChainUnavailableError("The chain reorganised while it was read; ask again.");
+  throw new ChainUnavailableError("The chain reorganized while it was read; ask again.");
 }
 
 /** Reads the newest block. */

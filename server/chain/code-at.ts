@@ -53,7 +53,7 @@ async function delegatesAfter(client: PublicClient, address: Address, block: Blo
       ),
     );
     if (from === block.number && page[0]?.hash !== block.hash)
-      throw new ChainUnavailableError("The chain reorganised while it was read; ask again.");
+      throw new ChainUnavailableError("The chain reorganized while it was read; ask again.");
     const authorizations = page
       .filter(({ hash }) => hash !== block.hash)
       .flatMap(({ transactions }) => transactions)

@@ -74,7 +74,7 @@ async function readBlock(
       to === null ? undefined : codeAt(client, to, { number: receipt.blockNumber, hash: blockHash }),
       client.getLogs({ blockHash }),
     ]);
-  // Asked with the block: it is the receipt's, unless the chain reorganised or the node lies.
+  // Asked with the block: it is the receipt's, unless the chain reorganized or the node lies.
   const early = readIn(receipt.blockHash);
   early.catch(() => undefined);
   const found = await client.getBlock({ blockNumber: receipt.blockNumber }).catch(absent);

@@ -28,7 +28,7 @@ export const reconcilePurchase = defineOperation({
   summary: "Reconcile receipts",
   description:
     "Records every payment log of the named transactions, of all purchases that they touch, in one write; none if one of them does not hold. " +
-    "Without hashes, every payment of this purchase on the chain. Receipts that a reorganisation removed are taken back in the same write.",
+    "Without hashes, every payment of this purchase on the chain. Receipts that a reorganization removed are taken back in the same write.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: false,

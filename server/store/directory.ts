@@ -7,14 +7,14 @@ import { damaged } from "./checked-lines.ts";
 import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
 import { type Durability, JournaledStore, type LoadedStore, openEphemeralStore } from "./journaled-store.ts";
 import type { JournalLine } from "./pending-entries.ts";
+import { type StoreImage, StoreUnavailableError } from "./store.ts";
 import {
   emptyContents,
   readBegin,
-  readSnapshot,
+  readStoreSnapshot,
   type StoreContents,
-  writeSnapshot,
-} from "./snapshot-file.ts";
-import { type StoreImage, StoreUnavailableError } from "./store.ts";
+  writeStoreSnapshot,
+} from "./store-snapshot.ts";
 
 /** How long the journal may become at least before it is compacted into the snapshot, in bytes. */
 export const smallestCompaction = 16 * 2 ** 20;
@@ -107,7 +107,7 @@ export async function readDirectory(directory: string): Promise<StoreImage> {
 
 async function load(directory: string): Promise<LoadedStore & { isNew: boolean; end: JournalEnd }> {
   const files = filesOf(directory);
-  const snapshot = await readSnapshot(files.snapshot);
+  const snapshot = await readStoreSnapshot(files.snapshot);
   const end: JournalEnd = { bytes: 0, ended: true };
   const { upTo: batches, chainUpTo: chain } = snapshot ?? emptyContents;
   const lines = readJournal(files.journal, { batches, chain }, end);
@@ -133,7 +133,7 @@ async function replaceDirectory(
   for (const left of [next, old]) await rm(left, { recursive: true, force: true });
   await mkdir(next, { recursive: true, mode: 0o700 });
   await write(next);
-  await writeSnapshot(filesOf(next).snapshot, contents);
+  await writeStoreSnapshot(filesOf(next).snapshot, contents);
   await syncDirectory(dirname(directory));
   if (existsSync(directory)) await renameFile(directory, old);
   await renameFile(next, directory);
@@ -212,7 +212,7 @@ class DirectoryDurability implements Durability {
 
   async compact(contents: StoreContents): Promise<void> {
     try {
-      this.#snapshotBytes = await writeSnapshot(this.#snapshot, contents);
+      this.#snapshotBytes = await writeStoreSnapshot(this.#snapshot, contents);
       await this.#journal.removeAside();
       this.#compactAgainAbove = 0;
     } catch (error) {
@@ -222,7 +222,7 @@ class DirectoryDurability implements Durability {
   }
 
   async replace(contents: StoreContents): Promise<void> {
-    this.#snapshotBytes = await writeSnapshot(this.#snapshot, contents);
+    this.#snapshotBytes = await writeStoreSnapshot(this.#snapshot, contents);
     await this.#journal.restart();
   }
 

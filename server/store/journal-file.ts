@@ -52,7 +52,7 @@ export class JournalFile {
     try {
       await this.#handle.appendFile(lines);
     } catch (error) {
-      await this.#undoSettlement();
+      await this.#undoAppend();
       throw error;
     }
     try {
@@ -104,7 +104,7 @@ export class JournalFile {
   }
 
   /** A part of a refused write is taken off again, so that it is neither found later nor written behind. */
-  async #undoSettlement(): Promise<void> {
+  async #undoAppend(): Promise<void> {
     try {
       await this.#handle.truncate(this.#bytes);
       await this.#handle.datasync();

@@ -4,7 +4,6 @@ import { MemoryTables } from "./memory-tables.ts";
 import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "./records.ts";
 import type { JournalStore } from "./relayer-journal.ts";
-import { recordsOf, type StoreContents } from "./snapshot-file.ts";
 import type { OrderedPage } from "./store.ts";
 import {
   type Change,
@@ -14,6 +13,7 @@ import {
   type StoreImage,
   StoreUnavailableError,
 } from "./store.ts";
+import { recordsOf, type StoreContents } from "./store-snapshot.ts";
 
 /** Where committed batches become durable; the embedded store writes files, an ephemeral one nothing. */
 export interface Durability {

@@ -8,8 +8,8 @@ import {
   type OrderingName,
   orderings,
 } from "./records.ts";
-import type { StoreContents } from "./snapshot-file.ts";
 import type { Change, Filter, OrderedPage, Stored, StoreImage } from "./store.ts";
+import type { StoreContents } from "./store-snapshot.ts";
 
 /** The records of one collection with an index for each filterable field and for each order. */
 class Table {

@@ -93,7 +93,7 @@ export async function accessibilityFaults(page: Page, checked: Checked = {}): Pr
   return await runAxe(page, checked, { rules: Object.fromEntries(rules) });
 }
 
-/** What of a page cannot be read against its ground; enough where colours are all that differs from a page that was checked whole. */
+/** What of a page cannot be read against its ground; enough where colors are all that differs from a page that was checked whole. */
 export async function contrastFaults(page: Page, checked: Checked = {}): Promise<string[]> {
   return await runAxe(page, checked, { runOnly: ["color-contrast"] });
 }

@@ -15,7 +15,7 @@ import { raiseOffset, readOffset } from "../clock/anvil-offset.ts";
 import type { ClockMode } from "../clock/clock.ts";
 import { ReorgDepthError, requireReorgDepth } from "./reorg-depth.ts";
 
-/** A chain that can be reorganised. */
+/** A chain that can be reorganized. */
 export interface ReorgedChain {
   /** Returns the newest block that Anvil loaded when it started. */
   loadedBlock: () => number;

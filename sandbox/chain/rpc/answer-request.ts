@@ -109,7 +109,7 @@ export class RequestAnswerer {
           return await this.#ask(group);
         });
       case "reorg":
-        return await enter(async () => await this.#reorganise(id, plan.params));
+        return await enter(async () => await this.#reorganize(id, plan.params));
       case "mine":
         await enter(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
           throw new ChainSilentError(
@@ -164,13 +164,13 @@ export class RequestAnswerer {
     return await this.#ask([{ ...call, plan: { kind: "run", params } }]);
   }
 
-  async #reorganise(id: RpcId, params: readonly unknown[]): Promise<Response> {
+  async #reorganize(id: RpcId, params: readonly unknown[]): Promise<Response> {
     try {
       await this.#chain.reorg(params);
     } catch (error) {
       if (error instanceof RpcRefusedError)
         return failure(id, { code: error.rpcCode, message: error.reason });
-      throw new ChainSilentError("The chain did not reorganise. See whether the sandbox still runs.", {
+      throw new ChainSilentError("The chain did not reorganize. See whether the sandbox still runs.", {
         cause: error,
       });
     }

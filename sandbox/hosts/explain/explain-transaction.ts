@@ -70,7 +70,7 @@ export async function explainTransaction(
 /** Why there was nothing to compare a transaction with. */
 function strange({ envelope }: ObservedTransaction): string {
   return envelope === null
-    ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganisation."
+    ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization."
     : "It touches no merchant and no purchase that this sandbox knows, and its sender is no buyer of any.";
 }
 

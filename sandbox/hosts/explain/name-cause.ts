@@ -24,7 +24,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
   chain: () => "The node serves another chain than the one that the service is bound to.",
   mined: ({ actual }) =>
     actual === "unknown"
-      ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganisation."
+      ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization."
       : "It is still pending: nothing is accepted before it is mined.",
   canonical: ({ actual }) => {
     const contradictions = member(actual, "contradictions");

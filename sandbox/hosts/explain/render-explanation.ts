@@ -1,17 +1,17 @@
 import { styleText } from "node:util";
 import type { Explanation, Frame } from "./explanation.ts";
 
-/** Colours a text, or leaves it as it is. */
+/** Colors a text, or leaves it as it is. */
 type Paint = (style: "bold" | "dim" | "red" | "green" | "inverse", text: string) => string;
 
 /**
  * An explanation for a terminal.
  *
- * @param colour - whether the terminal shows colours; differing bytes are marked by carets either way.
+ * @param color - whether the terminal shows colors; differing bytes are marked by carets either way.
  * @example process.stdout.write(renderExplanation(explanation, process.stdout.isTTY))
  */
-export function renderExplanation(explanation: Explanation, colour: boolean): string {
-  const paint: Paint = (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text);
+export function renderExplanation(explanation: Explanation, color: boolean): string {
+  const paint: Paint = (style, text) => (color ? styleText(style, text, { validateStream: false }) : text);
   const { accepted, step, subject, cause } = explanation;
   const verdict = accepted
     ? paint("green", `accepted as ${step} of ${subject}`)

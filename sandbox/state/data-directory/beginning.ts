@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { canonicalJson } from "../../../protocol/canonical-json.ts";
 import { readDirectoryBegin } from "../../../server/store/directory.ts";
-import { howToConvert } from "../../../server/store/snapshot-file.ts";
+import { howToConvert } from "../../../server/store/store-snapshot.ts";
 import { chainRecord } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { defaultPrograms, programSchema } from "../../options/programs.ts";

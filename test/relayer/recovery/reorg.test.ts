@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import { expect, test } from "vitest";
-import { ChainMismatchError } from "../../../relayer/relayer.ts";
+import { EpochMismatchError } from "../../../relayer/relayer.ts";
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 
 const openKit = openRelayerKits();
@@ -129,7 +129,7 @@ test("in another chain epoch nothing is sent and nothing is concluded", async ()
     chain: { identity: async () => ({ chainId: deployment.chainId, epoch: current }) },
   });
   await relayer.recover();
-  await expect(relayer.advance(waiting.operation_id)).rejects.toThrow(ChainMismatchError);
+  await expect(relayer.advance(waiting.operation_id)).rejects.toThrow(EpochMismatchError);
   await expect(relayer.advance(waiting.operation_id)).rejects.toMatchObject({
     code: "chain_mismatch",
     expectedEpoch: deployment.epoch,
@@ -172,7 +172,7 @@ test("a chain that is exchanged after the signature gets no broadcast", async ()
     ],
   });
   const intent = await kit.offer("exchanged");
-  await expect(relayer.submit(intent)).rejects.toThrow(ChainMismatchError);
+  await expect(relayer.submit(intent)).rejects.toThrow(EpochMismatchError);
   expect(await relayer.list(program, { limit: 10 })).toMatchObject([{ status: "signed", nonce: 0 }]);
   expect(await kit.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 0 });
   expect(await kit.mined()).toEqual([]);
@@ -189,7 +189,7 @@ test("what is confirmed is not taken back because another chain does not know it
   const other: typeof deployment.epoch = `0x${"ab".repeat(32)}`;
   const identity = async () => ({ chainId: deployment.chainId, epoch: other });
   const relayer = await kit.restart({ chain: { identity } });
-  await expect(relayer.advance(confirmed.operation_id)).rejects.toThrow(ChainMismatchError);
+  await expect(relayer.advance(confirmed.operation_id)).rejects.toThrow(EpochMismatchError);
   expect(await relayer.read(confirmed.operation_id)).toEqual(confirmed);
 });
 

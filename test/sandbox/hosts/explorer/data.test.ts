@@ -85,7 +85,7 @@ test("purchases are found by state, id, hash, address and reference", async () =
   expect(await ids(`q=${refused.buyer.address.toLowerCase()}`)).toHaveLength(3);
   expect(await ids("program=prg_other")).toEqual([]);
   await expect(ids("status=paid")).rejects.toThrow("422");
-  await expect(ids("colour=red")).rejects.toThrow("422");
+  await expect(ids("color=red")).rejects.toThrow("422");
 });
 
 describe("a purchase's timeline", () => {

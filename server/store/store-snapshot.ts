@@ -56,10 +56,10 @@ export const emptyContents: StoreContents = {
  * @returns null when there is none.
  * @throws StoreDamagedError, also for another format.
  */
-export async function readSnapshot(file: string): Promise<StoreContents | null> {
+export async function readStoreSnapshot(file: string): Promise<StoreContents | null> {
   if (!existsSync(file)) return null;
   await readHeader(file);
-  const snapshot = new Low<StoreContents>(new SnapshotFile(file), emptyContents);
+  const snapshot = new Low<StoreContents>(new StoreSnapshotFile(file), emptyContents);
   await snapshot.read();
   return snapshot.data;
 }
@@ -69,14 +69,14 @@ export async function readSnapshot(file: string): Promise<StoreContents | null> 
  *
  * @returns how long it is, in bytes.
  */
-export async function writeSnapshot(file: string, contents: StoreContents): Promise<number> {
-  const adapter = new SnapshotFile(file);
+export async function writeStoreSnapshot(file: string, contents: StoreContents): Promise<number> {
+  const adapter = new StoreSnapshotFile(file);
   await new Low<StoreContents>(adapter, contents).write();
   return adapter.bytes;
 }
 
 /** The adapter that lowdb reads and writes through: a line for each record, each with its checksum, the whole synced to disk. */
-class SnapshotFile implements Adapter<StoreContents> {
+class StoreSnapshotFile implements Adapter<StoreContents> {
   readonly #file: string;
   bytes = 0;
 
