@@ -109,8 +109,8 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
     const dataDirectory = join(await temporaryFolder(), "kept");
     const stopped = await stopNextAnvil();
     const port = await freePort();
-    const start = open({ dataDirectory, startTimeoutMs: 1_000, ports: { api: port } });
-    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to start"));
+    const start = open({ dataDirectory, startTimeoutMs: 3_000, ports: { api: port } });
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to start", 3_000));
     expect(await findProcess(await stopped())).toBeUndefined();
     expect(await canListen(port)).toBe(true);
     expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
@@ -193,8 +193,8 @@ test("a kept chain whose start fails continues with the next one", async () => {
   const before = await first.fingerprint();
   await first.close();
   const stopped = await stopNextAnvil();
-  await expect(open({ dataDirectory, startTimeoutMs: 1_000 })).rejects.toMatchObject(
-    timeoutWhile("Anvil to start"),
+  await expect(open({ dataDirectory, startTimeoutMs: 3_000 })).rejects.toMatchObject(
+    timeoutWhile("Anvil to start", 3_000),
   );
   expect(await findProcess(await stopped())).toBeUndefined();
   const again = await open({ dataDirectory });
