@@ -131,9 +131,9 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "A repair writes nothing that is not durable yet.",
-        find: "      await this.#mend();\n",
+        find: "      await this.#repair();\n",
         replace:
-          "      for (const entry of entries) this.#tables.apply(entry.changes);\n      await this.#mend();\n",
+          "      for (const entry of entries) this.#tables.apply(entry.changes);\n      await this.#repair();\n",
         tests: [disk],
       },
       {

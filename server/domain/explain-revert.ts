@@ -174,11 +174,11 @@ const tokenCauses: { readonly [text: string]: (step: ExplainedStep, approved: bi
   }),
 };
 
-const signAnew = "Let the buyer sign the permit that the wallet route shows now";
+const signAgain = "Let the buyer sign the permit that the wallet route shows now";
 
 /** The token's refusals of a permit's signature or deadline, which are texts. */
 const permitCauses: { readonly [text: string]: (found: FoundPermit | null) => Cause } = {
-  "FiatTokenV2: permit is expired": () => ({ wrong: "its deadline has passed", remedy: signAnew }),
+  "FiatTokenV2: permit is expired": () => ({ wrong: "its deadline has passed", remedy: signAgain }),
   "ECRecover: invalid signature 's' value": () => ({
     wrong: "its s is in the upper half of the curve's order",
     remedy: "Let the buyer sign with a low s",
@@ -187,8 +187,8 @@ const permitCauses: { readonly [text: string]: (found: FoundPermit | null) => Ca
     wrong: "its v is neither 27 nor 28",
     remedy: "Send v as 27 or 28",
   }),
-  "ECRecover: invalid signature": () => ({ wrong: "its signature is of no account", remedy: signAnew }),
-  [invalidPermit]: (found) => ({ wrong: whyInvalid(found), remedy: signAnew }),
+  "ECRecover: invalid signature": () => ({ wrong: "its signature is of no account", remedy: signAgain }),
+  [invalidPermit]: (found) => ({ wrong: whyInvalid(found), remedy: signAgain }),
 };
 
 function whyInvalid(found: FoundPermit | null): string {

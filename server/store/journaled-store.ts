@@ -279,7 +279,7 @@ export class JournaledStore implements Store, JournalStore {
     const happened = (await this.#source?.take()) ?? [];
     const entries = group.flatMap(({ entry }) => (entry === null ? [] : [entry]));
     try {
-      await this.#mend();
+      await this.#repair();
       const chain = happened.map((record, index) => ({ chain: this.#chain.count + index + 1, record }));
       if (chain.length + entries.length > 0) await this.#durability.append([...chain, ...entries]);
     } catch (error) {
@@ -311,7 +311,7 @@ export class JournaledStore implements Store, JournalStore {
   }
 
   /** After a failed sync everything that is known to be durable is written again before anything else is. */
-  async #mend(): Promise<void> {
+  async #repair(): Promise<void> {
     if (!this.#durability.broken()) return;
     await this.#compacting;
     await this.#durability.replace(this.#durable());

@@ -11,7 +11,7 @@ import { guardReorgs } from "../client/reorg.ts";
 import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
 import { ChainJournal } from "../journal/chain-journal.ts";
 import { recordCalls } from "../journal/record-calls.ts";
-import { goOn, replay } from "../journal/replay.ts";
+import { replay, resumeMining } from "../journal/replay.ts";
 import { type Accounts, accounts, type DeploymentRecord, deployment } from "./deployment.ts";
 import { loadGenesis } from "./genesis-cache.ts";
 import { type EpochOptions, openEpoch } from "./open-epoch.ts";
@@ -160,7 +160,7 @@ async function start(
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
     const record = await prepare(client, clock);
-    if (kept !== undefined) await goOn(client, kept.changes);
+    if (kept !== undefined) await resumeMining(client, kept.changes);
     const node = { anvil, client, request, clock, journal, stateFile, ...record };
     return { ...node, resumed: kept !== undefined, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {

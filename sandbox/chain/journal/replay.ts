@@ -46,9 +46,9 @@ export async function replay(
 }
 
 /**
- * Has a node continue after a replay, once its clock is set: what waited for a block is sent again, and blocks are made as they were.
+ * Resumes mining after a replay, once the clock is set: sends again what waited for a block, and sets when blocks are made.
  */
-export async function goOn(client: ChainClient, changes: readonly ChainChange[]): Promise<void> {
+export async function resumeMining(client: ChainClient, changes: readonly ChainChange[]): Promise<void> {
   const node = connect(client.request);
   for (const change of changes)
     if (change.kind === "sent")

@@ -37,7 +37,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     if (String(to).toLowerCase() === String(member(expected, "address")).toLowerCase())
       return `The code at ${String(to)} is no longer the one that was pinned.`;
     if (to === null) return "It creates a contract; the bound contract must be called by the wallet itself.";
-    return `It calls ${String(to)} (${call?.contract ?? "unknown"}); the bound contract is ${String(member(expected, "address"))}, and nothing in between counts.`;
+    return `It calls ${String(to)} (${call?.contract ?? "unknown"}); the bound contract is ${String(member(expected, "address"))}. Only a direct call by the wallet counts.`;
   },
   wallet: ({ expected, actual }) => {
     const reason = member(actual, "reason");

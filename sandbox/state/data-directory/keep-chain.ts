@@ -4,7 +4,7 @@ import type { Log } from "../../../server/services.ts";
 import { AnvilError } from "../../chain/anvil/anvil-error.ts";
 import { type ChainNode, makeAgain } from "../../chain/genesis/start-chain.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
-import { goOn } from "../../chain/journal/replay.ts";
+import { resumeMining } from "../../chain/journal/replay.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
 import { endsWithin } from "../../lib/deadline.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
@@ -88,7 +88,7 @@ export function keepChain(
             source.resume();
           }
           await chain.clock.pin(chain.clock.offset());
-          await goOn(chain.client, store.chain);
+          await resumeMining(chain.client, store.chain);
           await sandbox.madeAgain();
         });
         const seconds = ((performance.now() - began) / 1_000).toFixed(1);

@@ -504,14 +504,14 @@ function paymentUnder(signature: Hex): { data: Hex } {
 
 describe("a payment that reverted because the token refuses its permit says why and what to do:", () => {
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-  const signAnew =
+  const signAgain =
     "Let the buyer sign the permit that the wallet route shows now, then send a new transaction.";
 
   /** Sends a payment under this permit, which reverts, and has operation 10 judge it. */
   async function expectPermitRefused(
     permit: Parameters<typeof payWithPermitCall>[3],
     wrong: string,
-    remedy = signAnew,
+    remedy = signAgain,
   ): Promise<void> {
     const call = payWithPermitCall(
       kit.sandbox.chain.deployment.registrar.address,
