@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { RelayerContext } from "../context.ts";
-import { RelayerError } from "../errors.ts";
+import { RelayerError, RpcUnavailableError } from "../errors.ts";
 import { attemptKey, type RelayOperation, type RelayOperationRecord } from "../journal/operation.ts";
 import { readIdentity } from "../node/chain-epoch.ts";
 import { readHeadBlock } from "../node/node.ts";
@@ -34,6 +34,8 @@ export function observe(context: RelayerContext): Promise<void> {
 /**
  * Reads an operation as the chain has it now: when its block has left the chain, or it has none yet, the journal is brought up to the
  * head first. Nothing is sent.
+ *
+ * @throws RpcUnavailableError when its block has left the chain and the node does not say what became of it.
  */
 export async function readNow(
   context: RelayerContext,
@@ -43,7 +45,25 @@ export async function readNow(
   if (journaled === undefined || (isSettled(journaled) && (await standsNow(context, journaled))))
     return journaled;
   await observe(context);
-  return await readShown(context, operationId);
+  const observed = await readShown(context, operationId);
+  if (observed === undefined || !isSettled(observed)) return observed;
+  // A request that holds it is bringing it up to the head.
+  if (context.locks.isHeld(`operation:${operationId}`) || !(await hasLeft(context, observed)))
+    return observed;
+  throw new RpcUnavailableError(
+    `The receipt of ${operationId}`,
+    `a reorg took its block ${observed.block_number}, and the node did not say what became of it`,
+  );
+}
+
+/** Whether the block is known to have left the chain. */
+async function hasLeft(context: RelayerContext, operation: RelayOperation): Promise<boolean> {
+  try {
+    return !(await isOnChain(context, operation));
+  } catch (error) {
+    if (error instanceof RelayerError) return false;
+    throw error;
+  }
 }
 
 /** Whether the block is still there; a node that does not answer says no. */

@@ -546,9 +546,9 @@ export const refunds: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A refund that is due shows the transaction that the relayer has confirmed by itself.",
-        find: "  const operation = await services.relayer.readNow(record.operation_id);\n",
+        find: "  const operation = await readOperation(record.operation_id, services);\n",
         replace:
-          '  if (record.status === "due") return record;\n  const operation = await services.relayer.readNow(record.operation_id);\n',
+          '  if (record.status === "due") return record;\n  const operation = await readOperation(record.operation_id, services);\n',
       },
     ],
   },

@@ -498,6 +498,14 @@ export const relayer: readonly MutantGroup[] = [
         replace: "",
       },
       {
+        rule: "An operation whose block a reorg took is not answered as settled while the node does not say what became of it.",
+        find: "  throw new RpcUnavailableError(\n    `The receipt of ${operationId}`,",
+        replace:
+          "  if (observed.block_number !== null) return observed;\n  throw new RpcUnavailableError(\n    `The receipt of ${operationId}`,",
+        tests: ["test/server/operations/reorgs.test.ts"],
+        only: "answers 503 while the node",
+      },
+      {
         rule: "A look at which the node failed is repeated.",
         find: "(await isOnChain(context, looked))",
         replace: "true",

@@ -1,5 +1,5 @@
-import { operationId } from "../../relayer/relayer.ts";
-import type { ChainReader } from "../chain/chain-reader.ts";
+import { operationId, type RelayOperation, RpcUnavailableError } from "../../relayer/relayer.ts";
+import { type ChainReader, ChainUnavailableError } from "../chain/chain-reader.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord, RefundRecord } from "../store/records.ts";
 
@@ -51,7 +51,7 @@ export async function currentRefund(
   record: RefundRecord,
   services: Pick<RelayedServices, "relayer">,
 ): Promise<RefundRecord> {
-  const operation = await services.relayer.readNow(record.operation_id);
+  const operation = await readOperation(record.operation_id, services);
   if (operation === undefined) return record;
   if (operation.status !== "confirmed")
     return { ...record, status: "due", transaction_hash: null, collected_at: null };
@@ -61,11 +61,12 @@ export async function currentRefund(
 async function isOnChain(
   { program, commitment_hash }: PurchaseRecord,
   route: NonNullable<PurchaseRecord["route"]>,
-  { relayer, deployment, chain }: RelayedServices,
+  services: RelayedServices,
 ): Promise<boolean> {
+  const { deployment, chain } = services;
   if (route === "merchant_direct") return (await chain.route(commitment_hash)) !== null;
   const effect = { program, kind: "offer", businessKey: commitment_hash } as const;
-  const operation = await relayer.readNow(operationId(deployment.epoch, effect));
+  const operation = await readOperation(operationId(deployment.epoch, effect), services);
   return operation === undefined || operation.status === "confirmed";
 }
 
@@ -73,4 +74,18 @@ async function isCollected({ refund_id }: PurchaseRecord, services: RelayedServi
   const refund = refund_id === null ? undefined : await services.store.get("refunds", refund_id);
   if (refund === undefined) return false;
   return (await currentRefund(refund.value, services)).status === "collected";
+}
+
+/** @throws ChainUnavailableError when the node does not say what a reorg has made of the operation. */
+async function readOperation(
+  id: string,
+  { relayer }: Pick<RelayedServices, "relayer">,
+): Promise<RelayOperation | undefined> {
+  try {
+    return await relayer.readNow(id);
+  } catch (error) {
+    if (error instanceof RpcUnavailableError)
+      throw new ChainUnavailableError(error.message, { cause: error });
+    throw error;
+  }
 }

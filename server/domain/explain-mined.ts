@@ -75,8 +75,11 @@ async function explainCall(
   const [found] = await services.store.list("purchases", { commitment_hash: id }, { limit: 1 });
   const purchase = found?.value ?? null;
   const cause = await explainRevert(met, { ...about, purchase }, services);
+  // What nothing makes succeed does not keep the other purchases of the batch from being paid.
+  const others = batchedPayments(call.data).length > 1 ? "Leave that payment out" : null;
   return {
     ...cause,
+    remedy: cause.remedy ?? others,
     wrong: `payment ${place} of the batch, of ${purchase?.id ?? id}, fails: ${cause.wrong}`,
   };
 }

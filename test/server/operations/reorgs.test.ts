@@ -206,6 +206,24 @@ describe.each(["offer", "collect_refund"] as const)("after a reorg in which the 
 describe.each(["offer", "collect_refund"] as const)(
   "after a reorg that takes the block of the %s",
   (kind) => {
+    test("answers 503 while the node does not say what became of the transaction, and then as the chain has it", async () => {
+      const effect = await prepare[kind]();
+      expect((await effect.ask()).status).toBe(effect.success);
+      const { relayer, chain } = kit.sandbox;
+      relayer.fault({ point: "receipt", action: "rpc_error", count: null });
+      await kit.reorg(1);
+      const path = kit.path(`/purchases/${effect.purchase}`);
+      for (const answer of [await kit.get(path), await effect.ask()]) {
+        expect(answer.status, answer.text).toBe(503);
+        expect(problem(answer)).toMatchObject({ code: "rpc_unavailable", retryable: true });
+        expect(problem(answer).detail).toContain("a reorg took its block");
+      }
+      await relayer.clearFaults();
+      await catchUp(relayer, chain.client);
+      expect(await read(effect)).toMatchObject(undone[kind].done);
+      expect(await logsOf(effect)).toEqual([(await operation())?.hash]);
+    });
+
     test.each(["rpc_error", "lose_response", "hold"] as const)(
       "whose first look at the transaction fails (%s), the next look finds it gone and sends it again",
       async (action) => {

@@ -151,7 +151,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     const batch = payBatchCall(registrar(), [open.commitment.hash, paid.commitment.hash], [1_000_000n, 1n]);
     expectReverted(
       await refusalsOfPayment(open, await revert("buyer", batch)),
-      `The transaction of the payment reverted: payment 2 of the batch, of ${paid.id}, fails: the purchase is fully paid. Nothing is left to pay.`,
+      `The transaction of the payment reverted: payment 2 of the batch, of ${paid.id}, fails: the purchase is fully paid. Leave that payment out, then send a new transaction.`,
       "AmountOutOfRange",
     );
   });
