@@ -59,10 +59,10 @@ import type { SandboxDescription } from "./state/description.ts";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.ts";
 import { RequestCounter } from "./state/request-counter.ts";
 import { type Snapshot, Snapshots } from "./state/snapshot.ts";
+import { captureContent, decodeSnapshotParts } from "./state/snapshot-file/capture-content.ts";
+import { completeOptions } from "./state/snapshot-file/options-from-file.ts";
 import { placeState, requireEqual } from "./state/snapshot-file/place-state.ts";
-import { savedParts, saveSandbox } from "./state/snapshot-file/save-sandbox.ts";
-import { completeOptions } from "./state/snapshot-file/saved-options.ts";
-import type { SavedSandbox } from "./state/snapshot-file/saved-sandbox.ts";
+import type { SnapshotContent } from "./state/snapshot-file/snapshot-content.ts";
 import { encodeSnapshot, writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
@@ -145,7 +145,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
 /** Starts the parts of a sandbox in the order in which they need each other; a start that fails closes what it opened. */
 async function openSandbox(
   settings: SandboxSettings,
-  saved: SavedSandbox | null,
+  saved: SnapshotContent | null,
   deadline: StartDeadline,
 ): Promise<Sandbox> {
   const named = await pinNamedReceiver(settings, deadline);
@@ -185,7 +185,8 @@ async function openSandbox(
   };
   const service = await startService(process, starting);
   const state = openState(process, service, settings.store === undefined ? null : journal);
-  if (saved !== null) await deadline.within("Anvil to answer", restoreParts(savedParts(saved, state.parts)));
+  if (saved !== null)
+    await deadline.within("Anvil to answer", restoreParts(decodeSnapshotParts(saved, state.parts)));
   const urlNow = () => chain.anvil.url;
   const heads = await followChain(urlNow, service, { observer: announcing(watch, kept) }, starting);
   const description = await describe({ ...process, ...service, receiverUrl: pinned.url.href });
@@ -236,7 +237,7 @@ async function pinNamedReceiver({ receiverUrl, resolveHost }: SandboxSettings, d
 
 async function openChain(
   settings: SandboxSettings,
-  source: { saved: SavedSandbox | null; journal: SandboxJournal | null; placed: ClosingStack },
+  source: { saved: SnapshotContent | null; journal: SandboxJournal | null; placed: ClosingStack },
   opened: ClosingStack,
   deadline: StartDeadline,
 ): Promise<ChainNode> {
@@ -336,7 +337,8 @@ function openTools(
       return await explainTransaction(hash, services, chain.client);
     },
     fingerprint: async () => await takeFingerprint(chain, parts),
-    encoded: async () => await encodeSnapshot(await saveSandbox({ settings, gate, chain, relayer, parts })),
+    encoded: async () =>
+      await encodeSnapshot(await captureContent({ settings, gate, chain, relayer, parts })),
   };
 }
 

@@ -33,7 +33,7 @@ const receiptSchema = z.object({
 });
 
 /** What the relayer needs of a receipt. */
-export type Receipt = z.infer<typeof receiptSchema>;
+export type TransactionReceipt = z.infer<typeof receiptSchema>;
 
 const blockSchema = z.object({ hash: hex, timestamp: quantity });
 const headSchema = z.object({ number: quantity, hash: hex, parentHash: hex });
@@ -77,7 +77,7 @@ export function sendRaw(node: Node, raw: Hex): Promise<Hex> {
 }
 
 /** The receipt of a mined transaction that is on the chain now. */
-export function readReceipt(node: Node, hash: Hex): Promise<Receipt | null> {
+export function readReceipt(node: Node, hash: Hex): Promise<TransactionReceipt | null> {
   return ask(node, "eth_getTransactionReceipt", [hash], receiptSchema.nullable());
 }
 

@@ -1,19 +1,19 @@
 import type { RelayerContext } from "../context.ts";
 import { nodeOf } from "../faults/faulty-node.ts";
 import type { RelayOperationRecord } from "../journal/operation.ts";
-import { type Receipt, readNonce, readReceipt } from "../node/node.ts";
+import { readNonce, readReceipt, type TransactionReceipt } from "../node/node.ts";
 
 /** Longest pause between two looks for a receipt, in milliseconds. */
 const longestPause = 25;
 
 /** How the chain sees an operation with a claimed nonce: mined, not yet, or never because the nonce went to another transaction. */
-export type Sighting = Receipt | "waiting" | "nonce_taken";
+export type Sighting = TransactionReceipt | "waiting" | "nonce_taken";
 
 /** The receipt of any of the operation's transactions. */
 export async function findReceipt(
   context: RelayerContext,
   operation: RelayOperationRecord,
-): Promise<Receipt | null> {
+): Promise<TransactionReceipt | null> {
   const node = nodeOf(context, operation);
   // The newest first: it pays the most.
   for (const { hash } of operation.transactions.toReversed()) {
@@ -28,7 +28,7 @@ export async function awaitReceipt(
   context: RelayerContext,
   operation: RelayOperationRecord,
   receiptTimeoutMs: number,
-): Promise<Receipt | null> {
+): Promise<TransactionReceipt | null> {
   let waited = 0;
   for (let pause = 1; ; pause = Math.min(pause * 2, longestPause)) {
     const receipt = await findReceipt(context, operation);

@@ -10,13 +10,13 @@ import {
   type RelayOperationRecord,
 } from "../journal/operation.ts";
 import { decodeRevert } from "../node/decode-revert.ts";
-import { type Receipt, readBlockTime, readHead, readReceipt, traceRevert } from "../node/node.ts";
+import { readBlockTime, readHead, readReceipt, type TransactionReceipt, traceRevert } from "../node/node.ts";
 
 /** W4: the receipt, and its cost instead of the reservation. A receipt in another block than before is a reorg. */
 export async function settle(
   context: RelayerContext,
   operation: RelayOperationRecord,
-  receipt: Receipt,
+  receipt: TransactionReceipt,
 ): Promise<RelayOperationRecord> {
   if (operation.block_hash === receipt.blockHash && operation.hash === receipt.transactionHash)
     return operation;

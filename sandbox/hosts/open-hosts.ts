@@ -43,7 +43,7 @@ export function openHosts(
 function openRpcFront({ anvil, client, request, journal }: ChainNode, gate: RequestGate): RpcFront {
   const node = connect(request);
   return new RpcFront(() => anvil.url, gate, {
-    settle: async () => await awaitAutomine(node),
+    awaitBlock: async () => await awaitAutomine(node),
     async mine(blocks) {
       await mineBlocks(client, blocks);
       await journal?.announce();

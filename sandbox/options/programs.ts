@@ -34,7 +34,7 @@ export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(progra
  * @example resolvePrograms(["prg_demo", { id: "prg_books", name: "Book store" }])
  */
 export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSetting[] {
-  const settled = programs.map((program) => {
+  const resolved = programs.map((program) => {
     const { id, name, account } = typeof program === "string" ? { id: program } : program;
     const known = programRoles.find((role) => role.id === id);
     const setting = { id, name: name ?? known?.name ?? id, account: account ?? id.replace(/^prg_/, "acct_") };
@@ -45,9 +45,9 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
     );
   });
   for (const field of ["id", "account"] as const)
-    if (new Set(settled.map((program) => program[field])).size < settled.length)
+    if (new Set(resolved.map((program) => program[field])).size < resolved.length)
       throw new RangeError(`Two programs have one ${field}; each needs its own.`);
-  if (settled.length === 0 || settled.length > 100)
-    throw new RangeError(`A sandbox has 1 to 100 programs, not ${settled.length}.`);
-  return settled;
+  if (resolved.length === 0 || resolved.length > 100)
+    throw new RangeError(`A sandbox has 1 to 100 programs, not ${resolved.length}.`);
+  return resolved;
 }

@@ -31,7 +31,7 @@ export const rpc: readonly MutantGroup[] = [
       },
       {
         rule: "Blocks that a call shows come after that of a transaction that was sent before them.",
-        find: "          await this.#chain.settle();\n          return",
+        find: "          await this.#chain.awaitBlock();\n          return",
         replace: "          return",
         tests: ["test/sandbox/chain/clock/mining.test.ts"],
         only: "blocks that are shown",

@@ -82,7 +82,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/receipt.ts",
+    file: "protocol/delivery-receipt.ts",
     tests: [signed],
     mutants: [
       {

@@ -243,7 +243,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/state/snapshot-file/save-sandbox.ts",
+    file: "sandbox/state/snapshot-file/capture-content.ts",
     tests: [saved],
     mutants: [
       {
@@ -280,7 +280,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/state/snapshot-file/saved-options.ts",
+    file: "sandbox/state/snapshot-file/options-from-file.ts",
     tests: [saved],
     mutants: [
       {

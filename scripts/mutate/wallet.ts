@@ -410,7 +410,7 @@ export const wallet: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/receipts.ts",
+    file: "server/domain/payment-receipts.ts",
     tests: [withdrawn],
     mutants: [
       {

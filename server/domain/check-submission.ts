@@ -26,10 +26,10 @@ import { currentPurchase } from "./current-state.ts";
 import { type ExplainedStep, explainRevert, saysInvalidPermit } from "./explain-revert.ts";
 import { findMerchant, findPurchase, readOnChain } from "./find.ts";
 import { assertPending, readFunding } from "./merchant-steps.ts";
+import { whyNotPayable } from "./payment-receipts.ts";
 import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
 import { findNonce, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { assertPaidBeside, assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
-import { whyNotPayable } from "./receipts.ts";
 import { requireSignature } from "./require-signature.ts";
 
 type Given<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;

@@ -7,7 +7,7 @@ import type { Services } from "../services.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { domainOf } from "./commitment-of.ts";
-import { reconciledOf } from "./receipts.ts";
+import { reconciledOf } from "./payment-receipts.ts";
 
 /** What the beneficiary of a purchase claims and signs. */
 export function claimOf(

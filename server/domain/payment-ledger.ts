@@ -13,9 +13,9 @@ import { viewPaymentReceipt } from "../views/payment-receipt.ts";
 import { updatePurchase } from "./changes.ts";
 import { currentPurchase } from "./current-state.ts";
 import { readOnChain } from "./find.ts";
+import { isOnChain, removedPayments } from "./payment-receipts.ts";
 import { paymentLogs, readClaimedPayments } from "./payments.ts";
 import { assertPaidBeside } from "./purchase-steps.ts";
-import { isOnChain, removedPayments } from "./receipts.ts";
 
 /** What reconciling does to one purchase. */
 export interface Ledger {

@@ -12,8 +12,8 @@ import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
+import { removedPayments, whyNotStanding } from "./payment-receipts.ts";
 import { stepConflict } from "./purchase-steps.ts";
-import { removedPayments, whyNotStanding } from "./receipts.ts";
 
 /** A payment of a transaction's calldata, with the purchase of ours that it is for. */
 export interface ClaimedPayment extends ExpectedPayment {

@@ -4,7 +4,7 @@ import type { PurchaseStatus } from "../schemas/purchase.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import { readOnChain } from "./find.ts";
-import { reconciledOf, whyNotStanding } from "./receipts.ts";
+import { reconciledOf, whyNotStanding } from "./payment-receipts.ts";
 
 /** The steps that act on a purchase. */
 export type PurchaseStep = "activate" | "registration" | "reconcile" | "claims" | "decisions" | "refunds";

@@ -16,9 +16,9 @@ import { claimOf, operationAfter, readFiledClaim } from "./claims.ts";
 import { authorizationOf, commitmentOf, domainOf } from "./commitment-of.ts";
 import { type ExplainedStep, explainRevert } from "./explain-revert.ts";
 import { whyNotPending } from "./merchant-steps.ts";
+import { reconciledOf, whyNotPayable, whyNotStanding } from "./payment-receipts.ts";
 import { noSignature, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { whyNotStep } from "./purchase-steps.ts";
-import { reconciledOf, whyNotPayable, whyNotStanding } from "./receipts.ts";
 import { submissionsOf } from "./submissions.ts";
 
 /** One action of a wallet: what to sign or send, or why not now. */

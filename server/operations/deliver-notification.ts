@@ -7,7 +7,7 @@ import { deliverEvent } from "../outbox/deliver-event.ts";
 import { deliverNotificationBody, notificationDeliverySchema } from "../schemas/notification.ts";
 import type { Services } from "../services.ts";
 import type { EventRecord } from "../store/records.ts";
-import { viewNotification, viewReceipt } from "../views/notification.ts";
+import { viewDeliveryReceipt, viewNotification } from "../views/notification.ts";
 
 /** Operation 14: up to five signed deliveries of one event. */
 export const deliverNotification = defineOperation({
@@ -39,7 +39,7 @@ export const deliverNotification = defineOperation({
     const receipt = (await services.store.get("receipts", event.id))?.value;
     return answerUnchanged(200, {
       notification: viewNotification(notification),
-      receipt: receipt === undefined ? null : viewReceipt(receipt),
+      receipt: receipt === undefined ? null : viewDeliveryReceipt(receipt),
     });
   },
 });

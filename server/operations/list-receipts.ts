@@ -2,7 +2,7 @@ import { cutPage, readPage } from "../domain/pagination.ts";
 import { defineOperation } from "../http/operation.ts";
 import { deliveryReceiptSchema } from "../schemas/notification.ts";
 import { pageQuerySchema, pageSchema } from "../schemas/pagination.ts";
-import { viewReceipt } from "../views/notification.ts";
+import { viewDeliveryReceipt } from "../views/notification.ts";
 
 /** Operation 15: one signed receipt per event. */
 export const listReceipts = defineOperation({
@@ -34,7 +34,7 @@ export const listReceipts = defineOperation({
     return {
       kind: "read",
       status: 200,
-      body: { data: page.data.map((one) => viewReceipt(one.value)), next_cursor: page.next_cursor },
+      body: { data: page.data.map((one) => viewDeliveryReceipt(one.value)), next_cursor: page.next_cursor },
     };
   },
 });

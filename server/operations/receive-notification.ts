@@ -3,12 +3,12 @@ import { verifyWebhook, type WebhookHeaders } from "../../protocol/webhook.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { limits } from "../limits.ts";
-import { issueReceipt } from "../outbox/issue-receipt.ts";
+import { issueDeliveryReceipt } from "../outbox/issue-delivery-receipt.ts";
 import { eventSchema } from "../schemas/event.ts";
 import { acceptedReceiptSchema } from "../schemas/notification.ts";
-import type { ReceiptRecord } from "../store/records.ts";
+import type { DeliveryReceiptRecord } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
-import { viewAcceptedReceipt } from "../views/notification.ts";
+import { viewAcceptedDeliveryReceipt } from "../views/notification.ts";
 
 /** Operation 17: one exact signed outbox event at the pinned receiver. */
 export const receiveNotification = defineOperation({
@@ -52,16 +52,16 @@ export const receiveNotification = defineOperation({
     if (event === undefined || event.body_sha256 !== sha256Hex(rawBody))
       throw new Problem("event_mismatch", "No outbox event has this id and exactly this body.");
     const known = await store.get("receipts", event.id);
-    const receipt: ReceiptRecord = known
+    const receipt: DeliveryReceiptRecord = known
       ? { ...known.value, deliveries: known.value.deliveries + 1 }
-      : await issueReceipt(event, now, services);
+      : await issueDeliveryReceipt(event, now, services);
     const change: Change = known
       ? { ...known, kind: "update", collection: "receipts", value: receipt }
       : { kind: "insert", collection: "receipts", key: event.id, value: receipt };
     return {
       kind: "write",
       status: 200,
-      write: () => ({ changes: [change], body: viewAcceptedReceipt(receipt) }),
+      write: () => ({ changes: [change], body: viewAcceptedDeliveryReceipt(receipt) }),
     };
   },
 });

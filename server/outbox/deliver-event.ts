@@ -4,10 +4,15 @@ import { Problem } from "../errors/problem.ts";
 import type { GateTurn } from "../http/gate.ts";
 import { limits } from "../limits.ts";
 import type { DeliveryOutcome, Services } from "../services.ts";
-import type { AttemptRecord, EventRecord, NotificationRecord, ReceiptRecord } from "../store/records.ts";
+import type {
+  AttemptRecord,
+  DeliveryReceiptRecord,
+  EventRecord,
+  NotificationRecord,
+} from "../store/records.ts";
 import type { Change } from "../store/store.ts";
 import { pauseAfter, readRetryAfter } from "./backoff.ts";
-import { issueReceipt } from "./issue-receipt.ts";
+import { issueDeliveryReceipt } from "./issue-delivery-receipt.ts";
 
 /**
  * Delivers an event to the pinned receiver: up to five attempts, each recorded before it is made, never a sixth. What a crash
@@ -28,7 +33,7 @@ export async function deliverEvent(
     notification =
       notification.attempts.length < limits.delivery_attempts
         ? await attemptNext(notification, event, services, outside)
-        : await settle(notification, event, services);
+        : await closeNotification(notification, event, services);
   }
   return notification;
 }
@@ -74,7 +79,7 @@ async function attemptNext(
   const now = await clock.now();
   const accepted = isSuccess(outcome.status_code);
   const known = await services.store.get("receipts", event.id);
-  const receipt = accepted && known === undefined ? await issueReceipt(event, now, services) : null;
+  const receipt = accepted && known === undefined ? await issueDeliveryReceipt(event, now, services) : null;
   const made: NotificationRecord = {
     ...notification,
     status: accepted ? "delivered" : outcome.status_code === gone ? "exhausted" : "pending",
@@ -116,25 +121,25 @@ function isSuccess(status: number | null): boolean {
 }
 
 /** After five attempts without a success: the receiver's own receipt tells whether one arrived whose answer was lost. */
-async function settle(
+async function closeNotification(
   notification: NotificationRecord,
   event: EventRecord,
   services: Services,
 ): Promise<NotificationRecord> {
   const receipt = await services.store.get("receipts", event.id);
-  const settled: NotificationRecord = {
+  const closed: NotificationRecord = {
     ...notification,
     status: receipt === undefined ? "exhausted" : "delivered",
   };
-  await record(settled, event, null, services);
-  return settled;
+  await record(closed, event, null, services);
+  return closed;
 }
 
 /** Writes a notification, what it says about its event, and the receipt that it earned, all in one. */
 async function record(
   notification: NotificationRecord,
   event: EventRecord,
-  receipt: ReceiptRecord | null,
+  receipt: DeliveryReceiptRecord | null,
   { store }: Services,
 ): Promise<void> {
   const changes: Change[] = [

@@ -124,7 +124,7 @@ export class JournaledStore implements Store, JournalStore {
    *
    * @throws StoreUnavailableError
    */
-  async keepChain(): Promise<void> {
+  async recordChain(): Promise<void> {
     if (this.#source === null) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#queue.push({ entry: null, resolve, reject });
@@ -134,7 +134,7 @@ export class JournaledStore implements Store, JournalStore {
 
   /** Has everything kept from now on, in one moment with all that is there already. */
   async beginIn(begin: Json, create: (contents: StoreContents) => Promise<Durability>): Promise<void> {
-    await this.keepChain();
+    await this.recordChain();
     await this.#alone(async () => {
       this.#begin = begin;
       this.#durability = await create(this.#durable());
@@ -209,7 +209,7 @@ export class JournaledStore implements Store, JournalStore {
   }
 
   async export(): Promise<StoreImage> {
-    await this.keepChain();
+    await this.recordChain();
     await this.#flushing;
     const image = this.#tables.image();
     // Numbers that were lost stay lost, so that a store that continues from here counts as this one does.
@@ -230,18 +230,18 @@ export class JournaledStore implements Store, JournalStore {
   }
 
   async close(): Promise<void> {
-    await this.#settle();
+    await this.#awaitWrites();
     await this.#durability.close(this.#durable());
   }
 
-  async #settle(): Promise<void> {
+  async #awaitWrites(): Promise<void> {
     await this.#flushing;
     await this.#compacting;
   }
 
   /** Runs a step while nothing is written; what is committed meanwhile is written after it. */
   async #alone(step: () => Promise<void>): Promise<void> {
-    while (this.#flushing !== null || this.#compacting !== null) await this.#settle();
+    while (this.#flushing !== null || this.#compacting !== null) await this.#awaitWrites();
     const running = step();
     this.#flushing = running
       .catch(() => undefined)

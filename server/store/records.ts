@@ -145,7 +145,7 @@ export interface NotificationRecord {
 }
 
 /** What the pinned receiver accepted; keyed by the event's id. */
-export interface ReceiptRecord {
+export interface DeliveryReceiptRecord {
   id: string;
   event_id: string;
   program: string;
@@ -209,7 +209,7 @@ export interface Collections {
   refunds: RefundRecord;
   events: EventRecord;
   notifications: NotificationRecord;
-  receipts: ReceiptRecord;
+  receipts: DeliveryReceiptRecord;
   key_generations: KeyGenerationRecord;
   idempotency: IdempotencyRecord;
   used_transactions: UsedTransactionRecord;

@@ -1,6 +1,6 @@
 import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
-import type { NotificationRecord, ReceiptRecord } from "../store/records.ts";
+import type { DeliveryReceiptRecord, NotificationRecord } from "../store/records.ts";
 
 /** A notification with its attempts as it is answered. */
 export function viewNotification(notification: NotificationRecord) {
@@ -20,7 +20,7 @@ export function viewNotification(notification: NotificationRecord) {
 }
 
 /** A delivery receipt as it is listed. */
-export function viewReceipt(receipt: ReceiptRecord) {
+export function viewDeliveryReceipt(receipt: DeliveryReceiptRecord) {
   const { id, event_id, receiver, body_sha256, received_at, deliveries, jws } = receipt;
   return {
     id,
@@ -34,7 +34,7 @@ export function viewReceipt(receipt: ReceiptRecord) {
 }
 
 /** A delivery receipt as the receiver answers it, the same for every duplicate. */
-export function viewAcceptedReceipt(receipt: ReceiptRecord) {
+export function viewAcceptedDeliveryReceipt(receipt: DeliveryReceiptRecord) {
   const { id, event_id, receiver, body_sha256, received_at, jws } = receipt;
   return {
     receipt_id: id,

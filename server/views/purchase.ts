@@ -4,7 +4,7 @@ import { toTimestamp } from "../../protocol/time.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { commitmentOf, domainOf } from "../domain/commitment-of.ts";
 import type { PurchaseParts } from "../domain/find.ts";
-import { reconciledOf } from "../domain/receipts.ts";
+import { reconciledOf } from "../domain/payment-receipts.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";

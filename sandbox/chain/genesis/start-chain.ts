@@ -29,7 +29,7 @@ export interface ChainOptions extends EpochOptions {
   /** The chain to continue with instead of a fresh one, from a snapshot file. */
   readonly saved?: SavedChain;
   /** The chain to continue with, from a data directory. */
-  readonly kept?: KeptChain;
+  readonly kept?: ChainHistory;
   /** Ends the start early. */
   readonly signal?: AbortSignal;
 }
@@ -45,7 +45,7 @@ export interface SavedChain extends ChainRecord {
 }
 
 /** A chain as a data directory has it: where it came from, and what happened since. */
-export interface KeptChain extends ChainRecord {
+export interface ChainHistory extends ChainRecord {
   /** The absolute path of the state that it came from, to be read and never written. */
   readonly stateFile: string;
   readonly changes: readonly ChainChange[];
@@ -126,7 +126,7 @@ async function startSaved(options: ChainOptions, saved: SavedChain): Promise<Cha
   });
 }
 
-async function startKept(options: ChainOptions, kept: KeptChain): Promise<ChainNode> {
+async function startKept(options: ChainOptions, kept: ChainHistory): Promise<ChainNode> {
   const { stateFile, deployment, accounts } = kept;
   return await start(options, stateFile, async (client) => {
     await verifyDeployment(client, deployment, "restore the data directory from a backup");
@@ -184,7 +184,7 @@ function anvilOptions(stateFile: string, signal: AbortSignal | undefined): Anvil
  * @throws AnvilError
  */
 export async function makeAgain(
-  { checkpoint, stateFile, changes, made }: Omit<KeptChain, keyof ChainRecord>,
+  { checkpoint, stateFile, changes, made }: Omit<ChainHistory, keyof ChainRecord>,
   signal: AbortSignal | undefined,
 ): Promise<AnvilProcess> {
   const make = async (from: KeptCheckpoint | null) => {
@@ -233,7 +233,7 @@ function keepTravels(clock: SandboxClock, journal: ChainJournal | null): Sandbox
 async function openJournal(
   client: ChainClient,
   { loadedBlock }: AnvilProcess,
-  kept: KeptChain | undefined,
+  kept: ChainHistory | undefined,
 ): Promise<ChainJournal> {
   const { hash } = await client.getBlock({ blockNumber: BigInt(loadedBlock) });
   const changes = kept?.changes ?? [];

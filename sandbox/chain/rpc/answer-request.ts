@@ -33,7 +33,7 @@ interface PlannedCall {
 /** What the front needs of the chain besides answers. */
 export interface FrontedChain {
   /** Waits for the block that is being made. */
-  settle: () => Promise<unknown>;
+  awaitBlock: () => Promise<unknown>;
   /** Mines so many blocks. */
   mine: (blocks: number) => Promise<void>;
   /** Makes other blocks in the place of the newest ones. */
@@ -103,9 +103,9 @@ export class RequestAnswerer {
         return await this.#run(first, until, async () => await this.#ask([first]));
       case "trace":
         return await this.#run(first, until, async () => await this.#trace(first, plan));
-      case "settled":
+      case "awaits_block":
         return await enter(async () => {
-          await this.#chain.settle();
+          await this.#chain.awaitBlock();
           return await this.#ask(group);
         });
       case "reorg":

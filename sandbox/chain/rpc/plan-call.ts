@@ -27,7 +27,7 @@ export type Plan =
   /** It runs code, too, if measuring it first shows that its trace fits into memory. */
   | { kind: "trace"; measuring: readonly unknown[]; params: readonly unknown[] }
   /** When no block is being made. */
-  | { kind: "settled"; params: readonly unknown[] }
+  | { kind: "awaits_block"; params: readonly unknown[] }
   /** While nothing else happens to the chain, and if that can go back so many blocks. */
   | { kind: "reorg"; params: readonly unknown[] }
   /** So many blocks, in portions. */
@@ -106,7 +106,7 @@ function planMining({ method, params }: RpcCall): Plan {
     throw new ParamsError(
       `${method} mines at most ${most} blocks, not ${blocks}. Mine them with several calls.`,
     );
-  if (isShown) return { kind: "settled", params: [{ timestamp: null, blocks: Number(blocks) }] };
+  if (isShown) return { kind: "awaits_block", params: [{ timestamp: null, blocks: Number(blocks) }] };
   return { kind: "mine", blocks: Number(blocks), answer: method === "evm_mine" ? "0x0" : null };
 }
 

@@ -95,7 +95,7 @@ export class Recorder {
     return await this.#turns.runExclusive(async () => {
       const recording = this.#recording;
       if (recording === null) throw refusal("Nothing is being recorded.");
-      await this.#settle(recording, false);
+      await this.#recordBlocks(recording, false);
       this.#recording = null;
       if (recording.spoilt !== null) throw refusal(recording.spoilt);
       const { seed, programs, confirmations, gasBudgetWei } = settings;
@@ -151,12 +151,12 @@ export class Recorder {
       if (!response.closed) go();
       return;
     }
-    await this.#settle(recording, false);
+    await this.#recordBlocks(recording, false);
     watchAnswer(response, async (exchange) => {
       try {
         if (exchange === null) recording.spoilt ??= "A client broke off its request.";
         const before = recording.head;
-        if (kind !== null) await this.#settle(recording, true);
+        if (kind !== null) await this.#recordBlocks(recording, true);
         if (exchange === null || kind === null) return;
         const { seed, accounts } = this.#sources.description;
         const given = accounts.map(({ program }) => givenAccount(seed, program));
@@ -180,7 +180,7 @@ export class Recorder {
   }
 
   /** Lets the relayer see the newest block, and writes down what the chain tells. */
-  async #settle(recording: Recording, caused: boolean): Promise<void> {
+  async #recordBlocks(recording: Recording, caused: boolean): Promise<void> {
     await this.#sources.gate.runShared("the recorder", async () => await this.#read(recording, caused));
   }
 

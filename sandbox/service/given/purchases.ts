@@ -48,7 +48,7 @@ async function makeInState(making: Making): Promise<Purchase> {
   if (state === "partially_paid" || state === "paid") return await read(active, api);
   const reconciled = await api.retrying.reconcile(active, { transaction_hashes: [transaction_hash] });
   if (state === "reconciled") return reconciled;
-  await settle(reconciled, making);
+  await decideClaim(reconciled, making);
   return await read(reconciled, api);
 }
 
@@ -98,7 +98,7 @@ async function pay(active: Purchase, { plan, actors }: Making) {
 }
 
 /** Takes a reconciled purchase through claim, decision and refund, as far as its state says. */
-async function settle(reconciled: Purchase, { plan, merchant, actors, api }: Making): Promise<void> {
+async function decideClaim(reconciled: Purchase, { plan, merchant, actors, api }: Making): Promise<void> {
   const { state, claimed, reason = "The course was cancelled.", award } = plan;
   const beneficiary = actors.wallets[plan.beneficiary];
   const { body } = succeed(await beneficiary.claim(reconciled, { amount: BigInt(claimed), reason }));

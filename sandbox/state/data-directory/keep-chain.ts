@@ -50,13 +50,13 @@ export function keepChain(
   const { store } = journal;
   const source = chain.journal;
   store.follow(source);
-  source.keptBy(async () => await store.keepChain());
+  source.keptBy(async () => await store.recordChain());
   const { anvil } = chain;
   const checkpoints = new Checkpoints(chain, source, journal, log);
   opened.defer(async () => {
     // What is not mined yet ends with the chain.
     await endsWithin(awaitAutomine(connect(chain.request)), mineDeadlineMs);
-    await store.keepChain().catch((error: unknown) => {
+    await store.recordChain().catch((error: unknown) => {
       // What a killed node made, and no answer relied on, is gone with it.
       if (anvil.isRunning) throw error;
     });
@@ -78,7 +78,7 @@ export function keepChain(
           await source.pause();
           try {
             // What is known of it, and is not on disk yet.
-            await store.keepChain();
+            await store.recordChain();
             const latest = await journal.latest();
             await replace(
               async (signal) =>

@@ -7,7 +7,7 @@ import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
 import { newDirectoryStore, openDirectoryStore, readable } from "../../../server/store/directory.ts";
 import type { JournaledStore } from "../../../server/store/journaled-store.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
-import type { ChainNode, ChainRecord, KeptChain } from "../../chain/genesis/start-chain.ts";
+import type { ChainHistory, ChainNode, ChainRecord } from "../../chain/genesis/start-chain.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
 import {
   type Beginning,
@@ -24,11 +24,11 @@ import { findCheckpoint, removeOthers, writeState } from "./checkpoints.ts";
 export interface SandboxJournal {
   store: JournaledStore;
   /** The chain to continue with; null for a new sandbox. */
-  kept: Omit<KeptChain, "made"> | null;
+  kept: Omit<ChainHistory, "made"> | null;
   /** Has a new sandbox kept from now on, in the place of whatever was there: in one moment, or not at all. */
   begin(chain: Pick<ChainNode, "deployment" | "accounts" | "stateFile">): Promise<void>;
   /** Finds what the chain can be made again from now. @throws StoreDamagedError */
-  latest(): Promise<Pick<KeptChain, "stateFile" | "changes" | "checkpoint">>;
+  latest(): Promise<Pick<ChainHistory, "stateFile" | "changes" | "checkpoint">>;
   /**
    * Writes the chain's state, so that the next start makes only the blocks behind it again. One that cannot be written changes nothing.
    *
@@ -87,7 +87,7 @@ function checkpointing(
         async () => await writeState(journalIn(directory), await dumpChain(client, false)),
       );
       if (written === null) return;
-      await store.keepChain();
+      await store.recordChain();
       await removeOthers(journalIn(directory), written.state);
     },
   };

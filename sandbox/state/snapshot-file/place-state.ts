@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { SavedChain } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { Fingerprint } from "../fingerprint.ts";
-import type { SavedSandbox } from "./saved-sandbox.ts";
+import type { SnapshotContent } from "./snapshot-content.ts";
 
 /**
  * Places the state of a saved chain where Anvil can load it; disposing takes the file away.
@@ -12,7 +12,7 @@ import type { SavedSandbox } from "./saved-sandbox.ts";
  * @param directory - the data directory, in which a killed process's file is found again; the system's temporary one if there is none.
  */
 export async function placeState(
-  saved: SavedSandbox,
+  saved: SnapshotContent,
   directory: string | undefined,
 ): Promise<SavedChain & AsyncDisposable> {
   const folder =
@@ -39,7 +39,7 @@ export function loadingIn(directory: string): string {
  *
  * @throws SandboxError snapshot_refused
  */
-export function requireEqual({ fingerprint }: SavedSandbox, loaded: Fingerprint): void {
+export function requireEqual({ fingerprint }: SnapshotContent, loaded: Fingerprint): void {
   if (fingerprint.digest === loaded.digest) return;
   throw new SandboxError(
     "snapshot_refused",

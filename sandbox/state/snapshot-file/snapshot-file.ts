@@ -8,7 +8,7 @@ import { replaceFile } from "../../../server/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
-import { type SavedSandbox, savedSandbox } from "./saved-sandbox.ts";
+import { type SnapshotContent, snapshotContent } from "./snapshot-content.ts";
 
 const format = "routing-sandbox-snapshot";
 const version = 3;
@@ -36,8 +36,8 @@ const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.
  *
  * @example const bytes = await encodeSnapshot(saved)
  */
-export async function encodeSnapshot({ state, ...rest }: SavedSandbox): Promise<Buffer> {
-  const text = `${JSON.stringify(z.encode(savedSandbox, rest))}\n${state}`;
+export async function encodeSnapshot({ state, ...rest }: SnapshotContent): Promise<Buffer> {
+  const text = `${JSON.stringify(z.encode(snapshotContent, rest))}\n${state}`;
   const body = await promisify(brotliCompress)(text, compression);
   const { seed, mode } = rest.settings;
   const { epoch, block } = rest.fingerprint;
@@ -75,7 +75,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
  * Anvil.
  * @example const saved = await readSnapshot("checkout.snapshot")
  */
-export async function readSnapshot(file: string): Promise<SavedSandbox> {
+export async function readSnapshot(file: string): Promise<SnapshotContent> {
   const refused = (reason: string, cause?: unknown) =>
     new SandboxError("snapshot_refused", `${file} ${reason}`, { cause });
   const content = await readFile(file).catch((cause: unknown) => {
@@ -98,7 +98,7 @@ export async function readSnapshot(file: string): Promise<SavedSandbox> {
     throw refused("was saved with other contracts than those that are compiled here. Save it with these.");
   const text = (await promisify(brotliDecompress)(body)).toString();
   const split = text.indexOf("\n");
-  const { data, error } = savedSandbox.safeParse(parseJson(text.slice(0, split)));
+  const { data, error } = snapshotContent.safeParse(parseJson(text.slice(0, split)));
   if (data === undefined)
     throw refused("holds something else than this version writes. Save it again.", error);
   return { ...data, state: text.slice(split + 1) };

@@ -44,7 +44,7 @@ test("what happened on the chain and the disk refused is kept with the next writ
   disk.release();
   expect(store.chain).toEqual([]);
   chain.waiting.push(block(2));
-  await store.keepChain();
+  await store.recordChain();
   expect(store.chain).toEqual([block(1), block(2)]);
   expect((await readDirectory(folder)).chain).toEqual([block(1), block(2)]);
   await store.close();
@@ -83,7 +83,7 @@ test("a record of the chain that is missing or comes twice is refused with file,
   const { folder, store, chain } = await openFollowing();
   for (const number of [1, 2, 3]) {
     chain.waiting.push(block(number));
-    await store.keepChain();
+    await store.recordChain();
   }
   const file = join(folder, "store.journal");
   const [first = "", second = "", third = ""] = (await readFile(file, "utf8")).split("\n");

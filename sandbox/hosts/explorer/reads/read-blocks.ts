@@ -10,7 +10,7 @@ import type { BlockView, TransactionView, ViewPage } from "../views.ts";
 import { absent } from "./read-at-head.ts";
 
 /** What is read of a transaction's receipt. */
-interface Receipt {
+interface TransactionReceipt {
   transactionHash: Hex;
   status: Hex;
   logs: { address: Address; topics: Hex[] }[];
@@ -40,7 +40,7 @@ export async function readBlock(blockNumber: bigint, sources: Sources): Promise<
     node.request<{
       Method: "eth_getBlockReceipts";
       Parameters: [Hex];
-      ReturnType: Receipt[] | null;
+      ReturnType: TransactionReceipt[] | null;
     }>({ method: "eth_getBlockReceipts", params: [toHex(blockNumber)] }),
   ]);
   if (block === null) return null;
@@ -60,7 +60,7 @@ export async function readBlock(blockNumber: bigint, sources: Sources): Promise<
 
 async function viewTransaction(
   { hash, from, to, input }: { hash: Hex; from: Address; to: Address | null; input: Hex },
-  receipt: Receipt | undefined,
+  receipt: TransactionReceipt | undefined,
   { services, labels }: Sources,
 ): Promise<TransactionView> {
   const contract = contractAt(services.deployment, to);
@@ -81,7 +81,7 @@ function argumentIds({ id, ids }: { [name: string]: Json }): Json[] {
 }
 
 /** The ids on chain that the registrar's logs name. */
-function loggedIds(receipt: Receipt | undefined, { deployment }: Services): Hex[] {
+function loggedIds(receipt: TransactionReceipt | undefined, { deployment }: Services): Hex[] {
   return (receipt?.logs ?? [])
     .filter(({ address }) => sameAddress(address, deployment.registrar.address))
     .flatMap(({ topics }) => topics.slice(1, 2));

@@ -2,9 +2,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
 import { initialBalances, walletNames } from "../../../../sandbox/chain/genesis/roles.ts";
 import {
+  type ChainHistory,
   type ChainNode,
   type ChainOptions,
-  type KeptChain,
   startChain,
 } from "../../../../sandbox/chain/genesis/start-chain.ts";
 import { type ChainChange, ChainLog } from "../../../../server/store/chain-log.ts";
@@ -187,7 +187,7 @@ async function startAgain(chain: ChainNode, described = chain): Promise<ChainNod
   return await start({ journaled: true, kept: keptAs(described, await recordsOf(chain)) });
 }
 
-function keptAs(chain: ChainNode, changes: readonly ChainChange[]): KeptChain {
+function keptAs(chain: ChainNode, changes: readonly ChainChange[]): ChainHistory {
   return { ...chain, changes, checkpoint: null, made() {} };
 }
 

@@ -10,7 +10,7 @@ const wei = z.codec(z.string().regex(/^\d+$/), z.bigint(), {
 });
 
 /** What a snapshot file holds besides the chain's state; test keys only. The checksum vouches for what has its type from here. */
-export const savedSandbox = z.object({
+export const snapshotContent = z.object({
   settings: keptSettings.omit({ in_database: true }).extend({ confirmations: z.int(), gas_budget_wei: wei }),
   chain: chainRecord,
   /** Of the block after the latest one, in wei. */
@@ -23,7 +23,7 @@ export const savedSandbox = z.object({
 });
 
 /** A sandbox as a snapshot file has it. */
-export type SavedSandbox = z.infer<typeof savedSandbox> & {
+export type SnapshotContent = z.infer<typeof snapshotContent> & {
   /** The chain's state, as Anvil dumped it: JSON, which is never parsed here, as its numbers may be larger than JavaScript's. */
   state: string;
 };

@@ -4,13 +4,13 @@ import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxOptions } from "../../options/options.ts";
 import { resolvePrograms } from "../../options/programs.ts";
 import { readKeptSettings } from "../data-directory/beginning.ts";
-import type { SavedSandbox } from "./saved-sandbox.ts";
+import type { SnapshotContent } from "./snapshot-content.ts";
 import { readSnapshot } from "./snapshot-file.ts";
 
 /** Options with what was kept or saved earlier, and what was saved. */
 export interface CompletedOptions {
   options: SandboxOptions;
-  saved: SavedSandbox | null;
+  saved: SnapshotContent | null;
 }
 
 /**

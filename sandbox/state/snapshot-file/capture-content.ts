@@ -14,10 +14,10 @@ import {
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import { takeFingerprint } from "../fingerprint.ts";
-import type { SavedSandbox } from "./saved-sandbox.ts";
+import type { SnapshotContent } from "./snapshot-content.ts";
 
 /** Everything that a snapshot file holds or has to hold still. */
-export interface SavedSources {
+export interface ContentSources {
   settings: SandboxSettings;
   gate: RequestGate;
   chain: ChainNode;
@@ -30,7 +30,7 @@ export interface SavedSources {
  *
  * @throws SandboxError snapshot_timeout when something under way does not end in time.
  */
-export async function saveSandbox(sources: SavedSources): Promise<SavedSandbox> {
+export async function captureContent(sources: ContentSources): Promise<SnapshotContent> {
   const { settings, gate, chain, relayer, parts } = sources;
   return await gate.runExclusive(async () => {
     await relayer.drain();
@@ -62,7 +62,7 @@ export async function saveSandbox(sources: SavedSources): Promise<SavedSandbox> 
  *
  * @throws SandboxError snapshot_refused when the file holds other parts than the sandbox that loads it, or a state of another shape.
  */
-export function savedParts({ parts: encoded }: SavedSandbox, parts: readonly Part[]): PartStates {
+export function decodeSnapshotParts({ parts: encoded }: SnapshotContent, parts: readonly Part[]): PartStates {
   try {
     return decodeParts(parts, encoded);
   } catch (cause) {

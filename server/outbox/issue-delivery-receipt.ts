@@ -1,19 +1,19 @@
+import { signReceipt } from "../../protocol/delivery-receipt.ts";
 import { deriveId } from "../../protocol/id.ts";
-import { signReceipt } from "../../protocol/receipt.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import type { Services } from "../services.ts";
-import type { EventRecord, ReceiptRecord } from "../store/records.ts";
+import type { DeliveryReceiptRecord, EventRecord } from "../store/records.ts";
 
 /**
  * Signs that the pinned receiver accepted an event.
  *
  * @param now - Unix seconds of the acceptance.
  */
-export async function issueReceipt(
+export async function issueDeliveryReceipt(
   event: EventRecord,
   now: number,
   services: Services,
-): Promise<ReceiptRecord> {
+): Promise<DeliveryReceiptRecord> {
   const { settings, keyRing } = services;
   const { body_sha256, program } = event;
   const receiver = settings.receiverUrl;
