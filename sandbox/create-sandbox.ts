@@ -217,14 +217,14 @@ function superviseChain(
   const { heads, relayer, forgetSnapshots } = running;
   kept.started({
     gate,
-    async madeAgain() {
+    async chainReplaced() {
       forgetSnapshots();
       // A pause of mining that they had caused.
       await relayer.restoreFaults(relayer.snapshotFaults());
       // Processes that have joined end with their Anvil; those that come find this one.
       await cluster.publish(process);
-      await heads.again();
-      observer.elsewhere();
+      await heads.reconnect();
+      observer.changedElsewhere();
     },
   });
 }

@@ -7,7 +7,7 @@ import type { RequestGate } from "../lib/http/request-gate.ts";
 /** What follows a chain's heads. */
 export interface HeadFollower {
   /** Follows the node that answers now, whose connection is a new one. */
-  again(): Promise<void>;
+  reconnect(): Promise<void>;
   /** Ends it, once the look under way has ended. */
   end(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function followHeads(parts: {
   };
   let socket = await open();
   return {
-    async again() {
+    async reconnect() {
       socket.close();
       socket = await open();
     },

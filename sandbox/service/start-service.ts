@@ -21,7 +21,7 @@ export interface Observer {
   relayer(relayer: Relayer): Relayer;
   refused: Services["refused"];
   /** Called when another process has committed. */
-  elsewhere(): void;
+  changedElsewhere(): void;
   /** Called with a new head of the chain. */
   head(): void;
 }
@@ -84,7 +84,7 @@ export async function startService(
   opened.defer(stopDeliveries);
   await deadline.within(
     cluster.awaited,
-    cluster.lead(urls.api, relayer, () => observer.elsewhere()),
+    cluster.lead(urls.api, relayer, () => observer.changedElsewhere()),
   );
   return { ...connected, store, deliveryFaults, gate, requests, stopDeliveries };
 }

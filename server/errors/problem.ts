@@ -1,3 +1,4 @@
+import { CodedError } from "../../protocol/coded-error.ts";
 import type { Json } from "../../protocol/json.ts";
 import { type ErrorCode, errorCatalogue } from "./catalogue.ts";
 
@@ -9,9 +10,8 @@ export interface Finding {
 }
 
 /** A refusal with a code of the catalogue; thrown by operations, answered as application/problem+json (RFC 9457). */
-export class Problem extends Error {
+export class Problem extends CodedError<ErrorCode> {
   override name = "Problem";
-  readonly code: ErrorCode;
   readonly status: number;
   /** Members besides the standard ones, such as `current_state` or `binding`. */
   readonly members: { [name: string]: Json };
@@ -35,8 +35,7 @@ export class Problem extends Error {
       cause?: unknown;
     } = {},
   ) {
-    super(detail, "cause" in more ? { cause: more.cause } : {});
-    this.code = code;
+    super(code, detail, "cause" in more ? { cause: more.cause } : {});
     this.status = errorCatalogue[code].status;
     this.members = more.members ?? {};
     this.errors = more.errors ?? [];

@@ -25,7 +25,7 @@ export class MemberObserver implements Observer {
     return relayer;
   }
 
-  elsewhere(): void {}
+  changedElsewhere(): void {}
 
   head(): void {}
 }

@@ -36,7 +36,7 @@ export interface StartedSandbox {
   /** Holds requests back while a checkpoint is written, and while the chain is made again. */
   gate: RequestGate;
   /** Called, with the gate closed, when the chain was made again in another Anvil. */
-  madeAgain(): Promise<void>;
+  chainReplaced(): Promise<void>;
 }
 
 /** Has everything that happens on the chain kept in a data directory's journal, what happens until the end included. */
@@ -89,7 +89,7 @@ export function keepChain(
           }
           await chain.clock.pin(chain.clock.offset());
           await resumeMining(chain.client, store.chain);
-          await sandbox.madeAgain();
+          await sandbox.chainReplaced();
         });
         const seconds = ((performance.now() - began) / 1_000).toFixed(1);
         log.error({ seconds }, "the chain was made again, and the sandbox continues");

@@ -54,7 +54,7 @@ export class Watch {
   readonly refused = async (refusal: Refusal): Promise<void> => this.refusals.record(refusal);
 
   /** What is sent when a database says that a process has committed. */
-  readonly elsewhere = (): void => this.feed.note("everything");
+  readonly changedElsewhere = (): void => this.feed.note("everything");
 
   /** What is sent about a new head of the chain. */
   readonly head = (): void => this.feed.note("blocks");
