@@ -22,6 +22,7 @@ import { ClosingStack } from "./lib/closing-stack.ts";
 import { pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
 import { restoreParts } from "./lib/part.ts";
+import { SandboxError } from "./lib/sandbox-error.ts";
 import { withMethods } from "./lib/with-methods.ts";
 import {
   requireKnown,
@@ -127,7 +128,8 @@ export interface Sandbox extends AsyncDisposable {
  *
  * A start that takes longer than `startTimeoutMs` fails with `start_timeout` and leaves nothing behind.
  *
- * @throws SandboxError, AnvilError, GenesisError, StoreDamagedError: each with a sentence that says what to do.
+ * @throws SandboxError, AnvilError, GenesisError, StoreDamagedError, StoreUnavailableError, DatabaseUrlError: each with a `code`, and a
+ * message that says what to do.
  * @example
  * await using sandbox = await createSandbox({ seed: "checkout" });
  * await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
@@ -137,7 +139,10 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const settings = resolveOptions(completed);
   requireKnown(options, settings);
   if (saved !== null && settings.store !== undefined)
-    throw new RangeError("A snapshot file continues in a data directory; leave out --store or --from.");
+    throw new SandboxError(
+      "option_invalid",
+      "A snapshot file continues in a data directory; leave out --store or --from.",
+    );
   const deadline = new StartDeadline(settings.startTimeoutMs);
   return await deadline.run(async () => await openSandbox(settings, saved, deadline));
 }
@@ -333,7 +338,10 @@ function openTools(
     recorder: new Recorder({ settings, gate, chain, store, parts, relayer, description }),
     async explain(hash: Hex) {
       if (!isHash(hash))
-        throw new RangeError(`${JSON.stringify(hash)} is not a transaction hash. Pass 0x and 64 hex digits.`);
+        throw new SandboxError(
+          "argument_invalid",
+          `${JSON.stringify(hash)} is not a transaction hash. Pass 0x and 64 hex digits.`,
+        );
       return await explainTransaction(hash, services, chain.client);
     },
     fingerprint: async () => await takeFingerprint(chain, parts),
@@ -420,6 +428,9 @@ type SandboxTools = ReturnType<typeof openTools>;
 /** The account of a private key, which an error must not show. */
 function accountOf(privateKey: Hex): LocalAccount {
   if (!isHash(privateKey))
-    throw new RangeError("openWallet takes a private key of 32 bytes. Pass 0x and 64 hex digits.");
+    throw new SandboxError(
+      "argument_invalid",
+      "openWallet takes a private key of 32 bytes. Pass 0x and 64 hex digits.",
+    );
   return privateKeyToAccount(privateKey);
 }

@@ -1,5 +1,12 @@
+import { sandboxErrors } from "../sandbox/lib/sandbox-error.ts";
 import { limitValues } from "../server/documentation/limit-values.ts";
-import { errorsTable, eventsTable, limitsTable, operationsTable } from "../server/documentation/tables.ts";
+import {
+  errorsTable,
+  eventsTable,
+  limitsTable,
+  markdownTable,
+  operationsTable,
+} from "../server/documentation/tables.ts";
 import { operations } from "../server/operations/table.ts";
 import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
@@ -19,6 +26,12 @@ const tables: { readonly [page: string]: Texts } = {
     limits: limitsTable(),
   },
   "rpc.md": rpcTables,
+  "testbed.md": {
+    errors: markdownTable(
+      ["Code", "When"],
+      Object.entries(sandboxErrors).map(([code, when]) => [`\`${code}\``, when]),
+    ),
+  },
 };
 
 const limits: Texts = { ...limitValues(), ...pageLimits };

@@ -1,3 +1,4 @@
+import { CodedError } from "../protocol/coded-error.ts";
 import { catchUp } from "../sandbox/chain/catch-up.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { answerFields } from "../sandbox/hosts/recorder/answer-fields.ts";
@@ -14,7 +15,7 @@ import {
 import { givenAccount } from "../sandbox/service/keys/keys.ts";
 
 /** A scenario came out differently from how it was recorded. */
-export class ScenarioDifferenceError extends Error {
+export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
   override readonly name = "ScenarioDifferenceError";
   /** The number of the first step that differs, from 1; null when only the end does. */
   readonly step: number | null;
@@ -30,7 +31,10 @@ export class ScenarioDifferenceError extends Error {
   }) {
     const { step, title, field, expected, actual } = difference;
     const where = step === null ? "The end" : `Step ${step} (${title})`;
-    super(`${where} differs in ${field}: ${show(expected)} was recorded, ${show(actual)} came.`);
+    super(
+      "scenario_differs",
+      `${where} differs in ${field}: ${show(expected)} was recorded, ${show(actual)} came.`,
+    );
     this.step = step;
     this.field = field;
   }

@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
+import { SandboxError } from "./sandbox-error.ts";
 
 /**
  * State that a snapshot brings back: one entry of the one list that snapshots, restores, snapshot files and fingerprints go through.
@@ -42,13 +43,16 @@ export class PartsDifferError extends Error {
 /**
  * Checks that no two parts have the same name.
  *
- * @throws RangeError
+ * @throws SandboxError option_invalid
  */
 export function requireDistinctNames(parts: readonly Part[]): void {
   const names = parts.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
-    throw new RangeError(`Two parts are named "${twice}"; give the one in the option parts another name.`);
+    throw new SandboxError(
+      "option_invalid",
+      `Two parts are named "${twice}"; give the one in the option parts another name.`,
+    );
 }
 
 /** Captures the states of all parts. */

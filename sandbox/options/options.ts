@@ -6,6 +6,7 @@ import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-limits.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
+import { SandboxError } from "../lib/sandbox-error.ts";
 import { defaultPrograms, type ProgramOption, type ProgramSetting, resolvePrograms } from "./programs.ts";
 import { checkStartTimeout, defaultStartTimeoutMs } from "./start-timeout.ts";
 
@@ -88,7 +89,7 @@ export interface SandboxSettings {
 /**
  * Fills in the defaults.
  *
- * @throws RangeError for a setting that makes no sense.
+ * @throws SandboxError option_invalid for a setting that makes no sense.
  */
 export function resolveOptions(options: SandboxOptions): SandboxSettings {
   const { ports = {}, confirmations = 1, gasBudgetWei = 10n ** 18n, receiptTimeoutMs = 2_000 } = options;
@@ -123,39 +124,59 @@ export function resolveOptions(options: SandboxOptions): SandboxSettings {
 /**
  * Names an option that there is not: JavaScript, and options that were put together elsewhere, are not checked by a compiler.
  *
- * @throws RangeError
+ * @throws SandboxError option_invalid
  */
 export function requireKnown(options: SandboxOptions, settings: SandboxSettings): void {
   const names = [...Object.keys(settings), "from"];
   for (const name of Object.keys(options))
     if (!names.includes(name))
-      throw new RangeError(`createSandbox has no option ${JSON.stringify(name)}. Use ${names.join(", ")}.`);
+      throw new SandboxError(
+        "option_invalid",
+        `createSandbox has no option ${JSON.stringify(name)}. Use ${names.join(", ")}.`,
+      );
 }
 
 function folderOf(dataDirectory: string): string {
-  if (dataDirectory === "") throw new RangeError("dataDirectory is empty; leave it out to keep nothing.");
+  if (dataDirectory === "")
+    throw new SandboxError("option_invalid", "dataDirectory is empty; leave it out to keep nothing.");
   return resolve(dataDirectory);
 }
 
 function check({ seed, mode, ports, confirmations, gasBudgetWei, ...rest }: SandboxSettings): void {
   for (const [name, port] of Object.entries(ports))
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new RangeError(`ports.${name} (--${name}-port) must be a number from 0 to 65535, not ${port}.`);
+      throw new SandboxError(
+        "option_invalid",
+        `ports.${name} (--${name}-port) must be a number from 0 to 65535, not ${port}.`,
+      );
   if (typeof seed !== "string" || seed.length === 0 || seed.length > 200)
-    throw new RangeError("The seed must have 1 to 200 characters.");
+    throw new SandboxError("option_invalid", "The seed must have 1 to 200 characters.");
   if (mode !== "deterministic" && mode !== "live")
-    throw new RangeError(`mode must be "deterministic" or "live", not ${JSON.stringify(mode)}.`);
+    throw new SandboxError(
+      "option_invalid",
+      `mode must be "deterministic" or "live", not ${JSON.stringify(mode)}.`,
+    );
   if (!Number.isInteger(confirmations) || confirmations < 1 || confirmations > 1_000)
-    throw new RangeError(`confirmations must be a whole number from 1 to 1000, not ${confirmations}.`);
-  if (gasBudgetWei < 0n) throw new RangeError("The gas budget must not be negative.");
+    throw new SandboxError(
+      "option_invalid",
+      `confirmations must be a whole number from 1 to 1000, not ${confirmations}.`,
+    );
+  if (gasBudgetWei < 0n) throw new SandboxError("option_invalid", "The gas budget must not be negative.");
   const { deliveryTimeoutMs, receiptTimeoutMs, snapshotTimeoutMs, startTimeoutMs } = rest;
   if (!Number.isInteger(snapshotTimeoutMs) || snapshotTimeoutMs < 1 || snapshotTimeoutMs > 600_000)
-    throw new RangeError(`snapshotTimeoutMs must be 1 to 600000 milliseconds, not ${snapshotTimeoutMs}.`);
+    throw new SandboxError(
+      "option_invalid",
+      `snapshotTimeoutMs must be 1 to 600000 milliseconds, not ${snapshotTimeoutMs}.`,
+    );
   checkStartTimeout(startTimeoutMs);
   if (!Number.isInteger(deliveryTimeoutMs) || deliveryTimeoutMs < 1 || deliveryTimeoutMs > 60_000)
-    throw new RangeError(`deliveryTimeoutMs must be 1 to 60000 milliseconds, not ${deliveryTimeoutMs}.`);
+    throw new SandboxError(
+      "option_invalid",
+      `deliveryTimeoutMs must be 1 to 60000 milliseconds, not ${deliveryTimeoutMs}.`,
+    );
   if (!Number.isInteger(receiptTimeoutMs) || receiptTimeoutMs < 0)
-    throw new RangeError(
+    throw new SandboxError(
+      "option_invalid",
       `receiptTimeoutMs must be a whole number of milliseconds, 0 or more, not ${receiptTimeoutMs}.`,
     );
 }

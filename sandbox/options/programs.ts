@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { programIdSchema } from "../../server/schemas/primitives.ts";
 import { programRoles } from "../chain/genesis/roles.ts";
+import { SandboxError } from "../lib/sandbox-error.ts";
 
 /** A program that the sandbox serves, or its id alone. */
 export type ProgramOption =
@@ -30,7 +31,7 @@ export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(progra
 /**
  * Fills in the defaults of programs and checks them.
  *
- * @throws RangeError for an id or account that cannot be one, or that is there twice, and for no or too many programs.
+ * @throws SandboxError option_invalid for an id or account that cannot be one, or that is there twice, and for no or too many programs.
  * @example resolvePrograms(["prg_demo", { id: "prg_books", name: "Book store" }])
  */
 export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSetting[] {
@@ -40,14 +41,15 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
     const setting = { id, name: name ?? known?.name ?? id, account: account ?? id.replace(/^prg_/, "acct_") };
     const { data } = programSchema.safeParse(setting);
     if (data !== undefined) return data;
-    throw new RangeError(
+    throw new SandboxError(
+      "option_invalid",
       `${JSON.stringify(setting)} is no program: its id is prg_ and 1 to 40 lower-case letters, digits or underscores, its account acct_ and as many.`,
     );
   });
   for (const field of ["id", "account"] as const)
     if (new Set(resolved.map((program) => program[field])).size < resolved.length)
-      throw new RangeError(`Two programs have one ${field}; each needs its own.`);
+      throw new SandboxError("option_invalid", `Two programs have one ${field}; each needs its own.`);
   if (resolved.length === 0 || resolved.length > 100)
-    throw new RangeError(`A sandbox has 1 to 100 programs, not ${resolved.length}.`);
+    throw new SandboxError("option_invalid", `A sandbox has 1 to 100 programs, not ${resolved.length}.`);
   return resolved;
 }

@@ -16,7 +16,7 @@ import type { StartedService } from "./start-service.ts";
  *
  * @param chainStore - where what happens on the chain is kept, if that is not the store.
  * @param added - those of the option `parts`, which come last.
- * @throws RangeError when two have the same name.
+ * @throws SandboxError option_invalid when two have the same name.
  */
 export function listParts(
   { client, journal }: ChainNode,

@@ -2,6 +2,7 @@ import type { Address, Hex } from "viem";
 import type { WalletCode } from "../../protocol/binding/expected-transaction.ts";
 import type { DecodedLog } from "../../protocol/binding/match-log.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import { CodedError } from "../../protocol/coded-error.ts";
 import type { Json } from "../../protocol/json.ts";
 
 /** One block, as the point that reads are made at. */
@@ -122,11 +123,19 @@ export interface ChainReader {
 }
 
 /** The node could not be reached or failed; whether anything happened is not known. */
-export class ChainUnavailableError extends Error {
-  override name = "ChainUnavailableError";
+export class ChainUnavailableError extends CodedError<"rpc_unavailable"> {
+  override readonly name = "ChainUnavailableError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("rpc_unavailable", message, options);
+  }
 }
 
 /** The node serves another chain than the one that the service was started on. */
-export class ChainMismatchError extends Error {
-  override name = "ChainMismatchError";
+export class ChainMismatchError extends CodedError<"chain_mismatch"> {
+  override readonly name = "ChainMismatchError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("chain_mismatch", message, options);
+  }
 }

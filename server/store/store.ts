@@ -1,3 +1,4 @@
+import { CodedError } from "../../protocol/coded-error.ts";
 import type { ChainChange } from "./chain-log.ts";
 import type { CollectionName, Collections, indexedFields, Ordered, OrderingName } from "./records.ts";
 
@@ -49,21 +50,25 @@ export type Filter<C extends CollectionName> = {
 };
 
 /** A commit met a record that somebody else inserted or changed since it was read; nothing was written. */
-export class StoreConflictError extends Error {
-  override name = "StoreConflictError";
+export class StoreConflictError extends CodedError<"store_conflict"> {
+  override readonly name = "StoreConflictError";
   readonly collection: CollectionName;
   readonly key: string;
 
   constructor(collection: CollectionName, key: string) {
-    super(`${collection}/${key} was changed in between.`);
+    super("store_conflict", `${collection}/${key} was changed in between.`);
     this.collection = collection;
     this.key = key;
   }
 }
 
 /** The disk or the database refused a write; nothing was written. */
-export class StoreUnavailableError extends Error {
-  override name = "StoreUnavailableError";
+export class StoreUnavailableError extends CodedError<"storage_unavailable"> {
+  override readonly name = "StoreUnavailableError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("storage_unavailable", message, options);
+  }
 }
 
 /**

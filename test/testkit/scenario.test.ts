@@ -74,9 +74,11 @@ test("the first step and field that differ are named, and so is an end that diff
   ];
   for (const [altered, difference] of differences)
     await expect(playScenario(altered)).rejects.toMatchObject(difference);
-  await expect(playScenario(answered(201, { name: "Corner Shop" }))).rejects.toThrow(
-    "Step 2 (Create a merchant) differs in answer.body.name: Corner Shop was recorded, Corner Books came.",
-  );
+  await expect(playScenario(answered(201, { name: "Corner Shop" }))).rejects.toMatchObject({
+    code: "scenario_differs",
+    message:
+      "Step 2 (Create a merchant) differs in answer.body.name: Corner Shop was recorded, Corner Books came.",
+  });
 });
 
 test("what many clients do at once is recorded in an order that can be repeated, with programs, blocks and time", async () => {

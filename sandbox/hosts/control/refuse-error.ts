@@ -2,18 +2,22 @@ import type { Response } from "express";
 import { BaseError } from "viem";
 import { z } from "zod";
 import { CodedError, causesOf } from "../../../protocol/coded-error.ts";
-import { ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
+import { ChainMismatchError, ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
+import type { ErrorCode } from "../../../server/errors/catalogue.ts";
 import { Problem } from "../../../server/errors/problem.ts";
+import { toProblem } from "../../../server/http/to-problem.ts";
+import { StoreConflictError, StoreUnavailableError } from "../../../server/store/store.ts";
 import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import type { SandboxErrorCode } from "../../lib/sandbox-error.ts";
 import { ProblemError } from "../../service/client/problem-error.ts";
 import { GivenInvalidError } from "../../service/given/options.ts";
 
 const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";
+const rpcUnavailable: ErrorCode = "rpc_unavailable";
 
 /** Answers an error of a handler with a problem that says what to do. */
 export function refuseError(error: unknown, response: Response): void {
-  if (error instanceof Problem) refuse(response.set(error.headers), error.status, error.message);
+  if (error instanceof Problem) refuseAsService(error, response);
   else if (error instanceof GivenInvalidError)
     refuse(response, 422, error.message, { code: error.code, errors: error.errors });
   else if (error instanceof ProblemError)
@@ -26,13 +30,28 @@ export function refuseError(error: unknown, response: Response): void {
       response.set("Retry-After", "1"),
       503,
       "The chain does not answer: Anvil is busy or has ended. Send the request again; if that fails too, start the sandbox again.",
+      { code: rpcUnavailable },
     );
+  else if (isOfService(error)) refuseAsService(toProblem(error), response);
   else if (error instanceof CodedError) refuse(response, 422, error.message, { code: error.code });
   else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
   else if (isClientError(error)) refuse(response, error.status, error.message);
   // What viem adds to the message names the node's address.
   else if (error instanceof BaseError) refuse(response, 500, error.details || error.shortMessage);
   else refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.");
+}
+
+/** Whether the service, too, answers an error with a code. */
+function isOfService(error: unknown): boolean {
+  return (
+    error instanceof ChainMismatchError ||
+    error instanceof StoreConflictError ||
+    error instanceof StoreUnavailableError
+  );
+}
+
+function refuseAsService({ status, headers, message, code }: Problem, response: Response): void {
+  refuse(response.set(headers), status, message, { code });
 }
 
 /** Whether the node gave no answer, to the sandbox itself, the relayer or the service. */

@@ -36,7 +36,7 @@ export interface JoinedSandbox extends AsyncDisposable {
  *
  * @param options - `store`, the URL of the database; `apiPort`, 0 for any free one; `startTimeoutMs`, how long this may take, 30,000 by
  * default.
- * @throws SandboxError database_mismatch, port_in_use, start_timeout; StoreUnavailableError, DatabaseUrlError.
+ * @throws SandboxError option_invalid, database_mismatch, port_in_use, start_timeout; StoreUnavailableError, DatabaseUrlError.
  * @example await using joined = await joinSandbox({ store: "postgres://localhost/sandbox", apiPort: 0, log });
  */
 export async function joinSandbox(options: {

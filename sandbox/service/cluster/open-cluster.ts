@@ -44,7 +44,7 @@ class ClusterOfOne implements Cluster {
  * Opens the store that the settings name, in memory, a directory or PostgreSQL, and takes a place among the processes that share it.
  *
  * @param journal - where a data directory keeps chain and records; null in memory.
- * @throws SandboxError database_mismatch; StoreUnavailableError, DatabaseUrlError, ClusterMemberError.
+ * @throws SandboxError database_mismatch, database_in_use; StoreUnavailableError, DatabaseUrlError.
  */
 export async function openCluster(
   settings: SandboxSettings,

@@ -77,11 +77,11 @@ export class SharedStore implements Cluster {
     this.store.database.beforeCommit = keepChain;
   }
 
-  /** Opens the database and joins its cluster. @throws StoreUnavailableError, DatabaseUrlError, ClusterMemberError */
+  /** Opens the database and joins its cluster. @throws SandboxError database_in_use; StoreUnavailableError, DatabaseUrlError */
   static async open(url: string, role: ClusterRole, log: Log): Promise<SharedStore> {
     const store = await PostgresStore.open(new Database(url));
     try {
-      return new SharedStore(store, await ClusterMember.join(store, role), log);
+      return new SharedStore(store, await ClusterMember.join(store, role).catch(asSandboxError), log);
     } catch (error) {
       await store.close();
       throw error;
@@ -177,10 +177,7 @@ export class SharedStore implements Cluster {
 
   /** Runs a step while no other process is in. @throws SandboxError sandbox_shared */
   async alone<T>(step: () => Promise<T>): Promise<T> {
-    return await this.member.alone(step).catch((error: unknown) => {
-      if (!(error instanceof ClusterMemberError)) throw error;
-      throw new SandboxError("sandbox_shared", error.message, { cause: error });
-    });
+    return await this.member.alone(step).catch(asSandboxError);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -189,10 +186,16 @@ export class SharedStore implements Cluster {
   }
 }
 
+/** The error of a place in the cluster that another process has, as callers of a sandbox know it. */
+function asSandboxError(error: unknown): never {
+  if (!(error instanceof ClusterMemberError)) throw error;
+  throw new SandboxError(error.code, error.message, { cause: error });
+}
+
 /**
  * Opens the database of a sandbox's settings for a chain.
  *
- * @throws SandboxError database_mismatch; StoreUnavailableError, DatabaseUrlError, ClusterMemberError.
+ * @throws SandboxError database_mismatch, database_in_use; StoreUnavailableError, DatabaseUrlError.
  */
 export async function openShared(
   { store, fresh, log }: Pick<SandboxSettings, "fresh" | "log"> & { store: string },

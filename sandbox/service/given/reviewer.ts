@@ -2,6 +2,7 @@ import { hexToBytes } from "viem";
 import { signDecision } from "../../../protocol/decision.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import type { components } from "../client/api-client.ts";
 import type { ProgramApi } from "./program-api.ts";
@@ -74,7 +75,8 @@ export function signVerdict(
   { award, outcome = award === "0" ? "denied" : "approved", decidedAt }: TimedVerdict,
 ): Schemas["RecordDecision"] {
   const reviewer = reviewers.find((one) => one.program === program);
-  if (reviewer === undefined) throw new RangeError(`The program ${program} has no reviewer here.`);
+  if (reviewer === undefined)
+    throw new SandboxError("argument_invalid", `The program ${program} has no reviewer here.`);
   const body = {
     claim_id: claim.id,
     outcome,

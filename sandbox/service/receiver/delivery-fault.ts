@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { z } from "zod";
+import { SandboxError } from "../../lib/sandbox-error.ts";
 
 /** Where the sandbox's process can die while it delivers. */
 export const crashPoints = [
@@ -62,10 +63,10 @@ export interface PendingFault {
 export class DeliveryFaults {
   #pending: PendingFault[] = [];
 
-  /** @throws RangeError for a count that makes no sense; ZodError for a fault that is none. */
+  /** @throws SandboxError argument_invalid for a count that makes no sense; ZodError for a fault that is none. */
   add(count: number, fault: DeliveryFault): void {
     if (!Number.isSafeInteger(count) || count < 1)
-      throw new RangeError(`Deliveries fail a whole number of times, not ${count}.`);
+      throw new SandboxError("argument_invalid", `Deliveries fail a whole number of times, not ${count}.`);
     this.#pending.push({ remaining: count, fault: deliveryFaultSchema.parse(fault) });
   }
 

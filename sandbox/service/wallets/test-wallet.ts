@@ -21,6 +21,7 @@ import { registrarDomain } from "../../../protocol/domain.ts";
 import { hashId } from "../../../protocol/id.ts";
 import { permitTypedData, type SignedPermit, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
 import { type Enter, Wallet } from "./wallet.ts";
@@ -242,5 +243,5 @@ function requirePurchase(action: string, purchase: Partial<Purchase> | undefined
   const passed =
     purchase instanceof Promise ? "a promise" : purchase === undefined ? "undefined" : "another object";
   const remedy = passed === "a promise" ? "Await it first." : "Pass a purchase as the API answers it.";
-  throw new TypeError(`${action} takes a purchase, not ${passed}. ${remedy}`);
+  throw new SandboxError("argument_invalid", `${action} takes a purchase, not ${passed}. ${remedy}`);
 }

@@ -1,5 +1,6 @@
 import { Mutex } from "async-mutex";
 import type { Client } from "pg";
+import { CodedError } from "../../../protocol/coded-error.ts";
 import type { JournalStore } from "../relayer-journal.ts";
 import { StoreUnavailableError } from "../store.ts";
 import { CommitQueue } from "./commit-queue.ts";
@@ -11,8 +12,8 @@ import { Reader } from "./reader.ts";
 export type ClusterRole = "owner" | "member";
 
 /** Another process holds the lock that this one needs. */
-export class ClusterMemberError extends Error {
-  override name = "ClusterMemberError";
+export class ClusterMemberError extends CodedError<"database_in_use" | "sandbox_shared"> {
+  override readonly name = "ClusterMemberError";
 }
 
 /** What an election tells its process. */
@@ -60,6 +61,7 @@ export class ClusterMember {
     if (await member.#takeLock(client)) return member;
     await client.end();
     throw new ClusterMemberError(
+      "database_in_use",
       "Another sandbox runs on this database and schema; stop it, choose another schema, or join it with routing-sandbox join.",
     );
   }
@@ -99,6 +101,7 @@ export class ClusterMember {
     const ask = async (text: string) => (await reaching(async () => await this.#client.query(text))).rows[0];
     if (!(await ask(`SELECT pg_try_advisory_lock(${members}) AS taken`)).taken)
       throw new ClusterMemberError(
+        "sandbox_shared",
         "Other processes use this sandbox too: stop those that joined it, then try again.",
       );
     try {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Client, type ClientConfig, escapeIdentifier, Pool } from "pg";
+import { CodedError } from "../../../protocol/coded-error.ts";
 import { StoreUnavailableError } from "../store.ts";
 
 /** Runs one statement and answers its rows. */
@@ -9,8 +10,12 @@ export type Query = (text: string, values?: unknown[]) => Promise<{ [column: str
 export const locks = { commit: 1, leader: 2, owner: 3, members: 4, schema: 5 } as const;
 
 /** A URL that names no database; it is not shown, because it may hold a password. */
-export class DatabaseUrlError extends Error {
-  override name = "DatabaseUrlError";
+export class DatabaseUrlError extends CodedError<"database_url_invalid"> {
+  override readonly name = "DatabaseUrlError";
+
+  constructor(message: string) {
+    super("database_url_invalid", message);
+  }
 }
 
 /** How long a connection or a statement may take, in milliseconds; longer is as good as never. */

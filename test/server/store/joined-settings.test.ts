@@ -47,6 +47,17 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     await (await createSandbox({ dataDirectory, store })).close();
   });
 
+  test("a database that another sandbox runs on is refused with the code database_in_use", async () => {
+    const store = server.url("in_use");
+    await using _ = await createSandbox({ store });
+    await expect(createSandbox({ store })).rejects.toMatchObject({
+      name: "SandboxError",
+      code: "database_in_use",
+      message:
+        "Another sandbox runs on this database and schema; stop it, choose another schema, or join it with routing-sandbox join.",
+    });
+  });
+
   /** A sandbox with these options, a process that joined it, and a credential. */
   const open = async (options: SandboxOptions = {}) => {
     count += 1;

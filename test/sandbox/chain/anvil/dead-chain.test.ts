@@ -51,11 +51,17 @@ test.each([
     expect(JSON.parse(answer.text)).toEqual({
       type: "about:blank",
       status: 503,
+      code: "rpc_unavailable",
       detail:
         "The chain does not answer: Anvil is busy or has ended. Send the request again; if that fails too, start the sandbox again.",
     });
   },
 );
+
+test("explain of a sandbox whose Anvil has ended is refused with the code that the API has for it", async () => {
+  const sandbox = await openDead();
+  await expect(sandbox.explain(`0x${"ab".repeat(32)}`)).rejects.toMatchObject({ code: "rpc_unavailable" });
+});
 
 test("the routing API and the chain's RPC name no address of an Anvil that has ended", async () => {
   const { description, chain } = await openDead();
