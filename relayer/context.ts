@@ -4,7 +4,7 @@ import type { Journal } from "./journal/journal.ts";
 import type { OperationKind } from "./journal/operation-kind.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Node } from "./node/node.ts";
-import type { Precondition } from "./precondition.ts";
+import type { EffectCheck, Precondition } from "./precondition.ts";
 import type { HeadTrail } from "./recovery/head-trail.ts";
 
 /** What the relayer is handed; it reaches nothing else. */
@@ -28,6 +28,8 @@ export interface RelayerPorts {
   gasLimits: Readonly<Record<OperationKind, bigint>>;
   /** What must hold for a call to be mined, beyond what the contract asks, by kind. */
   preconditions: { readonly [K in OperationKind]?: Precondition };
+  /** What a mined call can have done in place of what it was sent for, by kind. */
+  effectChecks: { readonly [K in OperationKind]?: EffectCheck };
   /** How long an answer may wait for a receipt, in milliseconds of `wait`. */
   receiptTimeoutMs: number;
   /** Ends the process at a point of the journal. It must not return; needed only by the fault `crash`. */

@@ -1,3 +1,4 @@
+import type { ObservedLog } from "../protocol/binding/observed-transaction.ts";
 import type { RelayOperationRecord } from "./journal/operation.ts";
 
 /**
@@ -7,4 +8,13 @@ import type { RelayOperationRecord } from "./journal/operation.ts";
  */
 export type Precondition = (
   operation: Pick<RelayOperationRecord, "operation_id" | "decoded">,
+) => Promise<string | null>;
+
+/**
+ * Says what the mined transaction of an operation has done in place of what its call was sent for, because the precondition did not hold
+ * in its block; null when it did that. It reads the logs of the transaction.
+ */
+export type EffectCheck = (
+  operation: Pick<RelayOperationRecord, "operation_id" | "decoded" | "to">,
+  logs: readonly ObservedLog[],
 ) => Promise<string | null>;

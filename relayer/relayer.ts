@@ -25,7 +25,7 @@ export * from "./faults/fault.ts";
 export type { Journal } from "./journal/journal.ts";
 export * from "./journal/operation.ts";
 export * from "./journal/operation-kind.ts";
-export type { Precondition } from "./precondition.ts";
+export type { EffectCheck, Precondition } from "./precondition.ts";
 export type { RelayIntent } from "./relay-intent.ts";
 
 /** Signs and submits for the registrars of programs: each operation takes effect once, whatever dies in between. */

@@ -28,7 +28,10 @@ export const operationErrorCodes = [
   "rpc_unavailable",
   /** The node refused the last request of this operation; `error` has its words. */
   "rpc_refused",
-  /** What the call is sent for does not hold any more, so that it was withdrawn; `error` says why. The next request starts a new operation. */
+  /**
+   * What the call is sent for does not hold any more; `error` says why. It was withdrawn, and the next request starts a new operation; or
+   * it was mined all the same, and `error` says what it has done.
+   */
   "precondition_failed",
 ] as const;
 

@@ -4,6 +4,7 @@ import {
   type Hex,
   hexToBigInt,
   hexToNumber,
+  isAddress,
   isHex,
   numberToHex,
 } from "viem";
@@ -21,6 +22,19 @@ const hex = z.custom<Hex>((value) => isHex(value));
 
 const quantity = hex.transform((value) => hexToNumber(value));
 
+const address = z.custom<Address>((value) => isAddress(String(value), { strict: false }));
+
+const logSchema = z.object({
+  address,
+  topics: z.array(hex),
+  data: hex,
+  logIndex: quantity,
+  blockNumber: hex.transform((value) => hexToBigInt(value)),
+  blockHash: hex,
+  transactionHash: hex,
+  removed: z.boolean(),
+});
+
 const receiptSchema = z.object({
   transactionHash: hex,
   status: z.enum(["0x0", "0x1"]),
@@ -28,6 +42,7 @@ const receiptSchema = z.object({
   blockHash: hex,
   gasUsed: hex.transform((value) => hexToBigInt(value)),
   effectiveGasPrice: hex.transform((value) => hexToBigInt(value)),
+  logs: z.array(logSchema),
   /** Unix seconds; Anvil says it here and spares a question. */
   blockTimestamp: z.union([z.int(), quantity]).optional(),
 });

@@ -21,7 +21,9 @@ export async function settle(
   if (operation.block_hash === receipt.blockHash && operation.hash === receipt.transactionHash)
     return operation;
   const succeeded = receipt.status === "0x1";
-  const error = succeeded ? null : await explainRevert(context, operation, receipt.transactionHash);
+  const error = succeeded
+    ? await checkEffect(context, operation, receipt)
+    : await explainRevert(context, operation, receipt.transactionHash);
   const minedAt = toTimestamp(
     receipt.blockTimestamp ?? (await readBlockTime(context.node, receipt.blockHash)),
   );
@@ -30,7 +32,7 @@ export async function settle(
   const mined = await writeWithBudget(context, operation, operation.program, () => ({
     ...operation,
     status: "mined",
-    status_reason: succeeded ? null : "transaction_reverted",
+    status_reason: error?.code ?? null,
     error,
     hash: receipt.transactionHash,
     transactions: operation.transactions.map((transaction) => ({
@@ -96,6 +98,18 @@ async function timeOfConfirmation(
   if (context.confirmations <= 1 || operation.block_number === null) return operation.mined_at;
   const last = operation.block_number + context.confirmations - 1;
   return toTimestamp(await readBlockTime(context.node, last));
+}
+
+/** What a call that succeeded has done in place of what it was sent for; a cancellation does nothing. */
+async function checkEffect(
+  { effectChecks }: RelayerContext,
+  operation: RelayOperationRecord,
+  { transactionHash, logs }: TransactionReceipt,
+): Promise<RelayOperationError | null> {
+  const mined = operation.transactions.find(({ hash }) => hash === transactionHash);
+  if (mined?.purpose === "cancel") return null;
+  const message = (await effectChecks[operation.kind]?.(operation, logs)) ?? null;
+  return message === null ? null : { code: "precondition_failed", message, rpc_code: null, revert: null };
 }
 
 async function explainRevert(

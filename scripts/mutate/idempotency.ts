@@ -81,7 +81,7 @@ export const idempotency: readonly MutantGroup[] = [
       },
       {
         rule: "An answer of 202 is not kept under the key.",
-        find: "if (held && outcome.status !== 202)",
+        find: "if (held && outcome.status !== 202 && refusal === undefined)",
         replace: "if (held)",
       },
       {

@@ -302,6 +302,13 @@ export const purchaseSteps: readonly MutantGroup[] = [
     tests: [attacks],
     mutants: [
       {
+        rule: "A collection pays the decided claim.",
+        find: "claimHash: claim.claim_hash,",
+        replace: "",
+        tests: ["test/server/operations/moved-claims.test.ts"],
+        only: "is refused for good",
+      },
+      {
         rule: "Only a payment under a permit may approve something.",
         find: 'const permitted = call.function === "payWithPermit";',
         replace: "const permitted = true;",

@@ -212,6 +212,13 @@ export const refunds: readonly MutantGroup[] = [
         tests: [collected, errors],
       },
       {
+        rule: "A collection that has paid another claim is recorded with its refusal.",
+        find: "if (!(error instanceof RefusedTransaction) || !failsByLog(error)) throw error;",
+        replace: "if (error instanceof Error) throw error;",
+        tests: [moved],
+        only: "is refused for good",
+      },
+      {
         rule: "A refund that is collected is answered again to every key that asked for it.",
         find: 'if (resumes !== null && purchase.status === "refunded" && refund !== null)',
         replace: 'if (resumes === "" && purchase.status === "refunded" && refund !== null)',
@@ -446,6 +453,19 @@ export const refunds: readonly MutantGroup[] = [
         find: "if (claimHash === null || claimHash === claim.claim_hash) return;",
         replace: "if (claimHash !== null || claim.claim_hash !== null) return;",
       },
+      {
+        rule: "A collection that has paid another claim is refused under every key.",
+        find: "return onChain.collectedClaimHash !== null && otherClaim(claim.value, onChain) !== null;",
+        replace: "return onChain.exists && otherClaim(claim.value, onChain) === onChain.asOf.hash;",
+        only: "is refused for good",
+      },
+      {
+        rule: "Nothing that counts on the filed claim is offered once the chain has paid another.",
+        find: "const onChain = collectedClaimHash ?? claimHash;",
+        replace: "const onChain = collectedClaimHash === null ? claimHash : null;",
+        tests: [withdrawn],
+        only: "is not offered",
+      },
     ],
   },
   {
@@ -518,14 +538,21 @@ export const refunds: readonly MutantGroup[] = [
     tests: [withdrawn],
     mutants: [
       {
+        rule: "A collection that has paid another claim says so.",
+        find: "paid === undefined || paid === claim.claim_hash",
+        replace: "paid === undefined || claim.claim_hash !== null",
+        tests: [moved],
+        only: "is refused for good",
+      },
+      {
         rule: "No collection is sent for another claim than the decided one.",
-        find: "claimHash === claim.value.claim_hash)",
+        find: "claimHash === claim.claim_hash)",
         replace: "claimHash !== null)",
       },
       {
         rule: "No collection is sent while the chain has no claim.",
-        find: "claimHash === claim.value.claim_hash)",
-        replace: "claimHash === null || claimHash === claim.value.claim_hash)",
+        find: "claimHash === claim.claim_hash)",
+        replace: "claimHash === null || claimHash === claim.claim_hash)",
       },
     ],
   },

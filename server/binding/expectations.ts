@@ -245,13 +245,10 @@ export function expectClaim(
   });
 }
 
-/**
- * The relayer's `collectRefund`, as the chain holds it afterwards. The relayer sends it only while the chain has the decided claim; when
- * a reorg has put another one there before it was mined, it has collected for that one, and the refund says so.
- */
+/** The relayer's `collectRefund`, as the chain holds it afterwards: for the decided claim alone. */
 export function expectRefund(
   step: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord; registrar: Address },
-  onChain: Pick<ChainPurchase, "decisionHash" | "collectedClaimHash">,
+  onChain: Pick<ChainPurchase, "decisionHash">,
   services: BoundServices,
 ): Expectation {
   const { deployment } = services;
@@ -272,7 +269,7 @@ export function expectRefund(
         id,
         beneficiary: purchase.beneficiary,
         decisionHash: decision.decision_hash,
-        claimHash: onChain.collectedClaimHash ?? claim.claim_hash,
+        claimHash: claim.claim_hash,
         award,
       }),
       tokenLog(services, "Transfer", { from: purchase.merchant, to: purchase.beneficiary, value: award }),

@@ -7,6 +7,7 @@ import type { Services } from "../services.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { domainOf } from "./commitment-of.ts";
+import { readOnChain } from "./find.ts";
 import { reconciledOf } from "./payment-receipts.ts";
 
 /** What the beneficiary of a purchase claims and signs. */
@@ -53,6 +54,25 @@ export function assertReconciled(purchase: PurchaseRecord, amount: string, point
   const reconciled = reconciledOf(purchase);
   const detail = `must be at most ${reconciled}, which is what is reconciled`;
   assertNothingFound(BigInt(amount) > reconciled ? [{ pointer, code: "above_paid", detail }] : []);
+}
+
+/** Returns the claim that the chain has, or that it has paid, when it is another one than the filed one; null otherwise. */
+export function otherClaim(
+  filed: Pick<ClaimRecord, "claim_hash">,
+  { claimHash, collectedClaimHash }: Pick<ChainPurchase, "claimHash" | "collectedClaimHash">,
+): Hex | null {
+  // The contract overwrites the claim hash when the refund is collected.
+  const onChain = collectedClaimHash ?? claimHash;
+  return onChain === filed.claim_hash ? null : onChain;
+}
+
+/** Tells whether the award of a purchase has been collected for another claim than the decided one. */
+export async function collectedForAnother(purchase: PurchaseRecord, services: Services): Promise<boolean> {
+  const claim =
+    purchase.claim_id === null ? undefined : await services.store.get("claims", purchase.claim_id);
+  if (claim === undefined) return false;
+  const onChain = await readOnChain(purchase, services);
+  return onChain.collectedClaimHash !== null && otherClaim(claim.value, onChain) !== null;
 }
 
 /**

@@ -1,6 +1,11 @@
 import { isHex } from "viem";
-import type { Precondition } from "../../relayer/relayer.ts";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { decodeLog } from "../../protocol/binding/match-log.ts";
+import type { Json } from "../../protocol/json.ts";
+import { sameAddress } from "../../protocol/same-address.ts";
+import type { EffectCheck, Precondition } from "../../relayer/relayer.ts";
 import type { ChainReader } from "../chain/chain-reader.ts";
+import type { ClaimRecord, PurchaseRecord } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { readOnChain } from "./find.ts";
 
@@ -14,17 +19,40 @@ export function preconditionOfRefunds(services: {
 }): Precondition {
   const { store } = services;
   return async ({ decoded }) => {
-    const { id } = decoded.args;
-    if (!isHex(id)) throw new TypeError("The id of a purchase on chain must be hex.");
-    const [found] = await store.list("purchases", { commitment_hash: id }, { limit: 1 });
-    const claimId = found?.value.claim_id ?? null;
-    const claim = claimId === null ? undefined : await store.get("claims", claimId);
-    if (found === undefined || claim === undefined) throw new Error(`There is no claim of ${id}.`);
-    const { claimHash, decisionHash } = await readOnChain(found.value, services);
+    const { purchase, claim } = await findDecided(decoded.args["id"], store);
+    const { claimHash, decisionHash } = await readOnChain(purchase, services);
     // A collected refund is for the contract to refuse.
-    if (decisionHash !== null || claimHash === claim.value.claim_hash) return null;
+    if (decisionHash !== null || claimHash === claim.claim_hash) return null;
     return claimHash === null
       ? "the chain has no claim of this purchase any more"
       : `the chain has the claim ${claimHash}, which is not the decided one`;
   };
+}
+
+/** Makes the check of what collections have done: it says when one has paid another claim than the decided one. */
+export function effectOfRefunds({ store }: { store: Pick<Store, "get" | "list"> }): EffectCheck {
+  return async ({ decoded, to }, logs) => {
+    const { claim } = await findDecided(decoded.args["id"], store);
+    const [paid] = logs
+      .filter(({ address }) => sameAddress(address, to))
+      .map((log) => decodeLog(log, { abi: purchaseRegistrarAbi, event: "RefundCollected" }))
+      .filter((log) => log !== null)
+      .map(({ fields }) => String(fields["claimHash"]));
+    return paid === undefined || paid === claim.claim_hash
+      ? null
+      : `the collection has paid the claim ${paid}, which is not the decided one`;
+  };
+}
+
+/** Finds the purchase that a collection is for, and its claim. */
+async function findDecided(
+  id: Json | undefined,
+  store: Pick<Store, "get" | "list">,
+): Promise<{ purchase: PurchaseRecord; claim: ClaimRecord }> {
+  if (!isHex(id)) throw new TypeError("The id of a purchase on chain must be hex.");
+  const [found] = await store.list("purchases", { commitment_hash: id }, { limit: 1 });
+  const claimId = found?.value.claim_id ?? null;
+  const claim = claimId === null ? undefined : await store.get("claims", claimId);
+  if (found === undefined || claim === undefined) throw new Error(`There is no claim of ${id}.`);
+  return { purchase: found.value, claim: claim.value };
 }

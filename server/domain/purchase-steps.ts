@@ -3,6 +3,7 @@ import { Problem } from "../errors/problem.ts";
 import type { PurchaseStatus } from "../schemas/purchase.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
+import { otherClaim, readFiledClaim } from "./claims.ts";
 import { readOnChain } from "./find.ts";
 import { reconciledOf, whyNotStanding } from "./payment-receipts.ts";
 
@@ -105,12 +106,23 @@ async function stepsNow(purchase: PurchaseRecord, services: Services): Promise<P
     const route = await chain.route(purchase.commitment_hash);
     return [route === "merchant_direct" ? "registration" : "activate"];
   }
+  const filed = await readFiledClaim(purchase, services);
+  if (filed !== null && otherClaim(filed, onChain) !== null)
+    return steps.filter((step) => !chainDecides.has(step));
   const nextBlock = await chain.nextTime();
-  return steps.filter((step) => !chainDecides.has(step) || isOpen(purchase, onChain, nextBlock));
+  return steps.filter(
+    (step) => !chainDecides.has(step) || step === "refunds" || isOpen(purchase, onChain, nextBlock),
+  );
 }
 
 /** The steps that the record alone does not decide. */
-const chainDecides: ReadonlySet<PurchaseStep> = new Set(["activate", "registration", "claims", "decisions"]);
+const chainDecides: ReadonlySet<PurchaseStep> = new Set([
+  "activate",
+  "registration",
+  "claims",
+  "decisions",
+  "refunds",
+]);
 
 /** Whether the chain has what the next step counts on: time left for its transaction, the payments, the claim that is decided. */
 function isOpen(purchase: PurchaseRecord, onChain: ChainPurchase, nextBlock: number): boolean {

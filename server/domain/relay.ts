@@ -106,7 +106,7 @@ async function relay(
   const { status, hash } = operation;
   if (status === "confirmed" && hash !== null) return { confirmed: true, operation, hash };
   if (status === "needs_attention") throw unknownOutcome(operation);
-  if (operation.error?.code === "precondition_failed") {
+  if (status === "failed" && operation.error?.code === "precondition_failed") {
     await step.recheck?.();
     // What was missing is there again, or the contract says what is.
     return await relay(intent, services, step);

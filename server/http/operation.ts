@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Json } from "../../protocol/json.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
+import type { Problem } from "../errors/problem.ts";
 import type { EventType, NewEvent } from "../outbox/event-types.ts";
 import type { Scope } from "../scopes.ts";
 import type { Account, Services } from "../services.ts";
@@ -62,6 +63,8 @@ export type Outcome =
       status: number;
       /** The event that this write causes, in the same commit. */
       event?: NewEvent;
+      /** What is answered in place of the body, where an effect that was not the right one is recorded all the same. */
+      refusal?: Problem;
       /** Builds the changes and the answer; pure, and called once the event's id is known. */
       write: (eventId: string) => { changes: Change[]; body: Json };
     };

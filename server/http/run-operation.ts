@@ -153,7 +153,7 @@ export class OperationRunner {
     const outcome = await operation.handle(context);
     if (outcome.kind === "read") return jsonAnswer(outcome.status, outcome.body, outcome.headers);
     if (outcome.kind === "kept") return serializedAnswer(outcome.status, outcome.json);
-    const { event } = outcome;
+    const { event, refusal } = outcome;
     const program = context.program.id;
     const now = await clock.now();
     let answer: Answer | undefined;
@@ -170,7 +170,7 @@ export class OperationRunner {
           key: id,
           value: freezeEvent({ id, program, sequence, event, now }),
         });
-      if (held && outcome.status !== 202)
+      if (held && outcome.status !== 202 && refusal === undefined)
         all.push(
           keep(held, {
             fingerprint: held.fingerprint,
@@ -181,6 +181,7 @@ export class OperationRunner {
         );
       return all;
     });
+    if (refusal !== undefined) throw refusal;
     if (answer === undefined) throw new Error("A commit that resolved must have been built.");
     return answer;
   }

@@ -1,18 +1,20 @@
+import type { Hex } from "viem";
 import { collectRefundCall } from "../../protocol/call.ts";
 import { toJson } from "../../protocol/json.ts";
 import type { RelayIntent, RelayOperation } from "../../relayer/relayer.ts";
 import { expectRefund } from "../binding/expectations.ts";
+import { RefusedTransaction } from "../binding/refused-transaction.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import type { BlockPoint, ChainPurchase } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
-import { assertFiledClaim } from "../domain/claims.ts";
+import { assertFiledClaim, collectedForAnother } from "../domain/claims.ts";
 import { currentRefund } from "../domain/current-state.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { refusalOfFunding, saysFunding } from "../domain/funding.ts";
 import { nextId } from "../domain/next-id.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
-import { isSigned, isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
+import { findOperation, isSigned, isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
 import { answerUnchanged, pendingAnswer } from "../http/outcome.ts";
@@ -56,9 +58,12 @@ export const executeRefund = defineOperation({
   async handle({ services, program, id, body, now, resumes, beginEffect }) {
     const { stored, purchase } = await findPurchase(services, program.id, id);
     const { claim, decision, refund } = await findParts(services, purchase);
-    if (resumes !== null && purchase.status === "refunded" && refund !== null)
-      return await answerCollected(refund, purchase, services);
-    await assertStep(purchase, "refunds", services);
+    // What refused a collection that paid another claim refuses it again, under every key.
+    if (purchase.status !== "refunded" || !(await collectedForAnother(purchase, services))) {
+      if (resumes !== null && purchase.status === "refunded" && refund !== null)
+        return await answerCollected(refund, purchase, services);
+      await assertStep(purchase, "refunds", services);
+    }
     if (claim === null || decision === null || decision.id !== body.decision_id)
       throw new Problem("not_found", `There is no decision ${body.decision_id} of ${id}.`);
     const collection = collectionOf(purchase, decision, program, services);
@@ -68,11 +73,18 @@ export const executeRefund = defineOperation({
     const refundId = refund?.id ?? (await nextId("ref", services));
     await beginEffect(id);
     const intent = { ...collection, subject: { type: "refund", id: refundId } } as const;
-    const relayed = await relayCollection(intent, { purchase, claim, decision }, services);
+    const { relayed, claimHash, refusal } = await collectAward(
+      intent,
+      { purchase, claim, decision },
+      services,
+    );
     const recorded = await recordedCollection(relayed, stored.value, services);
+    if (recorded !== null && refusal !== null) throw refusal;
     if (recorded !== null) return await answerCollected(recorded, stored.value, services);
-    const due = { stored, decision, refund, now, onChain: await readOnChain(purchase, services) };
-    return relayed.confirmed ? await collect(due, relayed, services) : await postpone(due, relayed, services);
+    const due = { stored, decision, refund, now, claimHash, onChain: await readOnChain(purchase, services) };
+    if (!relayed.confirmed) return await postpone(due, relayed, services);
+    const collected = await collect(due, relayed, services);
+    return refusal === null ? collected : { ...collected, refusal };
   },
 });
 
@@ -101,7 +113,7 @@ function collectionOf(
  */
 async function assertCollectable(
   collection: Collection,
-  due: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord; onChain: ChainPurchase },
+  due: RefundStep & { onChain: ChainPurchase },
   services: Services,
 ): Promise<void> {
   const { purchase, claim, decision, onChain } = due;
@@ -135,12 +147,49 @@ async function assertFunded(
   if (refusal) throw refusal;
 }
 
+/** What is collected, for which claim and by which decision. */
+interface RefundStep {
+  purchase: PurchaseRecord;
+  claim: ClaimRecord;
+  decision: DecisionRecord;
+}
+
+/** A collection, the claim that it pays and, when that is not the decided one, the refusal. */
+interface Collected {
+  relayed: Relayed;
+  claimHash: Hex;
+  refusal: RefusedTransaction | null;
+}
+
+/** Relays the collection. One that has paid another claim is refused, and the money that it has moved is to be recorded. */
+async function collectAward(intent: RelayIntent, step: RefundStep, services: Services): Promise<Collected> {
+  const { claim_hash } = step.claim;
+  try {
+    const relayed = await relayCollection(intent, step, services);
+    return { relayed, claimHash: claim_hash, refusal: null };
+  } catch (error) {
+    if (!(error instanceof RefusedTransaction) || !failsByLog(error)) throw error;
+    const { collectedClaimHash: paid } = await readOnChain(step.purchase, services);
+    const operation = await findOperation(intent, services);
+    if (operation === undefined || paid === null || paid === claim_hash) throw error;
+    const detail =
+      `The collection has paid the claim ${paid}, which a reorg put in the place of the claim ${claim_hash} that ${step.decision.id} is on. ` +
+      "It is recorded and cannot be undone: settle the difference outside of this service.";
+    return {
+      relayed: { confirmed: true, operation, hash: error.transactionHash },
+      claimHash: paid,
+      refusal: error.because(detail, false),
+    };
+  }
+}
+
+/** Whether a transaction is the expected one but for what it has logged. */
+function failsByLog({ report }: RefusedTransaction): boolean {
+  return report.checks.every(({ name, ok }) => ok === (name !== "log"));
+}
+
 /** Relays the collection and has its confirmed transaction bound to this claim and decision. */
-async function relayCollection(
-  intent: RelayIntent,
-  step: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord },
-  services: Services,
-): Promise<Relayed> {
+async function relayCollection(intent: RelayIntent, step: RefundStep, services: Services): Promise<Relayed> {
   return await relayBound(intent, services, {
     step: "refund",
     purchase: step.purchase,
@@ -164,6 +213,8 @@ interface Due {
   refund: RefundRecord | null;
   /** Unix seconds. */
   now: number;
+  /** The claim that is paid. */
+  claimHash: Hex;
   /** As the chain has it after the relayer's work. */
   onChain: ChainPurchase;
 }
@@ -207,13 +258,16 @@ async function collect(
   { operation, hash }: Extract<Relayed, { confirmed: true }>,
   { store }: Services,
 ): Promise<Outcome> {
-  const { stored, now, onChain } = due;
+  const { stored, now, claimHash, onChain } = due;
   const fields = refundOf(due, operation);
   const put = await putRefund(fields.id, store);
   return {
     kind: "write",
     status: 201,
-    event: { type: "refund.collected", data: { ...eventOf(fields), transaction_hash: hash } },
+    event: {
+      type: "refund.collected",
+      data: { ...eventOf(fields), transaction_hash: hash, claim_hash: claimHash },
+    },
     write: (event_id) => {
       const refund: RefundRecord = {
         ...fields,

@@ -86,7 +86,11 @@ export const eventTypes = {
   },
   "refund.collected": {
     description: "A refund was collected from the funding source.",
-    data: z.object({ ...refund, transaction_hash: hashSchema }),
+    data: z.object({
+      ...refund,
+      transaction_hash: hashSchema,
+      claim_hash: hashSchema.meta({ description: "The claim that the chain has paid." }),
+    }),
   },
   "wallet.submitted": {
     description: "A wallet submitted a transaction or a signature over its wallet route.",

@@ -34,7 +34,7 @@ export const refundSchema = z
     }),
     claim_hash: hashSchema.nullable().meta({
       description:
-        "The claim that the chain had when the award was collected; null before. It is another one than the decided claim's only when a reorg replaced the claim just before the collection was mined.",
+        "The claim that the chain had when the award was collected; null before. It is another one than the decided claim's only when a reorg replaced the claim just before the collection was mined; operation 13 then answers binding_mismatch.",
     }),
     created_at: timestampSchema,
     collected_at: timestampSchema.nullable(),

@@ -1,4 +1,5 @@
 import type { BindingCheck, CheckName } from "../../../protocol/binding/check-binding.ts";
+import { canonicalJson } from "../../../protocol/canonical-json.ts";
 import type { Json } from "../../../protocol/json.ts";
 import type { Explanation } from "./explanation.ts";
 
@@ -60,7 +61,8 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     failure === null ? "It reverted, without a reason (out of gas, perhaps)." : `It reverted: ${failure}.`,
   purchase: () =>
     "What it is about is not on chain as the service knows it, or belongs to another buyer or program.",
-  log: () => "The bound contracts did not emit exactly the expected logs.",
+  log: ({ expected, actual }) =>
+    nameLogField(expected, actual) ?? "The bound contracts did not emit exactly the expected logs.",
   unused: ({ actual }) => `Its hash is used already: ${String(actual)}.`,
   timely: ({ expected, actual }) => {
     const from = member(expected, "from");
@@ -70,6 +72,24 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
   },
   confirmations: ({ expected, actual }) => `It has ${String(actual)} of ${String(expected)} confirmations.`,
 };
+
+/** Says which field of an expected log has another value; null when the events themselves differ. */
+function nameLogField(expected: Json, actual: Json): string | null {
+  if (!Array.isArray(expected) || !Array.isArray(actual)) return null;
+  for (const log of expected) {
+    const event = member(log, "event");
+    const emitted = actual.find((one) => member(one, "event") === event);
+    if (emitted === undefined) return null;
+    const fields = member(log, "fields");
+    if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return null;
+    for (const [name, wanted] of Object.entries(fields)) {
+      const value = member(member(emitted, "fields"), name);
+      if (canonicalJson(value) !== canonicalJson(wanted))
+        return `In the log ${String(event)}, ${name} is ${JSON.stringify(value)}; ${JSON.stringify(wanted)} was expected.`;
+    }
+  }
+  return null;
+}
 
 function member(value: Json, name: string): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value[name] ?? null) : null;

@@ -252,6 +252,8 @@ export interface components {
         refund_id: components["schemas"]["RefundId"];
         award: components["schemas"]["PositiveAmount"];
         transaction_hash: components["schemas"]["Hash"];
+        /** The claim that the chain has paid. */
+        claim_hash: components["schemas"]["Hash"];
       };
     };
     /** A wallet submitted a transaction or a signature over its wallet route. */
@@ -677,7 +679,7 @@ export interface components {
       operation_id: components["schemas"]["OperationId"];
       /** The confirmed transaction. While the refund is due, it is null or the one that the relayer confirmed by itself: send operation 13 again, which records it. */
       transaction_hash: (components["schemas"]["Hash"] | null);
-      /** The claim that the chain had when the award was collected; null before. It is another one than the decided claim's only when a reorg replaced the claim just before the collection was mined. */
+      /** The claim that the chain had when the award was collected; null before. It is another one than the decided claim's only when a reorg replaced the claim just before the collection was mined; operation 13 then answers binding_mismatch. */
       claim_hash: (components["schemas"]["Hash"] | null);
       created_at: components["schemas"]["Timestamp"];
       collected_at: (components["schemas"]["Timestamp"] | null);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
-import { preconditionOfRefunds } from "../../../server/domain/precondition.ts";
+import { effectOfRefunds, preconditionOfRefunds } from "../../../server/domain/precondition.ts";
 import { type JournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { crashProcess } from "../../lib/processes.ts";
@@ -39,6 +39,7 @@ export function openRelayer(parts: {
     fees,
     gasLimits,
     preconditions: { collect_refund: preconditionOfRefunds({ chain: reader, store }) },
+    effectChecks: { collect_refund: effectOfRefunds({ store }) },
     receiptTimeoutMs,
     // The fault is a real one.
     crash: crashProcess,

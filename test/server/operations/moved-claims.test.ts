@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
 import { claimCall } from "../../../protocol/call.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
+import { catchUp } from "../../../sandbox/chain/catch-up.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -73,13 +74,13 @@ describe("a refund is collected only for the claim that was decided:", () => {
     expect(await kit.readPurchase(approved.purchase)).toMatchObject({ figures: { refunded: "0" } });
   });
 
-  test("a collection that was mined behind another claim is recorded, names the claim that the chain has paid, and is answered the same again", async () => {
-    const approved = await kit.approvedPurchase(merchant);
+  /** Has another claim filed and paid in place of the decided one, by a reorg that comes behind the node's answer. */
+  async function collectBehindOther(approved: Approved): Promise<Answer> {
     const { client, deployment } = kit.sandbox.chain;
     const call = claimCall(deployment.registrar.address, approved.purchase.commitment.hash, other);
     const { address } = kit.wallet("beneficiary");
     const nonce = (await client.getTransactionCount({ address })) - 1;
-    const behindIt = await kit.behind(
+    return await kit.behind(
       async () => [],
       async () => await kit.requestRefund(approved, "first-key"),
       async () => {
@@ -87,20 +88,126 @@ describe("a refund is collected only for the claim that was decided:", () => {
         await client.mine({ blocks: 1 });
       },
     );
-    for (const answer of [behindIt, await kit.requestRefund(approved, "first-key")]) {
-      expect(answer.status, answer.text).toBe(201);
-      expect(JSON.parse(answer.text)).toMatchObject({ refund: { status: "collected", claim_hash: other } });
-    }
-    expect(await kit.readPurchase(approved.purchase)).toMatchObject({
+  }
+
+  /** Expects the refusal of a collection that has paid the other claim. */
+  function expectPaidOther({ claim, decision }: Approved, answer: Answer, hash: string | null): void {
+    expect(answer.status, answer.text).toBe(422);
+    const refusal = problem(answer);
+    expect(refusal).toMatchObject({
+      code: "binding_mismatch",
+      retryable: false,
+      detail:
+        `The collection has paid the claim ${other}, which a reorg put in the place of the claim ${claim.claim_hash} that ${decision.id} is on. ` +
+        "It is recorded and cannot be undone: settle the difference outside of this service.",
+      transaction_hash: hash,
+      binding: { accepted: false },
+    });
+    const failed = refusal.binding?.checks.filter(({ ok }) => !ok) ?? [];
+    expect(failed).toMatchObject([
+      {
+        name: "log",
+        expected: expect.arrayContaining([
+          expect.objectContaining({ fields: expect.objectContaining({ claimHash: claim.claim_hash }) }),
+        ]),
+        actual: expect.arrayContaining([
+          expect.objectContaining({ fields: expect.objectContaining({ claimHash: other }) }),
+        ]),
+      },
+    ]);
+  }
+
+  /** What everything that shows the purchase says once the other claim is paid. */
+  async function expectShown({ purchase, claim }: Approved): Promise<void> {
+    const read = await kit.readPurchase(purchase);
+    expect(read).toMatchObject({
       status: "refunded",
       figures: { refunded: "10000000" },
-      claim: { claim_hash: approved.claim.claim_hash },
-      refund: { status: "collected", claim_hash: other },
+      claim: { claim_hash: claim.claim_hash },
+      refund: { status: "collected", award: "10000000", claim_hash: other },
     });
+    expect(await collections()).toMatchObject([
+      {
+        status: "confirmed",
+        attempt: 1,
+        status_reason: "precondition_failed",
+        error: {
+          code: "precondition_failed",
+          message: `the collection has paid the claim ${other}, which is not the decided one`,
+        },
+        hash: read.refund?.transaction_hash,
+      },
+    ]);
+    const control = async (path: string) =>
+      await (await fetch(`${kit.sandbox.description.urls.control}/${path}`)).json();
+    const explored = async (list: string) => await control(`explorer/${list}`);
+    expect(await explored("purchases")).toMatchObject({
+      data: [{ id: purchase.id, status: "refunded", figures: { refunded: "10000000" } }],
+    });
+    expect(await explored("merchants")).toMatchObject({ data: [{ funding: { collected: "10000000" } }] });
+    expect(await explored("operations?status=confirmed")).toMatchObject({
+      data: expect.arrayContaining([
+        expect.objectContaining({
+          kind: "collect_refund",
+          status_reason: "precondition_failed",
+          error: `the collection has paid the claim ${other}, which is not the decided one`,
+        }),
+      ]),
+    });
+    expect(await control(`explain/${read.refund?.transaction_hash}`)).toMatchObject({
+      accepted: false,
+      cause: `In the log RefundCollected, claimHash is "${other}"; "${claim.claim_hash}" was expected.`,
+    });
+  }
+
+  test("a collection that was mined behind another claim is refused for good, under every key, and recorded as the chain has it", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const behindIt = await collectBehindOther(approved);
+    const [{ hash } = { hash: null }] = await collections();
+    expectPaidOther(approved, behindIt, hash);
+    await expectShown(approved);
+    const again = await kit.requestRefund(approved, "first-key");
+    expectPaidOther(approved, again, hash);
+    const { request_id: _first, ...first } = problem(behindIt);
+    const { request_id: _repeat, ...repeat } = problem(again);
+    expect(repeat).toEqual(first);
+    expectPaidOther(approved, await kit.requestRefund(approved, "second-key"), hash);
+    await expectShown(approved);
     const path = kit.path(`/purchases/${approved.purchase.id}/reconcile`);
     const reused = await kit.post(path, {}, { "Idempotency-Key": "first-key" });
     expect([reused.status, problem(reused).code]).toEqual([422, "idempotency_key_reused"]);
-    expect(await collections()).toMatchObject([{ status: "confirmed", attempt: 1 }]);
+  });
+
+  test("the event of a collection names the claim that the chain has paid, and is written once", async () => {
+    const { refund } = JSON.parse((await kit.requestRefund(await kit.approvedPurchase(merchant))).text);
+    const approved = await kit.approvedPurchase(merchant);
+    await collectBehindOther(approved);
+    await kit.requestRefund(approved, "first-key");
+    await kit.requestRefund(approved, "second-key");
+    const events = await kit.sandbox.store.list("events", { program: kit.program });
+    const bodies = events
+      .filter(({ value }) => value.type === "refund.collected")
+      .map(({ value }) => value.body);
+    expect(bodies.map((body) => JSON.parse(body))).toMatchObject([
+      { data: { refund_id: refund.id, claim_hash: refund.claim_hash } },
+      { data: { purchase_id: approved.purchase.id, claim_hash: other } },
+    ]);
+  });
+
+  test("nothing that would be refused is offered next, before and after such a collection is refused", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const { relayer, chain } = kit.sandbox;
+    const allowed = async () => {
+      const path = kit.path(`/purchases/${approved.purchase.id}/registration`);
+      return problem(await kit.post(path, {})).allowed;
+    };
+    expect(await allowed()).toEqual(["reconcile", "refunds"]);
+    await collectBehindOther(approved);
+    expect(await allowed()).toEqual(["reconcile"]);
+    for (const name of ["register", "approve", "pay", "claim", "pay_with_permit"])
+      expect(await kit.action("purchase", approved.purchase.id, name)).toMatchObject({ allowed: false });
+    await catchUp(relayer, chain.client);
+    expect(await allowed()).toEqual(["reconcile"]);
   });
 
   test("the same claim that a new transaction has filed again is refunded", async () => {

@@ -267,7 +267,11 @@ test("a refund whose collection is not confirmed is due since its award was reco
   expect(Date.parse(String(collected_at))).toBeGreaterThan(Date.parse(created_at));
   expect(await refundEvents(purchase)).toEqual([
     { id: event_id, type: "refund.due", data: told },
-    { id: finished.event_id, type: "refund.collected", data: { ...told, transaction_hash } },
+    {
+      id: finished.event_id,
+      type: "refund.collected",
+      data: { ...told, transaction_hash, claim_hash: approved.claim.claim_hash },
+    },
   ]);
   expect(await kit.readPurchase(purchase)).toMatchObject({
     status: "refunded",

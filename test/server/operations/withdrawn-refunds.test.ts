@@ -65,6 +65,32 @@ async function expectRefused(approved: Approved, answer: Answer): Promise<void> 
   });
 }
 
+/** What a relay operation says that has paid the other claim. */
+const paidOther = {
+  status_reason: "precondition_failed",
+  error: {
+    code: "precondition_failed",
+    message: `the collection has paid the claim ${other}, which is not the decided one`,
+  },
+};
+
+/** What a request answers whose collection has paid the other claim. */
+function expectPaidOther({ claim, decision }: Approved, answer: Answer): void {
+  expect(answer.status, answer.text).toBe(422);
+  expect(problem(answer)).toMatchObject({
+    code: "binding_mismatch",
+    retryable: false,
+    detail:
+      `The collection has paid the claim ${other}, which a reorg put in the place of the claim ${claim.claim_hash} that ${decision.id} is on. ` +
+      "It is recorded and cannot be undone: settle the difference outside of this service.",
+  });
+  expect(
+    problem(answer)
+      .binding?.checks.filter(({ ok }) => !ok)
+      .map(({ name }) => name),
+  ).toEqual(["log"]);
+}
+
 describe("a collection does not go out for another claim than the decided one that a reorg has put on chain", () => {
   test.each(["after_signed", "broadcast"] as const)("when it was signed and held at %s", async (point) => {
     const approved = await kit.approvedPurchase(merchant);
@@ -201,6 +227,41 @@ test("a collection that a reorg has mined again behind another claim is refunded
     refund: { status: "collected", transaction_hash: collected.transaction_hash, claim_hash: other },
   });
   expect(await outcomes()).toEqual([["original", "succeeded"]]);
+  expect(await collections()).toMatchObject([{ status: "confirmed", ...paidOther }]);
+  const replayed = await kit.requestRefund(approved, "first-key");
+  expect([replayed.status, replayed.text]).toEqual([201, first.text]);
+  expectPaidOther(approved, await kit.requestRefund(approved, "second-key"));
+});
+
+test("a refund that is due and was collected behind another claim is not offered, and is recorded by its refusal", async () => {
+  const approved = await kit.approvedPurchase(merchant);
+  const { relayer, chain } = kit.sandbox;
+  const raw = await otherClaim(approved);
+  await chain.client.setAutomine(false);
+  expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
+  // Keeps the looks at the reorg's head from seeing it.
+  relayer.fault({ point: "receipt", action: "hold", count: null });
+  await kit.reorg(1, [[raw, 0]]);
+  await chain.client.mine({ blocks: 1 });
+  await chain.client.setAutomine(true);
+  await relayer.clearFaults();
+  await catchUp(relayer, chain.client);
+  const [{ hash } = { hash: null }] = await collections();
+  expect(await collections()).toMatchObject([{ status: "confirmed", ...paidOther }]);
+  expect(await kit.readPurchase(approved.purchase)).toMatchObject({
+    status: "refund_due",
+    figures: { refunded: award },
+    refund: { status: "due", transaction_hash: hash, claim_hash: other },
+  });
+  const conflict = await kit.post(kit.path(`/purchases/${approved.purchase.id}/registration`), {});
+  expect(problem(conflict)).toMatchObject({ current_state: "refund_due", allowed: ["reconcile"] });
+  expectPaidOther(approved, await kit.requestRefund(approved, "first-key"));
+  expect(await kit.readPurchase(approved.purchase)).toMatchObject({
+    status: "refunded",
+    figures: { refunded: award },
+    refund: { status: "collected", transaction_hash: hash, claim_hash: other },
+  });
+  expectPaidOther(approved, await kit.requestRefund(approved, "first-key"));
 });
 
 test("a refund that the relayer has confirmed by itself shows its transaction while it is due, and is recorded by operation 13", async () => {

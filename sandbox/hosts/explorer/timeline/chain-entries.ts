@@ -39,7 +39,7 @@ const purchaseEvents = {
     stage: "collected on chain",
     kind: "refunded",
     title: "The award moved on chain.",
-    fields: ["award"],
+    fields: ["award", "claimHash"],
   },
   OfferWithdrawn: {
     stage: "ended on chain",
