@@ -13,6 +13,7 @@ import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
 import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
+import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
 import { openHosts } from "./hosts/open-hosts.ts";
 import { openListeners, urlsOf } from "./hosts/open-listeners.ts";
@@ -138,11 +139,6 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const { options: completed, saved } = await completeOptions(options);
   const settings = resolveOptions(completed);
   requireKnown(options, settings);
-  if (saved !== null && settings.store !== undefined)
-    throw new SandboxError(
-      "option_invalid",
-      "A snapshot file continues in a data directory; leave out --store or --from.",
-    );
   const deadline = new StartDeadline(settings.startTimeoutMs);
   return await deadline.run(async () => await openSandbox(settings, saved, deadline));
 }
@@ -164,13 +160,7 @@ async function openSandbox(
   await using placed = new ClosingStack();
   const chain = await openChain(settings, { saved, journal, placed }, opened, deadline);
   const kept = keepChain(chain, journal, opened, settings.log);
-  const cluster = opened.use(
-    await deadline.within(
-      settings.store === undefined ? "the store to open" : "the database to answer",
-      openCluster(settings, chain, journal?.store ?? null),
-      async (late) => await late[Symbol.asyncDispose](),
-    ),
-  );
+  const cluster = opened.use(await openCluster(settings, chain, journal?.store ?? null, deadline));
   const urls = urlsOf(listeners);
   const ownReceiver = `${urls.api}${receiveNotification.path}`;
   const pinned = named ?? (await pinReceiver(ownReceiver));
@@ -189,7 +179,7 @@ async function openSandbox(
     requests: new RequestCounter(),
   };
   const service = await startService(process, starting);
-  const state = openState(process, service, settings.store === undefined ? null : journal);
+  const state = openState(process, service, watch.refusals);
   if (saved !== null)
     await deadline.within("Anvil to answer", restoreParts(decodeSnapshotParts(saved, state.parts)));
   const urlNow = () => chain.anvil.url;
@@ -280,9 +270,9 @@ function announcing(watch: Watch, kept: KeptChain): Watch {
 
 /** All state but the chain's. */
 function openState(
-  { settings, chain, urls, receiver: pinned, ownReceiver }: SandboxProcess,
+  { settings, chain, cluster, urls, receiver: pinned, ownReceiver }: SandboxProcess,
   service: StartedService,
-  chainJournal: SandboxJournal | null,
+  refusals: RefusalLog,
 ) {
   const { services, keys, keyRing, deliveryFaults } = service;
   const receiver = new SandboxReceiver({
@@ -296,8 +286,8 @@ function openState(
   const access = lazyAccess(urls.api, account?.key ?? "");
   const accounts = keys.accounts.map(({ program }) => givenAccount(settings.seed, program));
   const given = new GivenAccess(urls.api, accounts);
-  const chainStore = chainJournal?.store ?? null;
-  const parts = listParts(chain, chainStore, service, { access, given, receiver }, settings.parts);
+  const { chainStore } = cluster;
+  const parts = listParts(chain, chainStore, service, { access, given, receiver, refusals }, settings.parts);
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api, undefined, {

@@ -20,8 +20,8 @@ import { SandboxError } from "./sandbox-error.ts";
 export interface Part<S = unknown> {
   /** Names the state in snapshot files. */
   readonly name: string;
-  /** How the state is written to a snapshot file, as JSON, and read from it. */
-  readonly schema: z.ZodType<S>;
+  /** How the state is written to a snapshot file, as JSON, and read from it; null when files do not have it. */
+  readonly schema: z.ZodType<S> | null;
   /** Whether a restore writes it to disk: such parts are restored first, before the chain, so that a disk that refuses changes nothing. */
   readonly isDurable?: boolean;
   /** Returns the state. Nothing changes it meanwhile: no request, delivery or relay operation is under way. */
@@ -74,7 +74,10 @@ export async function restoreParts(states: PartStates, which?: "durable" | "othe
 
 /** Encodes states as JSON, by the names of their parts. */
 export function encodeParts(states: PartStates): { [name: string]: unknown } {
-  return Object.fromEntries([...states].map(([part, state]) => [part.name, z.encode(part.schema, state)]));
+  const saved = [...states].flatMap(([{ name, schema }, state]) =>
+    schema === null ? [] : [[name, z.encode(schema, state)]],
+  );
+  return Object.fromEntries(saved);
 }
 
 /**
@@ -86,13 +89,14 @@ export function decodeParts(
   parts: readonly Part[],
   encoded: { readonly [name: string]: unknown },
 ): PartStates {
-  const names = new Set(parts.map(({ name }) => name));
+  const saved = parts.flatMap((part) => (part.schema === null ? [] : [{ part, schema: part.schema }]));
+  const names = new Set(saved.map(({ part }) => part.name));
   const unknown = Object.keys(encoded).filter((name) => !names.has(name));
   const missing = [...names].filter((name) => !Object.hasOwn(encoded, name));
   if (unknown.length > 0)
     throw new PartsDifferError(`it holds ${unknown.join(", ")}, which the option parts does not name`);
   if (missing.length > 0) throw new PartsDifferError(`it does not hold ${missing.join(", ")}`);
-  return new Map(parts.map((part) => [part, z.decode(part.schema, encoded[part.name])]));
+  return new Map(saved.map(({ part, schema }) => [part, z.decode(schema, encoded[part.name])]));
 }
 
 /** The digests of all parts. */

@@ -22,7 +22,7 @@ export function listParts(
   { client, journal }: ChainNode,
   chainStore: Store | null,
   { services, relayer, store, requests }: StartedService,
-  { access, given, receiver }: { access: LazyAccess; given: GivenAccess; receiver: SandboxReceiver },
+  own: { access: LazyAccess; given: GivenAccess; receiver: SandboxReceiver; refusals: Part<null> },
   added: readonly Part[],
 ): readonly Part[] {
   const parts: readonly Part[] = [
@@ -31,9 +31,10 @@ export function listParts(
     storePart(store, chainStore),
     requests,
     rateLimitPart(services.rateLimiter),
-    access,
-    given,
-    receiver,
+    own.access,
+    own.given,
+    own.receiver,
+    own.refusals,
     ...added,
   ];
   requireDistinctNames(parts);

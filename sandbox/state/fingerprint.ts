@@ -19,6 +19,10 @@ export interface Fingerprint {
 }
 
 const digest = z.custom<Hex>((value) => typeof value === "string" && /^0x[0-9a-f]{64}$/.test(value));
+/**
+ * The digests of the parts that have one. Only these two have names here, because scenario files and snapshot files hold them as fields
+ * of the fingerprint; those of any other part come under `parts`.
+ */
 const digestsSchema = z.object({ journal: digest, store: digest }).catchall(digest);
 
 /** A URL on this machine; its port is another one in every run. */

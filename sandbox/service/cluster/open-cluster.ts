@@ -5,6 +5,7 @@ import type { JournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxSettings } from "../../options/options.ts";
+import type { StartDeadline } from "../../options/start-deadline.ts";
 import type { Cluster } from "./cluster.ts";
 import { openShared } from "./shared-store.ts";
 
@@ -12,6 +13,7 @@ import { openShared } from "./shared-store.ts";
 class ClusterOfOne implements Cluster {
   readonly store: Store;
   readonly journal: JournalStore;
+  readonly chainStore = null;
   readonly awaited = "Anvil to answer";
 
   constructor(store: JournaledStore) {
@@ -50,8 +52,14 @@ export async function openCluster(
   settings: SandboxSettings,
   chain: ChainNode,
   journal: JournaledStore | null,
+  deadline: StartDeadline,
 ): Promise<Cluster> {
   const { store } = settings;
-  if (store !== undefined) return await openShared({ ...settings, store }, chain);
-  return new ClusterOfOne(journal ?? openEphemeralStore());
+  if (store === undefined) return new ClusterOfOne(journal ?? openEphemeralStore());
+  const opening = openShared({ ...settings, store }, chain, journal);
+  return await deadline.within(
+    "the database to answer",
+    opening,
+    async (late) => await late[Symbol.asyncDispose](),
+  );
 }

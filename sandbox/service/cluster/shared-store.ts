@@ -9,6 +9,7 @@ import {
 import { Database } from "../../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../../server/store/postgres/postgres-store.ts";
 import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import type { Store } from "../../../server/store/store.ts";
 import { accounts, decimal, deployment } from "../../chain/genesis/deployment.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
@@ -57,6 +58,7 @@ type SharedSandbox = z.infer<typeof sharedSandbox>;
 /** A store in a database, and this process's place among those that share it. */
 export class SharedStore implements Cluster {
   readonly store: PostgresStore;
+  chainStore: Store | null = null;
   readonly awaited = "the database and Anvil to answer";
   readonly member: ClusterMember;
   readonly #log: Log;
@@ -195,15 +197,18 @@ function asSandboxError(error: unknown): never {
 /**
  * Opens the database of a sandbox's settings for a chain.
  *
+ * @param chainStore - where a data directory keeps what happens on the chain; null in memory.
  * @throws SandboxError database_mismatch, database_in_use; StoreUnavailableError, DatabaseUrlError.
  */
 export async function openShared(
   { store, fresh, log }: Pick<SandboxSettings, "fresh" | "log"> & { store: string },
   chain: ChainNode,
+  chainStore: Store | null,
 ): Promise<SharedStore> {
   const shared = await SharedStore.open(store, "owner", log);
   try {
     await shared.adopt(chain, fresh);
+    shared.chainStore = chainStore;
     shared.keptBehind(async () => await chain.journal?.keep());
     return shared;
   } catch (error) {

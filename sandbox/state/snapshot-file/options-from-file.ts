@@ -16,7 +16,7 @@ export interface CompletedOptions {
 /**
  * Completes options that leave open what a snapshot file or a data directory was made with.
  *
- * @throws SandboxError snapshot_refused when the options name another seed, mode or programs than the file, or the directory has a
+ * @throws SandboxError option_invalid when a file and a database are named; snapshot_refused when the options name another seed, mode or programs than the file, or the directory has a
  * sandbox already; and for a file that cannot be loaded.
  */
 export async function completeOptions(given: SandboxOptions): Promise<CompletedOptions> {
@@ -27,6 +27,11 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
     const { version: _, ...known } = kept ?? { version: 1 };
     return { options: { ...known, ...options }, saved: null };
   }
+  if (options.store !== undefined)
+    throw new SandboxError(
+      "option_invalid",
+      "A snapshot file continues in a data directory; leave out --store or --from.",
+    );
   if (kept !== null)
     throw new SandboxError(
       "snapshot_refused",

@@ -71,6 +71,32 @@ test("a snapshot file is loaded with the parts that it was saved with, or refuse
   );
 });
 
+test("a part without a schema is restored with the sandbox's, and is not in snapshot files", async () => {
+  const log: string[] = [];
+  const cleared: Part<null> = {
+    name: "log",
+    schema: null,
+    capture: () => null,
+    restore: () => {
+      log.length = 0;
+    },
+  };
+  await using sandbox = await createSandbox({ parts: [cleared] });
+  const snapshot = await sandbox.snapshot();
+  log.push("written after the snapshot");
+  await snapshot.restore();
+  expect(log).toEqual([]);
+
+  const file = join(await temporaryFolder(), "without-the-log.snapshot");
+  await sandbox.save(file);
+  log.push("written before the load");
+  await using other = await createSandbox({ from: file, parts: [cleared] });
+  expect((await other.fingerprint()).digest).toBe((await sandbox.fingerprint()).digest);
+  expect(log).toEqual(["written before the load"]);
+  await using withoutIt = await createSandbox({ from: file });
+  expect(withoutIt.description.chain.epoch).toBe(sandbox.description.chain.epoch);
+});
+
 test("two parts of the same name are refused", async () => {
   const twice = createSandbox({ parts: [{ ...cartPart(), name: "store" }] });
   await expect(twice).rejects.toThrow(

@@ -1,4 +1,5 @@
 import type { Refusal } from "../../../../server/services.ts";
+import type { Part } from "../../../lib/part.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 
 /** A refusal as it is kept. */
@@ -13,13 +14,15 @@ export interface KeptRefusal extends Refusal {
 export const keptRefusals = 500;
 
 /**
- * Keeps the newest transactions that were refused, in memory: they are no state of the service, and a restore forgets them.
+ * Keeps the newest transactions that were refused, in memory: they are no state of the service, so a restore clears the log.
  *
  * One that is not confirmed yet is not refused; repeated requests about one are kept once and counted.
  *
  * @example log.record(refusal); log.newest()
  */
-export class RefusalLog {
+export class RefusalLog implements Part<null> {
+  readonly name = "refusals";
+  readonly schema = null;
   readonly #feed: ChangeFeed;
   #count = 0;
   #refusals: readonly KeptRefusal[] = [];
@@ -45,8 +48,11 @@ export class RefusalLog {
     return this.#refusals.toReversed();
   }
 
-  /** Forgets everything. */
-  clear(): void {
+  capture(): null {
+    return null;
+  }
+
+  restore(): void {
     this.#refusals = [];
     this.#feed.note("refusals");
   }

@@ -13,10 +13,7 @@ export class Watch {
 
   readonly #watcher: Watcher = {
     committed: (topic, purchases) => this.feed.note(topic, purchases),
-    replaced: () => {
-      this.refusals.clear();
-      this.feed.note("everything");
-    },
+    replaced: () => this.feed.note("everything"),
   };
 
   /** A store whose commits and restores are seen. */
