@@ -49,6 +49,28 @@ export class RpcUnavailableError extends RelayerError<"rpc_unavailable"> {
   }
 }
 
+/** A reorg took the block of an operation's transaction, and the node did not say what became of the transaction. */
+export class OutcomeUnknownError extends RpcUnavailableError {
+  readonly operationId: string;
+  readonly program: string;
+  constructor({
+    operation_id,
+    program,
+    block_number,
+  }: {
+    operation_id: string;
+    program: string;
+    block_number: number | null;
+  }) {
+    super(
+      `The receipt of ${operation_id}`,
+      `a reorg took its block ${block_number}, and the node did not say what became of it`,
+    );
+    this.operationId = operation_id;
+    this.program = program;
+  }
+}
+
 /** The node answered with an error. */
 export class RpcRefusedError extends RelayerError<"rpc_refused"> {
   /** The JSON-RPC error code. */

@@ -1,5 +1,5 @@
 import type { RelayerContext, RelayerPorts } from "./context.ts";
-import { OperationUnknownError } from "./errors.ts";
+import { OperationUnknownError, type OutcomeUnknownError } from "./errors.ts";
 import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./faults/fault.ts";
 import { clearFaults, HeldError, restoreFaults } from "./faults/fault-point.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./journal/budget.ts";
@@ -10,7 +10,7 @@ import { KeyedMutex } from "./keyed-mutex.ts";
 import { readIdentity } from "./node/chain-epoch.ts";
 import { connect } from "./node/node.ts";
 import { abandon } from "./recovery/abandon.ts";
-import { follow, observe, readNow } from "./recovery/follow.ts";
+import { follow, observe, readNow, unknownOutcomes } from "./recovery/follow.ts";
 import { HeadTrail } from "./recovery/head-trail.ts";
 import { recover } from "./recovery/recover.ts";
 import { resume } from "./recovery/resume.ts";
@@ -64,6 +64,11 @@ export interface Relayer {
    * `observe` does.
    */
   readNow(operationId: string): Promise<RelayOperation | undefined>;
+  /**
+   * The operations whose block a reorg took, and of which the node does not say what became: what the journal has of them, and of their
+   * program's budget, is not known to hold. Nothing is written.
+   */
+  unknownOutcomes(): Promise<OutcomeUnknownError[]>;
   /** Operations of a program by sequence. */
   list(program: string, page: OperationPage): Promise<RelayOperation[]>;
   budget(program: string): Promise<GasBudget>;
@@ -132,6 +137,7 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     observe: () => track(observe(context)),
     read: (id) => readShown(context, id),
     readNow: (id) => track(readNow(context, id)),
+    unknownOutcomes: () => track(unknownOutcomes(context)),
     async list(program, page) {
       const records = await context.journal.list(program, page);
       return Promise.all(records.map((record) => showOperation(context, record)));

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { RelayerContext } from "../context.ts";
-import { RelayerError, RpcUnavailableError } from "../errors.ts";
+import { OutcomeUnknownError, RelayerError } from "../errors.ts";
 import { attemptKey, type RelayOperation, type RelayOperationRecord } from "../journal/operation.ts";
 import { readIdentity } from "../node/chain-epoch.ts";
 import { readHeadBlock } from "../node/node.ts";
@@ -35,7 +35,7 @@ export function observe(context: RelayerContext): Promise<void> {
  * Reads an operation as the chain has it now: when its block has left the chain, or it has none yet, the journal is brought up to the
  * head first. Nothing is sent.
  *
- * @throws RpcUnavailableError when its block has left the chain and the node does not say what became of it.
+ * @throws OutcomeUnknownError when its block has left the chain and the node does not say what became of it.
  */
 export async function readNow(
   context: RelayerContext,
@@ -50,10 +50,27 @@ export async function readNow(
   // A request that holds it is bringing it up to the head.
   if (context.locks.isHeld(`operation:${operationId}`) || !(await hasLeft(context, observed)))
     return observed;
-  throw new RpcUnavailableError(
-    `The receipt of ${operationId}`,
-    `a reorg took its block ${observed.block_number}, and the node did not say what became of it`,
-  );
+  throw new OutcomeUnknownError(observed);
+}
+
+/**
+ * Finds the operations that name a block that has left the chain, because the node does not say what became of their transactions. Nothing
+ * is written. A node that does not answer at all leaves everything as the journal has it.
+ */
+export async function unknownOutcomes(context: RelayerContext): Promise<OutcomeUnknownError[]> {
+  try {
+    const [{ epoch }, head] = await Promise.all([readIdentity(context), readHeadBlock(context.node)]);
+    const reorged = await findReorged(context, epoch, await context.trail.fork(context.node, head));
+    return reorged
+      .filter(
+        (operation) =>
+          operation.block_number !== null && !context.locks.isHeld(`operation:${attemptKey(operation)}`),
+      )
+      .map((operation) => new OutcomeUnknownError(operation));
+  } catch (error) {
+    if (error instanceof RelayerError) return [];
+    throw error;
+  }
 }
 
 /** Whether the block is known to have left the chain. */

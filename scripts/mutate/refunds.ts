@@ -622,8 +622,8 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "What a reorg moved while it was bound is bound again.",
-        find: "if (now.block_hash === block_hash)",
-        replace: "if (now.operation_id === operation_id)",
+        find: "if (now?.block_hash === block_hash)",
+        replace: "if (now?.operation_id === operation_id)",
         tests: [attacks],
         only: "a reorg between an offer's confirmation and its check",
       },

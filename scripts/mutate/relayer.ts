@@ -499,11 +499,17 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "An operation whose block a reorg took is not answered as settled while the node does not say what became of it.",
-        find: "  throw new RpcUnavailableError(\n    `The receipt of ${operationId}`,",
-        replace:
-          "  if (observed.block_number !== null) return observed;\n  throw new RpcUnavailableError(\n    `The receipt of ${operationId}`,",
+        find: "  throw new OutcomeUnknownError(observed);",
+        replace: "  return observed;",
         tests: ["test/server/operations/reorgs.test.ts"],
         only: "answers 503 while the node",
+      },
+      {
+        rule: "Lists do not show an operation whose block a reorg took while the node does not say what became of it.",
+        find: "operation.block_number !== null && !context.locks.isHeld(`operation:${attemptKey(operation)}`)",
+        replace: "operation.block_number === null && operation.nonce === null",
+        tests: ["test/server/operations/reorgs.test.ts"],
+        only: "the node",
       },
       {
         rule: "A look at which the node failed is repeated.",

@@ -1,4 +1,9 @@
-import { operationId, type RelayOperation, RpcUnavailableError } from "../../relayer/relayer.ts";
+import {
+  type OutcomeUnknownError,
+  operationId,
+  type RelayOperation,
+  RpcUnavailableError,
+} from "../../relayer/relayer.ts";
 import { type ChainReader, ChainUnavailableError } from "../chain/chain-reader.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord, RefundRecord } from "../store/records.ts";
@@ -9,14 +14,35 @@ export interface RelayedServices extends Pick<Services, "store" | "deployment"> 
   chain: Pick<ChainReader, "route">;
 }
 
-/** Returns services that tell what journal and records have, for readers outside of the request gate. */
-export function asJournaled({ store, deployment, relayer }: Services): RelayedServices {
+/**
+ * Returns services that tell what journal and records have, for readers outside of the request gate.
+ *
+ * @param unknown - the operations that are not known to be as the journal has them: to read one throws ChainUnavailableError.
+ */
+export function asJournaled(
+  { store, deployment, relayer }: Services,
+  unknown: readonly OutcomeUnknownError[] = [],
+): RelayedServices {
   return {
     store,
     deployment,
-    relayer: { readNow: async (id) => await relayer.read(id) },
+    relayer: {
+      async readNow(id) {
+        assertKnown(unknown.filter(({ operationId: one }) => one === id));
+        return await relayer.read(id);
+      },
+    },
     chain: { route: async () => "merchant_direct" },
   };
+}
+
+/**
+ * Refuses to show relay operations, or what is derived from them, while the node does not say what a reorg has made of one of them.
+ *
+ * @throws ChainUnavailableError
+ */
+export function assertKnown([unknown]: readonly OutcomeUnknownError[]): void {
+  if (unknown !== undefined) throw new ChainUnavailableError(unknown.message, { cause: unknown });
 }
 
 /**

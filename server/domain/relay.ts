@@ -85,8 +85,9 @@ export async function relayBound(
       return relayed;
     } catch (error) {
       const { operation_id, block_hash } = relayed.operation;
-      const now = await services.relayer.advance(operation_id).catch(throwRefusal);
-      if (now.block_hash === block_hash) throw error instanceof Problem ? error.afterEffect() : error;
+      await services.relayer.advance(operation_id).catch(throwRefusal);
+      const now = await services.relayer.readNow(operation_id).catch(throwRefusal);
+      if (now?.block_hash === block_hash) throw error instanceof Problem ? error.afterEffect() : error;
     }
   }
 }

@@ -1,4 +1,5 @@
 import { toJson } from "../../protocol/json.ts";
+import { assertKnown } from "../domain/current-state.ts";
 import { cutPage, readPage } from "../domain/pagination.ts";
 import { defineOperation } from "../http/operation.ts";
 import { listTransactionsQuery, transactionsSchema } from "../schemas/transactions.ts";
@@ -25,6 +26,7 @@ export const listTransactions = defineOperation({
     const { after, limit } = await readPage(query, exists);
     // What the chain did since the last look is reported; nothing is sent.
     await relayer.observe();
+    assertKnown((await relayer.unknownOutcomes()).filter(({ program: of }) => of === program.id));
     const operations = await relayer.list(program.id, {
       limit: limit + 1,
       ...(after === undefined ? {} : { after }),

@@ -91,6 +91,7 @@ function attention(now: Overview, refusal: RefusalView | undefined) {
         >
       </p>`
   }
+  ${now.unknown.map((sentence) => html`<p class="notice bad">${sentence}</p>`)}
   ${
     now.faults.length + now.delivery_faults.length === 0
       ? nothing
@@ -136,6 +137,8 @@ function waiting({ unsettled, pending_transactions }: Overview): string {
 }
 
 function budget({ id, gas_budget }: Overview["programs"][number]): TemplateResult {
+  if (gas_budget === null)
+    return html`<p class="small row"><strong>${id}</strong> <span class="quiet">not known</span></p>`;
   const { limit_wei, reserved_wei, spent_wei, available_wei } = gas_budget;
   const used = percent(String(BigInt(spent_wei) + BigInt(reserved_wei)), limit_wei);
   const told = `${formatWei(available_wei)} of ${formatWei(limit_wei)} left`;

@@ -2,6 +2,7 @@ import type { Response } from "express";
 import { BaseError } from "viem";
 import { z } from "zod";
 import { CodedError, causesOf } from "../../../protocol/coded-error.ts";
+import { OutcomeUnknownError } from "../../../relayer/relayer.ts";
 import { ChainMismatchError, ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
 import type { ErrorCode } from "../../../server/errors/catalogue.ts";
 import { Problem } from "../../../server/errors/problem.ts";
@@ -25,6 +26,7 @@ export function refuseError(error: unknown, response: Response): void {
   else if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
   else if (error instanceof CodedError && error.code === snapshotTimeout)
     refuse(response.set("Retry-After", "1"), 503, error.message, { code: snapshotTimeout });
+  else if (isOfService(error)) refuseAsService(toProblem(error), response);
   else if (isSilence(error))
     refuse(
       response.set("Retry-After", "1"),
@@ -32,7 +34,6 @@ export function refuseError(error: unknown, response: Response): void {
       "The chain does not answer: Anvil is busy or has ended. Send the request again; if that fails too, start the sandbox again.",
       { code: rpcUnavailable },
     );
-  else if (isOfService(error)) refuseAsService(toProblem(error), response);
   else if (error instanceof CodedError) refuse(response, 422, error.message, { code: error.code });
   else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
   else if (isClientError(error)) refuse(response, error.status, error.message);
@@ -45,6 +46,7 @@ export function refuseError(error: unknown, response: Response): void {
 function isOfService(error: unknown): boolean {
   return (
     error instanceof ChainMismatchError ||
+    causesOf(error).some((cause) => cause instanceof OutcomeUnknownError) ||
     error instanceof StoreConflictError ||
     error instanceof StoreUnavailableError
   );

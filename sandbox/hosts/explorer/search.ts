@@ -1,5 +1,6 @@
 import { type Hex, isAddress, isHash } from "viem";
 import type { RelayOperationRecord } from "../../../relayer/journal/operation.ts";
+import { assertKnown } from "../../../server/domain/current-state.ts";
 import type { Services } from "../../../server/services.ts";
 import { readPage } from "./reads/page.ts";
 import { readBlock } from "./reads/read-blocks.ts";
@@ -16,7 +17,7 @@ export async function search(text: string, sources: Sources): Promise<SearchResu
   if (/^\d{1,15}$/.test(wanted)) return await findBlock(BigInt(wanted), sources);
   if (isAddress(wanted, { strict: false })) return findAccount(wanted, sources);
   if (isHash(wanted)) return await findHash(wanted.toLowerCase(), sources);
-  return await findId(wanted, sources.services);
+  return await findId(wanted, sources);
 }
 
 async function findBlock(number: bigint, sources: Sources): Promise<SearchResult[]> {
@@ -50,14 +51,17 @@ async function findHash(text: string, sources: Sources): Promise<SearchResult[]>
     readPage(services.store, "operations", {}, signed),
     readPage(services.store, "attempts", {}, signed),
   ]);
-  const found: SearchResult[] = pages
-    .flatMap(({ data }) => data)
-    .map(({ value }) => ({
-      type: "operation",
-      id: value.operation_id,
-      title: `A transaction of the relayer's ${value.kind}, ${value.status}`,
-      purchase_id: value.subject.type === "purchase" ? value.subject.id : null,
-    }));
+  const attempts = pages.flatMap(({ data }) => data);
+  await assertFoundKnown(
+    attempts.map(({ value }) => value),
+    services,
+  );
+  const found: SearchResult[] = attempts.map(({ value }) => ({
+    type: "operation",
+    id: value.operation_id,
+    title: `A transaction of the relayer's ${value.kind}, ${value.status}`,
+    purchase_id: value.subject.type === "purchase" ? value.subject.id : null,
+  }));
   const receipt = await node.request<{
     Method: "eth_getTransactionReceipt";
     Parameters: [Hex];
@@ -75,11 +79,21 @@ async function findHash(text: string, sources: Sources): Promise<SearchResult[]>
   return [{ type: "transaction", id: hash, title, purchase_id: transaction.about[0] ?? null }, ...found];
 }
 
+/** @throws ChainUnavailableError when one of them is not known to be as the journal has it. */
+async function assertFoundKnown(
+  found: readonly RelayOperationRecord[],
+  { relayer }: Services,
+): Promise<void> {
+  const ids = new Set(found.map(({ operation_id }) => operation_id));
+  assertKnown((await relayer.unknownOutcomes()).filter(({ operationId }) => ids.has(operationId)));
+}
+
 function hasSigned({ transactions }: RelayOperationRecord, hash: Hex): boolean {
   return transactions.some((signed) => signed.hash === hash);
 }
 
-async function findId(id: string, { store }: Services): Promise<SearchResult[]> {
+async function findId(id: string, { services }: Sources): Promise<SearchResult[]> {
+  const { store } = services;
   const [purchase, merchant, operation, event, claim, decision, refund] = await Promise.all([
     store.get("purchases", id),
     store.get("merchants", id),
@@ -93,6 +107,7 @@ async function findId(id: string, { store }: Services): Promise<SearchResult[]> 
     return [{ type: "purchase", id, title: `A purchase, ${purchase.value.status}`, purchase_id: id }];
   if (merchant) return [{ type: "merchant", id, title: merchant.value.name, purchase_id: null }];
   if (operation) {
+    await assertFoundKnown([operation.value], services);
     const { kind, status, subject } = operation.value;
     const purchase_id = subject.type === "purchase" ? subject.id : null;
     return [{ type: "operation", id, title: `The relayer's ${kind}, ${status}`, purchase_id }];

@@ -32,12 +32,12 @@ export interface FaultView {
   depth: number;
 }
 
-/** A program with what its relayer may spend, in wei. */
+/** A program with what its relayer may spend, in wei; null while one of its operations is among the unknown ones. */
 export interface ProgramView {
   id: string;
   name: string;
   registrar: string;
-  gas_budget: { limit_wei: string; reserved_wei: string; spent_wei: string; available_wei: string };
+  gas_budget: { limit_wei: string; reserved_wei: string; spent_wei: string; available_wei: string } | null;
 }
 
 /** The state of the sandbox at one glance. */
@@ -55,6 +55,8 @@ export interface Overview {
   programs: ProgramView[];
   /** How many operations of the relayer are not settled, by status. */
   unsettled: { [status: string]: number };
+  /** A sentence for each operation whose block a reorg took, while the node does not say what became of it. */
+  unknown: string[];
   /** How many transactions wait for a block. */
   pending_transactions: number;
   faults: FaultView[];

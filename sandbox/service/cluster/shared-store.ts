@@ -168,6 +168,7 @@ export class SharedStore implements Cluster {
       ...relayer,
       follow: whileLeading(async () => await relayer.follow()),
       observe: whileLeading(async () => await relayer.observe()),
+      unknownOutcomes: async () => (this.member.leads() ? await relayer.unknownOutcomes() : []),
       readNow: async (id) => await (this.member.leads() ? relayer.readNow(id) : relayer.read(id)),
     };
   }

@@ -213,15 +213,77 @@ describe.each(["offer", "collect_refund"] as const)(
       relayer.fault({ point: "receipt", action: "rpc_error", count: null });
       await kit.reorg(1);
       const path = kit.path(`/purchases/${effect.purchase}`);
-      for (const answer of [await kit.get(path), await effect.ask()]) {
-        expect(answer.status, answer.text).toBe(503);
+      const wallet = `/wallet/${kit.program}/purchase/${effect.purchase}`;
+      const list = kit.path("/transactions");
+      for (const ask of [path, wallet, list, `${list}?status=failed`]) {
+        const answer = await kit.get(ask);
+        expect(answer.status, `${ask} ${answer.text}`).toBe(503);
         expect(problem(answer)).toMatchObject({ code: "rpc_unavailable", retryable: true });
         expect(problem(answer).detail).toContain("a reorg took its block");
       }
+      const asked = await effect.ask();
+      expect(asked.status, asked.text).toBe(503);
+      expect(problem(asked)).toMatchObject({ code: "rpc_unavailable", retryable: true });
       await relayer.clearFaults();
       await catchUp(relayer, chain.client);
+      expect((await kit.get(list)).status).toBe(200);
       expect(await read(effect)).toMatchObject(undone[kind].done);
       expect(await logsOf(effect)).toEqual([(await operation())?.hash]);
+    });
+
+    test("the explorer does not say either what became of it, and shows it again once the node tells", async () => {
+      const effect = await prepare[kind]();
+      expect((await effect.ask()).status).toBe(effect.success);
+      const confirmed = await operation();
+      const { relayer, chain } = kit.sandbox;
+      const explore = async (path: string) =>
+        await fetch(`${kit.sandbox.description.urls.control}/explorer/${path}`);
+      const shown = [
+        "purchases",
+        `purchases?status=${undone[kind].done.status}`,
+        `purchases/${effect.purchase}`,
+        "operations?status=confirmed",
+        `search?q=${confirmed?.operation_id}`,
+        `search?q=${confirmed?.hash}`,
+      ];
+      const sentence = `The receipt of ${confirmed?.operation_id} got no answer: a reorg took its block ${confirmed?.block_number}, and the node did not say what became of it.`;
+      relayer.fault({ point: "receipt", action: "rpc_error", count: null });
+      await kit.reorg(1);
+      for (const path of shown) {
+        const answer = await explore(path);
+        expect([path, answer.status]).toEqual([path, 503]);
+        expect(await answer.json()).toMatchObject({
+          code: "rpc_unavailable",
+          detail: sentence.slice(0, -1),
+        });
+      }
+      expect(await (await explore("overview")).json()).toMatchObject({
+        unknown: [sentence],
+        programs: [{ id: kit.program, gas_budget: null }, { gas_budget: { spent_wei: "0" } }],
+      });
+      await relayer.clearFaults();
+      await catchUp(relayer, chain.client);
+      for (const path of shown) expect([path, (await explore(path)).status]).toEqual([path, 200]);
+      expect(await (await explore("overview")).json()).toMatchObject({ unknown: [] });
+    });
+
+    test("a request that its first key repeats answers 503 too, and finishes it once the node tells", async () => {
+      const effect = await prepare[kind]();
+      const { relayer, chain } = kit.sandbox;
+      relayer.fault({ point: "after_signed", action: "hold" });
+      expect((await effect.ask("first-key")).status).toBe(202);
+      await catchUp(relayer, chain.client);
+      expect(await operation()).toMatchObject({ status: "confirmed" });
+      relayer.fault({ point: "receipt", action: "rpc_error", count: null });
+      await kit.reorg(1);
+      const answer = await effect.ask("first-key");
+      expect(answer.status, answer.text).toBe(503);
+      expect(problem(answer)).toMatchObject({ code: "rpc_unavailable", retryable: true });
+      expect(problem(answer).detail).toContain("a reorg took its block");
+      await relayer.clearFaults();
+      await catchUp(relayer, chain.client);
+      expect((await effect.ask("first-key")).status).toBe(effect.success);
+      expect(await read(effect)).toMatchObject(undone[kind].done);
     });
 
     test.each(["rpc_error", "lose_response", "hold"] as const)(

@@ -14,6 +14,7 @@ const mostCounted = 1_000;
 export async function readOverview(sources: Sources): Promise<Overview> {
   const { description, services, node, receiver, refusals } = sources;
   const { deployment, relayer, clock } = services;
+  const unknown = await relayer.unknownOutcomes();
   const [block, now, pool, counts, programs] = await Promise.all([
     readAtHead(node, async (head) => head),
     clock.now(),
@@ -26,7 +27,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
         id,
         name,
         registrar,
-        gas_budget: await relayer.budget(id),
+        gas_budget: unknown.some(({ program }) => program === id) ? null : await relayer.budget(id),
       })),
     ),
   ]);
@@ -44,6 +45,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     token: { symbol, decimals },
     programs,
     unsettled: counts,
+    unknown: unknown.map(({ message }) => `${message}.`),
     pending_transactions: Number(pool.pending),
     faults: relayer.faults().map(viewFault),
     delivery_faults: receiver.faults

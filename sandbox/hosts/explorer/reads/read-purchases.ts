@@ -18,7 +18,7 @@ export async function readPurchases(
   sources: Sources,
 ): Promise<PurchaseViews> {
   const { services, node, labels } = sources;
-  const journaled = asJournaled(services);
+  const journaled = asJournaled(services, await services.relayer.unknownOutcomes());
   const { cursor, status, program, q } = query;
   const searching = status !== undefined || (q !== undefined && q !== "");
   const keep = async (purchase: PurchaseRecord) =>

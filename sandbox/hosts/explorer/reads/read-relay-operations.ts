@@ -4,6 +4,8 @@ import {
   type RelayOperationRecord,
   toRelayOperation,
 } from "../../../../relayer/journal/operation.ts";
+import type { OutcomeUnknownError } from "../../../../relayer/relayer.ts";
+import { assertKnown } from "../../../../server/domain/current-state.ts";
 import { readSuperseded } from "../../../../server/store/relayer-journal.ts";
 import type { Sources } from "../sources.ts";
 import type { RelayOperationView, ViewPage } from "../views.ts";
@@ -27,19 +29,22 @@ export async function readRelayOperations(
     cursor,
     ...(q === undefined || q === "" ? {} : { keep: (operation) => mentions(operation, q) }),
   });
+  const unknown = await services.relayer.unknownOutcomes();
   return {
-    data: await Promise.all(data.map(async ({ value }) => await viewRelayOperation(value, sources))),
+    data: await Promise.all(data.map(async ({ value }) => await viewRelayOperation(value, unknown, sources))),
     next_cursor,
   };
 }
 
-/** An operation in the shape that is answered. */
+/** An operation in the shape that is answered. @throws ChainUnavailableError for one of the unknown ones. */
 export async function viewRelayOperation(
   operation: RelayOperationRecord,
+  unknown: readonly OutcomeUnknownError[],
   { services, labels }: Sources,
 ): Promise<RelayOperationView> {
   const { program, kind, subject, sequence, status, status_reason, error, nonce, hash } = operation;
   const refund = subject.type === "refund" ? await services.store.get("refunds", subject.id) : undefined;
+  assertKnown(unknown.filter(({ operationId }) => operationId === operation.operation_id));
   const superseded = await readSuperseded(services.store, operation);
   const { attempt, cost_wei, reserved_wei, reorg_count } = toRelayOperation(operation, superseded);
   return {

@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { operationId } from "../../../../relayer/journal/operation.ts";
+import type { OutcomeUnknownError } from "../../../../relayer/relayer.ts";
 import { asJournaled, currentPurchase } from "../../../../server/domain/current-state.ts";
 import { findParts } from "../../../../server/domain/find.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
@@ -21,10 +22,12 @@ export async function readTimeline(id: string, sources: Sources): Promise<Purcha
   const { store, deployment } = services;
   const found = await store.get("purchases", id);
   if (found === undefined) return null;
-  const purchase = await currentPurchase(found.value, asJournaled(sources.services));
+  const unknown = await services.relayer.unknownOutcomes();
+  const journaled = asJournaled(services, unknown);
+  const purchase = await currentPurchase(found.value, journaled);
   const [parts, operations, merchant] = await Promise.all([
-    findParts(asJournaled(sources.services), purchase),
-    readOperationsOf(found, sources),
+    findParts(journaled, purchase),
+    readOperationsOf(found, unknown, sources),
     store.get("merchants", purchase.merchant_id),
   ]);
   return await readAtHead(node, async (head) => {
@@ -49,6 +52,7 @@ export async function readTimeline(id: string, sources: Sources): Promise<Purcha
 
 async function readOperationsOf(
   { value }: Stored<PurchaseRecord>,
+  unknown: readonly OutcomeUnknownError[],
   sources: Sources,
 ): Promise<RelayOperationView[]> {
   const { store, deployment } = sources.services;
@@ -65,5 +69,5 @@ async function readOperationsOf(
   ];
   const found = await Promise.all(ids.map(async (id) => await store.get("operations", id)));
   const records = found.flatMap((stored) => (stored === undefined ? [] : [stored.value]));
-  return await Promise.all(records.map(async (record) => await viewRelayOperation(record, sources)));
+  return await Promise.all(records.map(async (record) => await viewRelayOperation(record, unknown, sources)));
 }
