@@ -54,18 +54,15 @@ export async function readNow(
 }
 
 /**
- * Finds the operations that name a block that has left the chain, because the node does not say what became of their transactions. Nothing
- * is written. A node that does not answer at all leaves everything as the journal has it.
+ * Finds the operations that name a block that has left the chain: the node does not say what became of their transactions, or a
+ * look at them is under way. Nothing is written. A node that does not answer at all leaves everything as the journal has it.
  */
 export async function unknownOutcomes(context: RelayerContext): Promise<OutcomeUnknownError[]> {
   try {
     const [{ epoch }, head] = await Promise.all([readIdentity(context), readHeadBlock(context.node)]);
     const reorged = await findReorged(context, epoch, await context.trail.fork(context.node, head));
     return reorged
-      .filter(
-        (operation) =>
-          operation.block_number !== null && !context.locks.isHeld(`operation:${attemptKey(operation)}`),
-      )
+      .filter(({ block_number }) => block_number !== null)
       .map((operation) => new OutcomeUnknownError(operation));
   } catch (error) {
     if (error instanceof RelayerError) return [];
