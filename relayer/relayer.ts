@@ -17,7 +17,7 @@ import { resume } from "./recovery/resume.ts";
 import type { RelayIntent } from "./relay-intent.ts";
 import { accept, acceptAgain } from "./submission/accept.ts";
 import { readShown, showOperation } from "./submission/attempts.ts";
-import { drive, driveAlone } from "./submission/drive.ts";
+import { drive, driveLocked } from "./submission/drive.ts";
 
 export type { RelayerPorts } from "./context.ts";
 export * from "./errors.ts";
@@ -180,5 +180,5 @@ async function submit(context: RelayerContext, intent: RelayIntent): Promise<Rel
 async function advance(context: RelayerContext, id: string): Promise<RelayOperationRecord> {
   const operation = await context.journal.read(id);
   if (!operation) throw new OperationUnknownError(id);
-  return driveAlone(context, operation, "after_sending");
+  return driveLocked(context, operation, "after_sending");
 }

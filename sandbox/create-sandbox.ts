@@ -53,7 +53,7 @@ import {
 } from "./service/start-service.ts";
 import { openWallets, type TestWallets } from "./service/wallets/open-wallets.ts";
 import { TestWallet } from "./service/wallets/test-wallet.ts";
-import type { Enter } from "./service/wallets/wallet.ts";
+import type { SendRunner } from "./service/wallets/wallet.ts";
 import { type KeptChain, keepChain } from "./state/data-directory/keep-chain.ts";
 import { openDataDirectory } from "./state/data-directory/open-data-directory.ts";
 import type { SandboxJournal } from "./state/data-directory/open-journal.ts";
@@ -317,7 +317,7 @@ function openTools(
     chain,
     relayer,
     parts,
-    alone: async (step) => await cluster.alone(step),
+    runAsOnlyProcess: async (step) => await cluster.runAsOnlyProcess(step),
     // What receivers and reviewers have to know may be that of a time before a rotation again.
     restored: async () => await publishedKeys.refresh(),
   });
@@ -343,8 +343,8 @@ function openTools(
 /** The wallets of the named test accounts, and what opens one for any other. */
 function walletsOf(chain: ChainNode, { contracts }: SandboxDescription, { gate }: StartedService) {
   // A restore between a nonce that is read and its transaction would leave that waiting for one which never comes.
-  const enter: Enter = async (send) => await gate.runShared("the transaction of a wallet", send);
-  const open = (signer: LocalAccount) => new TestWallet(signer, chain.client, contracts, enter);
+  const runSend: SendRunner = async (send) => await gate.runShared("the transaction of a wallet", send);
+  const open = (signer: LocalAccount) => new TestWallet(signer, chain.client, contracts, runSend);
   return { named: openWallets(chain, open), open };
 }
 

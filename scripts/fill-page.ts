@@ -51,11 +51,11 @@ export function fillPage(name: string, page: string): string {
   return replaceMarked(withTables, "limit", (limit) => limits[limit]);
 }
 
-function replaceMarked(page: string, mark: string, textOf: (name: string) => string | undefined): string {
-  const marked = new RegExp(`<!-- ${mark}:(\\w+) -->(?:(?!<!-- ${mark}:).)*?<!-- /${mark} -->`, "gs");
+function replaceMarked(page: string, marker: string, textOf: (name: string) => string | undefined): string {
+  const marked = new RegExp(`<!-- ${marker}:(\\w+) -->(?:(?!<!-- ${marker}:).)*?<!-- /${marker} -->`, "gs");
   return page.replaceAll(marked, (_, name: string) => {
     const text = textOf(name);
-    if (text === undefined) throw new Error(`There is nothing to generate for ${mark}:${name}.`);
-    return `<!-- ${mark}:${name} -->${text}<!-- /${mark} -->`;
+    if (text === undefined) throw new Error(`There is nothing to generate for ${marker}:${name}.`);
+    return `<!-- ${marker}:${name} -->${text}<!-- /${marker} -->`;
   });
 }

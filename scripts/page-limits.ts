@@ -13,7 +13,7 @@ import { limits } from "../server/limits.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/backoff.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
 import { smallestCompaction } from "../server/store/directory.ts";
-import { lookEveryMs } from "../server/store/postgres/cluster-member.ts";
+import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
 
 const defaults = resolveOptions({});
 const count = (value: number) => value.toLocaleString("en-US");
@@ -39,7 +39,7 @@ export const pageLimits = {
   headers_timeout: seconds(connectionLimits.headersMs),
   heartbeat: seconds(heartbeatMs),
   journal_size: mebibytes(smallestCompaction),
-  leader_look: `${lookEveryMs} ms`,
+  leader_look: `${electionIntervalMs} ms`,
   leader_wait: `${leaderWaitMs / 1_000} s`,
   refusals_kept: count(keptRefusals),
   reorg_depth: `${count(deepestReorg)} blocks`,

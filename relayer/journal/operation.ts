@@ -266,10 +266,10 @@ export function toRelayOperation(
     nonce_floor: _floor,
     superseded: _over,
     transactions: _raw,
-    ...shown
+    ...answered
   } = told;
   return {
-    ...shown,
+    ...answered,
     hashes: attempts.flatMap(({ attempt, nonce, transactions }) =>
       transactions.map(({ hash, purpose, outcome }) => ({ hash, attempt, nonce, purpose, outcome })),
     ),

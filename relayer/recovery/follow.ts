@@ -5,7 +5,7 @@ import { attemptKey, type RelayOperation, type RelayOperationRecord } from "../j
 import { readIdentity } from "../node/chain-epoch.ts";
 import { readHeadBlock } from "../node/node.ts";
 import { readShown } from "../submission/attempts.ts";
-import { driveAlone, type WaitMode } from "../submission/drive.ts";
+import { driveLocked, type WaitMode } from "../submission/drive.ts";
 import { findReorged, isOnChain } from "./find-reorged.ts";
 
 /** Looks at everything that a new head may have changed, and sends again what the node lacks. */
@@ -128,7 +128,7 @@ async function lookAt(
   waitMode: WaitMode,
 ): Promise<boolean> {
   const { block_hash } = operation;
-  const looked = await driveAlone(context, operation, waitMode);
+  const looked = await driveLocked(context, operation, waitMode);
   return block_hash === null || looked.block_hash !== block_hash || (await isOnChain(context, looked));
 }
 

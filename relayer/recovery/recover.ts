@@ -2,7 +2,7 @@ import type { RelayerContext } from "../context.ts";
 import { attemptKey, type RelayOperationRecord } from "../journal/operation.ts";
 import { readIdentity } from "../node/chain-epoch.ts";
 import { readHeadBlock } from "../node/node.ts";
-import { driveAlone } from "../submission/drive.ts";
+import { driveLocked } from "../submission/drive.ts";
 import { findReorged } from "./find-reorged.ts";
 
 /**
@@ -18,8 +18,8 @@ export async function recover(context: RelayerContext): Promise<void> {
 
   const found = new Map([...unsettled, ...elsewhere].map((attempt) => [attemptKey(attempt), attempt]));
   const inOrder = [...found.values()].sort(byNonce);
-  for (const attempt of inOrder) await driveAlone(context, attempt, "never");
-  await Promise.all(inOrder.map((attempt) => driveAlone(context, attempt, "always")));
+  for (const attempt of inOrder) await driveLocked(context, attempt, "never");
+  await Promise.all(inOrder.map((attempt) => driveLocked(context, attempt, "always")));
 }
 
 // Without a nonce last: they will claim higher ones.

@@ -5,7 +5,7 @@ import {
   type RelayOperationRecord,
   toRelayOperation,
 } from "../journal/operation.ts";
-import { driveAlone } from "./drive.ts";
+import { driveLocked } from "./drive.ts";
 
 /**
  * Whether an earlier attempt of an operation has taken effect or may still be mined, after another look at each of them. While one
@@ -16,7 +16,7 @@ export async function hasLiveAttempt(
   current: RelayOperationRecord,
 ): Promise<boolean> {
   for (const superseded of await context.journal.superseded(current))
-    if (!isOver(await driveAlone(context, superseded, "always"))) return true;
+    if (!isOver(await driveLocked(context, superseded, "always"))) return true;
   return false;
 }
 

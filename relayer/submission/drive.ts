@@ -28,7 +28,7 @@ export type WaitMode = "always" | "after_sending" | "never" | "sends_nothing";
 const usualMs = 250;
 
 /** Reads an attempt of an operation and drives it, under the lock of its key. */
-export function driveAlone(
+export function driveLocked(
   context: RelayerContext,
   attempt: AttemptName,
   waitMode: WaitMode,
@@ -65,7 +65,7 @@ export async function drive(
     if (error instanceof HeldError) return current;
     if (error instanceof PreconditionError) {
       const { operation: withdrawn, superseded } = await withdraw(context, current, error);
-      if (superseded !== null) await driveAlone(context, superseded, waitMode);
+      if (superseded !== null) await driveLocked(context, superseded, waitMode);
       return withdrawn;
     }
     if (error instanceof RpcRefusedError || error instanceof RpcUnavailableError)
@@ -199,7 +199,7 @@ async function sendPredecessors(context: RelayerContext, operation: RelayOperati
     const transaction = currentTransaction(other);
     if (!other.superseded && (await knowsTransaction(context.node, transaction.hash))) continue;
     if (other.superseded || !(await maySend(context, other))) {
-      await driveAlone(context, other, "never");
+      await driveLocked(context, other, "never");
       sent = true;
       continue;
     }

@@ -20,7 +20,7 @@ export interface Snapshot {
   restore(): Promise<void>;
 }
 
-interface Moment {
+interface SnapshotState {
   /** Counts snapshots; restoring one makes all later ones stale. */
   number: number;
   chainId: Hex;
@@ -40,7 +40,7 @@ export interface SnapshotSources {
   /** All state but the chain's, in the order in which it is restored: what {@link listParts} of service/parts.ts returns. */
   parts: readonly Part[];
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
-  alone: <T>(step: () => Promise<T>) => Promise<T>;
+  runAsOnlyProcess: <T>(step: () => Promise<T>) => Promise<T>;
   /** Called after each restore. */
   restored: () => Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface SnapshotSources {
 export class Snapshots {
   readonly #sources: SnapshotSources;
   #taken = 0;
-  readonly #valid = new Set<Moment>();
+  readonly #valid = new Set<SnapshotState>();
 
   constructor(sources: SnapshotSources) {
     this.#sources = sources;
@@ -61,13 +61,13 @@ export class Snapshots {
    * @throws SandboxError snapshot_timeout when something under way does not end in time.
    */
   async take(): Promise<Snapshot> {
-    const { gate, chain, relayer, parts, alone } = this.#sources;
+    const { gate, chain, relayer, parts, runAsOnlyProcess } = this.#sources;
     const take = async () => {
       await relayer.drain();
       const { client, clock } = chain;
       const { latest, pending, chainId } = await snapshotChain(client);
       this.#taken += 1;
-      const moment: Moment = {
+      const state: SnapshotState = {
         number: this.#taken,
         chainId,
         block: latest,
@@ -76,21 +76,21 @@ export class Snapshots {
         parts: await captureParts(parts),
         isHeld: true,
       };
-      this.#valid.add(moment);
-      return { restore: async () => await this.#restore(moment) };
+      this.#valid.add(state);
+      return { restore: async () => await this.#restore(state) };
     };
-    return await gate.runExclusive(async () => await alone(take));
+    return await gate.runExclusive(async () => await runAsOnlyProcess(take));
   }
 
   /** Makes all snapshots stale: another node, which holds none of them, has taken the place of the one that they were taken of. */
   forget(): void {
-    for (const moment of this.#valid) moment.isHeld = false;
+    for (const state of this.#valid) state.isHeld = false;
   }
 
-  async #restore(moment: Moment): Promise<void> {
-    const { gate, chain, relayer, alone, restored } = this.#sources;
+  async #restore(state: SnapshotState): Promise<void> {
+    const { gate, chain, relayer, runAsOnlyProcess, restored } = this.#sources;
     const restore = async () => {
-      if (!this.#valid.has(moment))
+      if (!this.#valid.has(state))
         throw new SandboxError(
           "stale_snapshot",
           "An older snapshot was restored after this one was taken, which ended it; take a new one.",
@@ -99,28 +99,28 @@ export class Snapshots {
       const { client } = chain;
       const [mines] = await Promise.all([
         isMining(client),
-        this.#requireBlock(moment),
-        this.#requireHeld(moment),
+        this.#requireBlock(state),
+        this.#requireHeld(state),
       ]);
       if (mines) await drainMining(client);
-      await this.#goBack(moment);
+      await this.#goBack(state);
       gate.undo();
       const [chainId] = await Promise.all([
         client.snapshot(),
-        client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),
-        chain.clock.pin(moment.offset, Number(moment.block.timestamp)),
+        client.setNextBlockBaseFeePerGas({ baseFeePerGas: state.baseFee }),
+        chain.clock.pin(state.offset, Number(state.block.timestamp)),
         // Nothing is pending, so that no part makes a block.
-        restoreParts(moment.parts, "others"),
+        restoreParts(state.parts, "others"),
       ]);
-      moment.chainId = chainId;
-      for (const other of this.#valid) if (other.number > moment.number) this.#valid.delete(other);
+      state.chainId = chainId;
+      for (const other of this.#valid) if (other.number > state.number) this.#valid.delete(other);
     };
-    await gate.runExclusive(async () => await alone(restore));
+    await gate.runExclusive(async () => await runAsOnlyProcess(restore));
     await restored();
   }
 
   /** Has what is on disk go back, in one moment, and then the chain. */
-  async #goBack({ chainId, block, parts }: Moment): Promise<void> {
+  async #goBack({ chainId, block, parts }: SnapshotState): Promise<void> {
     const { client, journal } = this.#sources.chain;
     await journal?.pause();
     try {
@@ -138,14 +138,14 @@ export class Snapshots {
   }
 
   /** Nothing may be changed when the node has dropped the snapshot. */
-  async #requireHeld({ chainId, isHeld }: Moment): Promise<void> {
+  async #requireHeld({ chainId, isHeld }: SnapshotState): Promise<void> {
     if (!isHeld) throw gone();
     const { snapshots } = await this.#sources.chain.client.request({ method: "anvil_metadata" });
     if (!Object.hasOwn(snapshots, chainId)) throw gone();
   }
 
   /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */
-  async #requireBlock({ block }: Moment): Promise<void> {
+  async #requireBlock({ block }: SnapshotState): Promise<void> {
     const there = await this.#sources.chain.client
       .getBlock({ blockNumber: block.number })
       .catch((error: unknown) => {

@@ -47,7 +47,7 @@ export const payments: readonly MutantGroup[] = [
       },
       {
         rule: "A transaction that was mined again after a reorg stays used.",
-        find: ".filter((key) => !standing.has(key))",
+        find: ".filter((key) => !withReceipt.has(key))",
         replace: ".filter((key) => key.length > 0)",
         tests: [reorgs],
       },

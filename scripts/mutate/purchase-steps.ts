@@ -81,7 +81,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A claim on payments that a reorg has removed is not among the allowed steps.",
-        find: "mayClaim && whyNotStanding(purchase, onChain) === null",
+        find: "mayClaim && whyPaymentsRemoved(purchase, onChain) === null",
         replace: "mayClaim",
       },
       {

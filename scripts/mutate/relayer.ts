@@ -413,7 +413,7 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A withdrawn attempt is cancelled at once.",
-        find: "if (superseded !== null) await driveAlone(context, superseded, waitMode);",
+        find: "if (superseded !== null) await driveLocked(context, superseded, waitMode);",
         replace: "",
         tests: [precondition],
       },

@@ -17,7 +17,7 @@ export const rpc: readonly MutantGroup[] = [
       },
       {
         rule: "A call waits while a snapshot is taken.",
-        find: 'return await enter(async () => await this.#ask(group));\n      case "send":',
+        find: 'return await runShared(async () => await this.#ask(group));\n      case "send":',
         replace: 'return await this.#ask(group);\n      case "send":',
         tests: ["test/sandbox/state/snapshot.test.ts"],
         only: "waits until it is taken",

@@ -4,7 +4,7 @@ const snapshot = "test/sandbox/state/snapshot.test.ts";
 const saved = "test/sandbox/state/snapshot-file.test.ts";
 const gate = "test/sandbox/lib/request-gate.test.ts";
 const parts = "test/sandbox/state/parts.test.ts";
-const marks = "test/sandbox/hosts/explorer/data.test.ts";
+const explorerTests = "test/sandbox/hosts/explorer/data.test.ts";
 
 export const snapshots: readonly MutantGroup[] = [
   {
@@ -13,29 +13,29 @@ export const snapshots: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A restore takes the time back.",
-        find: "clock.pin(moment.offset, Number(moment.block.timestamp)),",
+        find: "clock.pin(state.offset, Number(state.block.timestamp)),",
         replace: "",
         only: "takes a live clock back",
       },
       {
         rule: "A restore takes the base fee back.",
-        find: "client.setNextBlockBaseFeePerGas({ baseFeePerGas: moment.baseFee }),",
+        find: "client.setNextBlockBaseFeePerGas({ baseFeePerGas: state.baseFee }),",
         replace: "",
       },
       {
         rule: "A snapshot from before a newer restore is refused.",
-        find: "if (!this.#valid.has(moment))",
+        find: "if (!this.#valid.has(state))",
         replace: "if (this.#valid.size < 0)",
       },
       {
         rule: "A restore ends the snapshots that were taken after it.",
-        find: "if (other.number > moment.number)",
-        replace: "if (other.number > moment.number + 1)",
+        find: "if (other.number > state.number)",
+        replace: "if (other.number > state.number + 1)",
       },
       {
         rule: "A snapshot can be restored again.",
-        find: "if (other.number > moment.number)",
-        replace: "if (other.number >= moment.number)",
+        find: "if (other.number > state.number)",
+        replace: "if (other.number >= state.number)",
       },
       {
         rule: "A snapshot whose block a reorg took away is refused.",
@@ -85,7 +85,7 @@ export const snapshots: readonly MutantGroup[] = [
       },
       {
         rule: "What waits outside of the gate holds up no snapshot.",
-        find: "      this.#leave(entry);\n      const [result]",
+        find: "      this.#end(entry);\n      const [result]",
         replace: "      const [result]",
       },
       {
@@ -308,12 +308,12 @@ export const snapshots: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/hosts/control/snapshot-routes.ts",
-    tests: [marks],
+    tests: [explorerTests],
     mutants: [
       {
         rule: "A restore over the control API ends the later snapshots.",
-        find: "marks.filter(({ number }) => number <= mark.number)",
-        replace: "marks.filter(({ number }) => number <= mark.number + 1)",
+        find: "kept.filter(({ number }) => number <= entry.number)",
+        replace: "kept.filter(({ number }) => number <= entry.number + 1)",
       },
       {
         rule: "A snapshot over the control API that there is not is reported as that.",

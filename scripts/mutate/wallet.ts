@@ -333,8 +333,8 @@ export const wallet: readonly MutantGroup[] = [
       },
       {
         rule: "A filed claim is offered again with its own terms only.",
-        find: "whyNot: other ?? standing,",
-        replace: "whyNot: standing,",
+        find: "whyNot: other ?? removed,",
+        replace: "whyNot: removed,",
         tests: [moved],
       },
       {
@@ -399,12 +399,12 @@ export const wallet: readonly MutantGroup[] = [
       },
       {
         rule: "A claim of more than is reconciled is not offered.",
-        find: "whyNotStanding(purchase, onChain) ?? tooMuch",
-        replace: "whyNotStanding(purchase, onChain)",
+        find: "whyPaymentsRemoved(purchase, onChain) ?? tooMuch",
+        replace: "whyPaymentsRemoved(purchase, onChain)",
       },
       {
         rule: "A claim on payments that a reorg has removed is not offered.",
-        find: "?? whyNotStanding(purchase, onChain) ?? tooMuch",
+        find: "?? whyPaymentsRemoved(purchase, onChain) ?? tooMuch",
         replace: "?? tooMuch",
       },
     ],

@@ -4,7 +4,7 @@ import { hashJson } from "../../protocol/canonical-json.ts";
 import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../protocol/commitment.ts";
 import { domainTypes, registrarDomain } from "../../protocol/domain.ts";
 import { hashId } from "../../protocol/id.ts";
-import { amountSchema, hashSchema, jsonObjectSchema, shownAddressSchema } from "../schemas/primitives.ts";
+import { amountSchema, checksumAddressSchema, hashSchema, jsonObjectSchema } from "../schemas/primitives.ts";
 import { viewTypedData } from "../views/typed-data.ts";
 
 const unixSecondsText = z
@@ -41,7 +41,7 @@ const fictionalPurchaseSchema = z
         name: z.literal("PurchaseRegistrar"),
         version: z.literal("1"),
         chainId: z.int().min(1),
-        verifyingContract: shownAddressSchema,
+        verifyingContract: checksumAddressSchema,
       }),
       types: z.strictObject({
         EIP712Domain: typeTable(domainTypes.EIP712Domain),
@@ -51,10 +51,10 @@ const fictionalPurchaseSchema = z
       message: z.strictObject({
         program: hashSchema.meta({ description: "keccak256 of the program's id." }),
         purchaseRef: hashSchema.meta({ description: "keccak256 of the purchase's id." }),
-        merchant: shownAddressSchema,
-        buyer: shownAddressSchema,
-        beneficiary: shownAddressSchema,
-        token: shownAddressSchema,
+        merchant: checksumAddressSchema,
+        buyer: checksumAddressSchema,
+        beneficiary: checksumAddressSchema,
+        token: checksumAddressSchema,
         amount: amountSchema,
         termsHash: hashSchema,
         offerDeadline: unixSecondsText,

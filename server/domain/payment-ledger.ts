@@ -122,14 +122,14 @@ export function changesOf(ledgers: readonly Ledger[], event_id: string): Change[
 function usesOf(ledgers: readonly Ledger[]): Change[] {
   const hashes = (pick: (ledger: Ledger) => PaymentReceipt[]) =>
     new Set(ledgers.flatMap((ledger) => pick(ledger).map(({ transaction_hash }) => transaction_hash)));
-  const standing = hashes(({ receipts }) => receipts);
+  const withReceipt = hashes(({ receipts }) => receipts);
   const collection = "used_transactions";
   return [
     ...[...hashes(({ applied }) => applied)].map(
       (key): Change => ({ kind: "put", collection, key, value: { step: "payment", subject: key } }),
     ),
     ...[...hashes(({ reverted }) => reverted)]
-      .filter((key) => !standing.has(key))
+      .filter((key) => !withReceipt.has(key))
       .map((key): Change => ({ kind: "delete", collection, key })),
   ];
 }

@@ -35,7 +35,7 @@ export function whyNotPayable({
 }
 
 /** Says why a step that counts on the recorded payments is not taken; null when the chain still has all of them. */
-export function whyNotStanding(purchase: Recorded, onChain: Payments): string | null {
+export function whyPaymentsRemoved(purchase: Recorded, onChain: Payments): string | null {
   const { length } = removedPayments(purchase, onChain);
   if (length === 0) return null;
   return `The chain no longer has ${length} of the reconciled payments. Reconcile the purchase with operation 10 (reconcile).`;

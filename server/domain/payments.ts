@@ -12,7 +12,7 @@ import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
-import { removedPayments, whyNotStanding } from "./payment-receipts.ts";
+import { removedPayments, whyPaymentsRemoved } from "./payment-receipts.ts";
 import { stepConflict } from "./purchase-steps.ts";
 
 /** A payment of a transaction's calldata, with the purchase of ours that it is for. */
@@ -98,7 +98,7 @@ export async function assertPaymentsStand(
   onChain: ChainPurchase,
   services: Services,
 ): Promise<void> {
-  const detail = whyNotStanding(purchase, onChain);
+  const detail = whyPaymentsRemoved(purchase, onChain);
   if (detail === null) return;
   const { members } = await stepConflict(purchase, detail, services);
   const reverted = toJson(removedPayments(purchase, onChain));

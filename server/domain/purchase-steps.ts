@@ -5,7 +5,7 @@ import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import { otherClaim, readFiledClaim } from "./claims.ts";
 import { readOnChain } from "./find.ts";
-import { reconciledOf, whyNotStanding } from "./payment-receipts.ts";
+import { reconciledOf, whyPaymentsRemoved } from "./payment-receipts.ts";
 
 /** The steps that act on a purchase. */
 export type PurchaseStep = "activate" | "registration" | "reconcile" | "claims" | "decisions" | "refunds";
@@ -131,5 +131,5 @@ function isOpen(purchase: PurchaseRecord, onChain: ChainPurchase, nextBlock: num
   // The contract overwrites the claim hash when the refund is collected.
   const isClaimed = onChain.claimHash !== null || onChain.decisionHash !== null;
   const mayClaim = isClaimed || (status === "active" && nextBlock <= claim_deadline);
-  return mayClaim && whyNotStanding(purchase, onChain) === null;
+  return mayClaim && whyPaymentsRemoved(purchase, onChain) === null;
 }

@@ -16,7 +16,7 @@ import { claimOf, operationAfter, readFiledClaim } from "./claims.ts";
 import { authorizationOf, commitmentOf, domainOf } from "./commitment-of.ts";
 import { type ExplainedStep, explainRevert } from "./explain-revert.ts";
 import { whyNotPending } from "./merchant-steps.ts";
-import { reconciledOf, whyNotPayable, whyNotStanding } from "./payment-receipts.ts";
+import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "./payment-receipts.ts";
 import { noSignature, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { whyNotStep } from "./purchase-steps.ts";
 import { submissionsOf } from "./submissions.ts";
@@ -277,7 +277,7 @@ function planClaim(
     amount: amount.toString(),
     reason,
     operation: "Operation 11",
-    whyNot: whyNotStep(purchase, "claims") ?? whyNotStanding(purchase, onChain) ?? tooMuch,
+    whyNot: whyNotStep(purchase, "claims") ?? whyPaymentsRemoved(purchase, onChain) ?? tooMuch,
   };
 }
 
@@ -296,7 +296,7 @@ async function planClaimAgain(
   const other = isFiled
     ? null
     : `The claim that was filed is of ${amount} base units, with the reason "${reason}".`;
-  const standing = purchase.status === "claimed" ? whyNotStanding(purchase, onChain) : null;
+  const removed = purchase.status === "claimed" ? whyPaymentsRemoved(purchase, onChain) : null;
   return {
     name: "claim",
     from: purchase.beneficiary,
@@ -304,7 +304,7 @@ async function planClaimAgain(
     amount,
     reason,
     operation: operationAfter(purchase),
-    whyNot: other ?? standing,
+    whyNot: other ?? removed,
   };
 }
 

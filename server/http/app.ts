@@ -157,7 +157,7 @@ interface Answering {
 }
 
 /** Who calls what, as far as a request's head tells. */
-interface Admitted {
+interface CheckedHead {
   now: number;
   caller: Caller;
   program: ProgramDeployment;
@@ -176,8 +176,8 @@ async function answerOperation(
   let isCounted = false;
   const attempt = async ({ outside }: GateTurn) => {
     const now = await readTime(services);
-    const admitted = await admit(operation, now, asked, (caller) => {
-      if (!isCounted && isLimited(caller, services)) limiter.admit(nameOf(caller), now);
+    const head = await checkHead(operation, now, asked, (caller) => {
+      if (!isCounted && isLimited(caller, services)) limiter.count(nameOf(caller), now);
       isCounted = true;
     });
     const rawBody = takesBody
@@ -186,7 +186,7 @@ async function answerOperation(
           return await reading;
         })
       : noBody;
-    return await answerAdmitted(operation, asked, { ...admitted, rawBody, outside });
+    return await answerChecked(operation, asked, { ...head, rawBody, outside });
   };
   for (;;) {
     try {
@@ -198,12 +198,12 @@ async function answerOperation(
 }
 
 /** Checks everything that a request's head tells, before its body is read. */
-async function admit(
+async function checkHead(
   operation: Operation,
   now: number,
   { request, response, services }: { request: Request; response: Response; services: Services },
   count: (caller: Caller) => void,
-): Promise<Admitted> {
+): Promise<CheckedHead> {
   const params = Object.fromEntries(
     Object.entries(request.params).map(([name, value]) => [name, String(value)]),
   );
@@ -218,12 +218,12 @@ async function admit(
 }
 
 /** Reads what a request asks, and runs the operation, here or at the process that leads. */
-async function answerAdmitted(
+async function answerChecked(
   operation: Operation,
   { request, response, runner, operations, services }: Answering & { request: Request; response: Response },
-  admitted: Admitted & { rawBody: Buffer; outside: GateTurn["outside"] },
+  head: CheckedHead & { rawBody: Buffer; outside: GateTurn["outside"] },
 ): Promise<Answer> {
-  const { now, caller, program, params, key, rawBody, outside } = admitted;
+  const { now, caller, program, params, key, rawBody, outside } = head;
   const parsed =
     operation.body && (bodyRequired(operation) || rawBody.length > 0) ? parseJson(rawBody) : undefined;
   const body = operation.body ? validate(operation.body, parsed, "") : undefined;

@@ -40,7 +40,7 @@ export class RateLimiter {
    *
    * @throws Problem rate_limited, with the seconds until the next window in Retry-After.
    */
-  admit(caller: string, now: number): void {
+  count(caller: string, now: number): void {
     if (this.#limit === undefined) return;
     const { requests, seconds } = this.#limit;
     const window = Math.floor(now / seconds);

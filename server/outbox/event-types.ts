@@ -1,10 +1,10 @@
 import { z } from "zod";
 import {
   amountSchema,
+  checksumAddressSchema,
   hashSchema,
   idSchema,
   positiveAmountSchema,
-  shownAddressSchema,
 } from "../schemas/primitives.ts";
 
 /** How many entries each list of an event has at most: an event must fit into the body that a receiver takes. */
@@ -24,7 +24,7 @@ export const eventTypes = {
     description: "A merchant was created and authorized for funding.",
     data: z.object({
       merchant_id: idSchema("mer"),
-      wallet: shownAddressSchema,
+      wallet: checksumAddressSchema,
       funding_cap: positiveAmountSchema,
     }),
   },

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { bytesSchema, jsonObjectSchema, shownAddressSchema } from "./primitives.ts";
+import { bytesSchema, checksumAddressSchema, jsonObjectSchema } from "./primitives.ts";
 
 /** What a wallet has to send. */
 export const transactionRequestSchema = z
   .object({
     chain_id: z.int().meta({ example: 31337 }),
-    from: shownAddressSchema,
-    to: shownAddressSchema,
+    from: checksumAddressSchema,
+    to: checksumAddressSchema,
     data: bytesSchema,
     value: z.literal("0"),
     function: z.string().meta({ example: "pay" }),
@@ -25,7 +25,7 @@ export const typedDataSchema = z
       name: z.enum(["PurchaseRegistrar", "USDC"]),
       version: z.enum(["1", "2"]),
       chainId: z.int().meta({ example: 31337 }),
-      verifyingContract: shownAddressSchema,
+      verifyingContract: checksumAddressSchema,
     }),
     types: z
       .object({ EIP712Domain: typeMembersSchema })

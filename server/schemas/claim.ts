@@ -1,10 +1,10 @@
 import { z } from "zod";
 import {
+  checksumAddressSchema,
   hashSchema,
   idSchema,
   positiveAmountSchema,
   programIdSchema,
-  shownAddressSchema,
   signatureSchema,
   timestampSchema,
 } from "./primitives.ts";
@@ -28,7 +28,7 @@ export const claimSchema = z
     id: idSchema("clm"),
     program: programIdSchema,
     purchase_id: idSchema("pur"),
-    beneficiary: shownAddressSchema,
+    beneficiary: checksumAddressSchema,
     requested_amount: positiveAmountSchema,
     reason: z.string().meta({ example: "Arrived broken." }),
     reason_hash: hashSchema,

@@ -3,12 +3,12 @@ import { transactionRequestSchema, typedDataSchema } from "./call.ts";
 import {
   addressSchema,
   amountSchema,
+  checksumAddressSchema,
   hashSchema,
   idSchema,
   positiveAmountSchema,
   programIdSchema,
   referenceSchema,
-  shownAddressSchema,
   signatureSchema,
   timestampSchema,
   unixTimeSchema,
@@ -36,7 +36,7 @@ export const merchantSchema = z
     id: idSchema("mer"),
     program: programIdSchema,
     name: z.string().meta({ example: "Corner Books" }),
-    wallet: shownAddressSchema,
+    wallet: checksumAddressSchema,
     reference: z.string().nullable().meta({ example: "shop-7" }),
     status: z.enum(["pending", "enrolled"]),
     funding_authorization: z.object({

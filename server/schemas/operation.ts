@@ -8,12 +8,12 @@ import {
 } from "../../relayer/journal/operation.ts";
 import {
   bytesSchema,
+  checksumAddressSchema,
   hashSchema,
   idSchema,
   jsonObjectSchema,
   openEnum,
   programIdSchema,
-  shownAddressSchema,
   timestampSchema,
   weiSchema,
 } from "./primitives.ts";
@@ -34,8 +34,8 @@ export const operationSchema = z
     status: z.enum(operationStatuses),
     status_reason: openEnum(statusReasons).nullable().meta({ example: null }),
     nonce: z.int().nullable().meta({ example: 0 }),
-    from: shownAddressSchema,
-    to: shownAddressSchema,
+    from: checksumAddressSchema,
+    to: checksumAddressSchema,
     calldata: bytesSchema,
     decoded: z.object({ function: z.string(), args: jsonObjectSchema }),
     hash: hashSchema.nullable(),

@@ -54,7 +54,7 @@ export const addressSchema = z
   });
 
 /** An address as the service shows it. */
-export const shownAddressSchema = z.templateLiteral(["0x", z.string().regex(/^[0-9a-fA-F]{40}$/)]).meta({
+export const checksumAddressSchema = z.templateLiteral(["0x", z.string().regex(/^[0-9a-fA-F]{40}$/)]).meta({
   id: "Address",
   description: "An address, checksummed by EIP-55.",
   example: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",

@@ -4,11 +4,11 @@ import { errorCodes } from "../errors/catalogue.ts";
 import { operationSchema } from "./operation.ts";
 import {
   amountSchema,
+  checksumAddressSchema,
   hashSchema,
   jsonObjectSchema,
   jsonSchema,
   openEnum,
-  shownAddressSchema,
   weiSchema,
 } from "./primitives.ts";
 
@@ -39,8 +39,8 @@ const problemMembers = {
   available_wei: weiSchema.optional(),
   required_scope: z.string().optional(),
   held_scopes: z.array(z.string()).optional(),
-  expected_signer: shownAddressSchema.optional(),
-  actual_signer: shownAddressSchema.nullable().optional(),
+  expected_signer: checksumAddressSchema.optional(),
+  actual_signer: checksumAddressSchema.nullable().optional(),
   signed_statement: jsonObjectSchema.optional(),
   event_id: z.string().optional(),
   attempts: z.int().optional(),

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import {
   amountSchema,
+  checksumAddressSchema,
   hashSchema,
   programIdSchema,
-  shownAddressSchema,
   unixTimeSchema,
 } from "./primitives.ts";
 
@@ -19,22 +19,22 @@ export const chainSchema = z
 export const contractsSchema = z
   .object({
     token: z.object({
-      address: shownAddressSchema,
+      address: checksumAddressSchema,
       symbol: z.string().meta({ example: "USDC" }),
       decimals: z.int().meta({ example: 6 }),
       code_hash: hashSchema,
     }),
     registrar: z.object({
-      address: shownAddressSchema,
+      address: checksumAddressSchema,
       code_hash: hashSchema,
       eip712_domain: z.object({
         name: z.literal("PurchaseRegistrar"),
         version: z.literal("1"),
         chainId: z.int().meta({ example: 31337 }),
-        verifyingContract: shownAddressSchema,
+        verifyingContract: checksumAddressSchema,
       }),
     }),
-    funding_source: z.object({ address: shownAddressSchema, code_hash: hashSchema }),
+    funding_source: z.object({ address: checksumAddressSchema, code_hash: hashSchema }),
   })
   .meta({ id: "Contracts" });
 
@@ -61,9 +61,9 @@ export const programSchema = z
     chain: chainSchema,
     contracts: contractsSchema,
     keys: z.object({
-      commitment_signer: shownAddressSchema,
+      commitment_signer: checksumAddressSchema,
       registrar: z.object({
-        address: shownAddressSchema,
+        address: checksumAddressSchema,
         bounds: z.object({
           max_purchase: amountSchema,
           open_budget: amountSchema,

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { operationSchema } from "./operation.ts";
 import {
+  checksumAddressSchema,
   hashSchema,
   idSchema,
   positiveAmountSchema,
   programIdSchema,
-  shownAddressSchema,
   timestampSchema,
 } from "./primitives.ts";
 
@@ -23,10 +23,10 @@ export const refundSchema = z
     decision_id: idSchema("dec"),
     status: z.enum(["due", "collected"]),
     award: positiveAmountSchema,
-    from: shownAddressSchema.meta({
+    from: checksumAddressSchema.meta({
       description: "The merchant's wallet, drawn through the funding source.",
     }),
-    to: shownAddressSchema.meta({ description: "The beneficiary." }),
+    to: checksumAddressSchema.meta({ description: "The beneficiary." }),
     operation_id: idSchema("op"),
     transaction_hash: hashSchema.nullable().meta({
       description:

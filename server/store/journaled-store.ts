@@ -135,7 +135,7 @@ export class JournaledStore implements Store, JournalStore {
   /** Has everything kept from now on, in one moment with all that is there already. */
   async beginIn(begin: Json, create: (contents: StoreContents) => Promise<Durability>): Promise<void> {
     await this.recordChain();
-    await this.#alone(async () => {
+    await this.#whileNotWriting(async () => {
       this.#begin = begin;
       this.#durability = await create(this.#durable());
     });
@@ -218,7 +218,7 @@ export class JournaledStore implements Store, JournalStore {
   }
 
   async import(image: StoreImage): Promise<void> {
-    await this.#alone(async () => {
+    await this.#whileNotWriting(async () => {
       const records = recordsOf(image);
       const chain = image.chain === undefined ? this.chain : this.#chain.after(image.chain);
       await this.#durability.replace({ ...this.#durable(), ...records, chain });
@@ -240,7 +240,7 @@ export class JournaledStore implements Store, JournalStore {
   }
 
   /** Runs a step while nothing is written; what is committed meanwhile is written after it. */
-  async #alone(step: () => Promise<void>): Promise<void> {
+  async #whileNotWriting(step: () => Promise<void>): Promise<void> {
     while (this.#flushing !== null || this.#compacting !== null) await this.#awaitWrites();
     const running = step();
     this.#flushing = running

@@ -37,7 +37,7 @@ export const faults: readonly FaultRequest[] = faultActions
  */
 export function meetFaults(chosen: readonly FaultRequest[], kind: OperationKind, mining: Mining): void {
   let sandbox: Sandbox;
-  let mark: Snapshot;
+  let snapshot: Snapshot;
   let request: RelayedRequest;
   let credential: string;
   const before: RelayedRequest[] = [];
@@ -49,7 +49,7 @@ export function meetFaults(chosen: readonly FaultRequest[], kind: OperationKind,
     request = await storefront.prepare(kind);
     for (let filler = 0; filler < fillers; filler += 1) before.push(await storefront.prepare("offer"));
     credential = storefront.credential;
-    mark = await sandbox.snapshot();
+    snapshot = await sandbox.snapshot();
   }, 60_000);
 
   afterAll(async () => {
@@ -64,7 +64,7 @@ export function meetFaults(chosen: readonly FaultRequest[], kind: OperationKind,
         await sandbox.chain.client.setIntervalMining({ interval: 0 });
         await sandbox.chain.client.setAutomine(true);
       }
-      await mark.restore();
+      await snapshot.restore();
       // After the restore, because no snapshot outlives a reorg that takes the block it was taken at.
       for (const filler of before) await sendUntilDone(description, credential, filler);
       if (mining === "interval") await mineBySeconds(description);

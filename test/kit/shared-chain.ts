@@ -4,7 +4,7 @@ import { drainMining, setMining } from "../../sandbox/chain/clock/mining.ts";
 import type { ChainNode } from "../../sandbox/chain/genesis/start-chain.ts";
 
 /** A moment of a chain: Anvil's snapshot, its latest block, and the base fee of the one after that in wei. */
-interface Moment {
+interface ChainSnapshot {
   id: Hex;
   block: { number: bigint; hash: Hash; timestamp: bigint };
   baseFee: bigint;
@@ -13,11 +13,11 @@ interface Moment {
 /** A chain that is leased to one test after the other and reset before each. */
 export class SharedChain {
   readonly #chain: ChainNode;
-  readonly #moment: Moment;
+  readonly #snapshot: ChainSnapshot;
 
-  private constructor(chain: ChainNode, moment: Moment) {
+  private constructor(chain: ChainNode, snapshot: ChainSnapshot) {
     this.#chain = chain;
-    this.#moment = moment;
+    this.#snapshot = snapshot;
   }
 
   /** Shares a chain as it stands now; every test begins here. */
@@ -62,12 +62,12 @@ export class SharedChain {
   /** Goes back to the moment; false when a reorg took its block. */
   async #rewind(): Promise<boolean> {
     const { client, clock } = this.#chain;
-    const { id, block, baseFee } = this.#moment;
+    const { id, block, baseFee } = this.#snapshot;
     await drainMining(client);
     const there = await client.getBlock({ blockNumber: block.number });
     if (there.hash !== block.hash) return false;
     if (!(await client.request({ method: "evm_revert", params: [id] }))) return false;
-    this.#moment.id = await client.snapshot();
+    this.#snapshot.id = await client.snapshot();
     await client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFee });
     await clock.pin(0, Number(block.timestamp));
     await setMining(client, "transaction");

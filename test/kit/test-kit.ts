@@ -45,11 +45,11 @@ export class TestKit implements AsyncDisposable {
   }
 
   static async open(options: SandboxOptions = {}): Promise<TestKit> {
-    return await TestKit.enter(await createSandbox(options));
+    return await TestKit.of(await createSandbox(options));
   }
 
-  /** Enters a sandbox that runs already, with a credential of its first or second account. */
-  static async enter(sandbox: Sandbox, account = 0): Promise<TestKit> {
+  /** Returns a kit of a sandbox that runs already, with a credential of its first or second account. */
+  static async of(sandbox: Sandbox, account = 0): Promise<TestKit> {
     const kit = new TestKit(sandbox, account);
     await kit.renew();
     return kit;

@@ -149,11 +149,11 @@ test("a snapshot holds the faults, their counts and a pause of mining", async ()
     { action: "lose_response", hits: 1, remaining: 1 },
     { action: "pause_mining", hits: 1, remaining: 0 },
   ]);
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
 
   await relayer.clearFaults();
   expect((await send(description, credential, second)).status).toBe(200);
-  await mark.restore();
+  await snapshot.restore();
   expect(relayer.faults()).toEqual(faults);
   expect(await chain.client.getAutomine()).toBe(false);
   expect((await send(description, credential, second)).status).toBe(202);

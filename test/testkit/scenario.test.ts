@@ -123,14 +123,14 @@ test("what the relayer sends again is recorded with the request that it was sent
 
 test("a recording needs a title, a fresh sandbox and no restore within", async () => {
   await using sandbox = await createSandbox({ seed: "refused" });
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   await expect(sandbox.record("")).rejects.toThrow("A scenario needs a title");
   await sandbox.record("Restored");
   await expect(sandbox.record("Twice")).rejects.toThrow("A recording is under way");
   await createMerchant(sandbox, "first");
   await sandbox.wallets.buyer.faucet(1n);
   await createMerchant(sandbox, "second");
-  await mark.restore();
+  await snapshot.restore();
   await expect(sandbox.stopRecording()).rejects.toThrow("Blocks left the chain by a reorg or a restore");
   await sandbox.wallets.buyer.faucet(1n);
   await expect(sandbox.record("Used")).rejects.toThrow("The sandbox has a past");

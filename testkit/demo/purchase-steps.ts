@@ -46,8 +46,8 @@ export async function activate(
       params: session.write(intent, purchase.id),
       body: { commitment_hash: purchase.commitment.hash },
     }),
-    ({ purchase: shown, operation }) =>
-      `${shown.status} by ${shown.route}; ${operation.operation_id} is ${operation.status}: ${operation.hash}`,
+    ({ purchase: view, operation }) =>
+      `${view.status} by ${view.route}; ${operation.operation_id} is ${operation.status}: ${operation.hash}`,
   );
   return active;
 }
@@ -97,8 +97,8 @@ export async function reconcile(session: Session, purchase: DemoPurchase, intent
       params: session.write(intent, purchase.id),
       body: {},
     }),
-    ({ applied, purchase: shown }) =>
-      `${applied.length} applied; paid ${shown.figures.paid}, outstanding ${shown.figures.outstanding}`,
+    ({ applied, purchase: view }) =>
+      `${applied.length} applied; paid ${view.figures.paid}, outstanding ${view.figures.outstanding}`,
   );
 }
 
@@ -157,7 +157,7 @@ export async function refund(session: Session, purchase: DemoPurchase, decision:
       params: session.write("refund", purchase.id),
       body: { decision_id: decision.id },
     }),
-    ({ refund: shown, operation }) => `${shown.id} is ${shown.status}: ${shown.award} by ${operation.hash}`,
+    ({ refund: view, operation }) => `${view.id} is ${view.status}: ${view.award} by ${operation.hash}`,
   );
 }
 

@@ -88,30 +88,30 @@ export class RequestAnswerer {
     const [first] = group;
     if (first === undefined) return Buffer.alloc(0);
     const { id, method, plan } = first;
-    const enter = async <T>(work: () => Promise<T>) => await this.#gate.runShared(nameCall(method), work);
+    const runShared = async <T>(work: () => Promise<T>) => await this.#gate.runShared(nameCall(method), work);
     switch (plan.kind) {
       case "error":
       case "refuse":
         return failure(id, plan.error);
       case "ask":
-        return await enter(async () => await this.#ask(group));
+        return await runShared(async () => await this.#ask(group));
       case "send":
-        return await enter(async () => await this.#send(first, plan.params));
+        return await runShared(async () => await this.#send(first, plan.params));
       case "change":
-        return await enter(async () => await this.#change(first, plan.params));
+        return await runShared(async () => await this.#change(first, plan.params));
       case "run":
         return await this.#run(first, until, async () => await this.#ask([first]));
       case "trace":
         return await this.#run(first, until, async () => await this.#trace(first, plan));
       case "awaits_block":
-        return await enter(async () => {
+        return await runShared(async () => {
           await this.#chain.awaitBlock();
           return await this.#ask(group);
         });
       case "reorg":
-        return await enter(async () => await this.#reorganize(id, plan.params));
+        return await runShared(async () => await this.#reorganize(id, plan.params));
       case "mine":
-        await enter(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
+        await runShared(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
           throw new ChainSilentError(
             "The chain did not mine these blocks. See whether the sandbox still runs.",
             {
@@ -126,7 +126,7 @@ export class RequestAnswerer {
             code: notSupported,
             message: `${method} needs a WebSocket. Connect over ws://.`,
           });
-        return await enter(async () => await subscribe(subscriptions, id, method, plan.params));
+        return await runShared(async () => await subscribe(subscriptions, id, method, plan.params));
     }
   }
 

@@ -27,29 +27,29 @@ export function snapshotRoutes({
   chain: { clock: SandboxClock };
 }): Router {
   const router = Router();
-  let marks: readonly KeptSnapshot[] = [];
+  let kept: readonly KeptSnapshot[] = [];
   let taken = 0;
-  const list = () => ({ data: marks.map(({ number, now }) => ({ number, now })) });
+  const list = () => ({ data: kept.map(({ number, now }) => ({ number, now })) });
   router.get("/snapshots", (_request, response) => {
     response.json(list());
   });
   router.post("/snapshots", async (_request, response) => {
     const made = await snapshot();
     taken += 1;
-    const mark = { number: taken, now: await clock.now(), snapshot: made };
-    marks = [...marks, mark].slice(-keptSnapshots);
-    response.status(201).json({ number: mark.number, now: mark.now });
+    const entry = { number: taken, now: await clock.now(), snapshot: made };
+    kept = [...kept, entry].slice(-keptSnapshots);
+    response.status(201).json({ number: entry.number, now: entry.now });
   });
   router.post("/snapshots/:number/restore", async (request, response) => {
-    const mark = marks.find(({ number }) => String(number) === request.params.number);
-    if (mark === undefined)
+    const entry = kept.find(({ number }) => String(number) === request.params.number);
+    if (entry === undefined)
       throw new Problem(
         "not_found",
         `There is no snapshot ${request.params.number}; take one with POST /snapshots.`,
       );
-    await mark.snapshot.restore();
+    await entry.snapshot.restore();
     // What was taken after it is of a time that is no more.
-    marks = marks.filter(({ number }) => number <= mark.number);
+    kept = kept.filter(({ number }) => number <= entry.number);
     response.json(list());
   });
   return router;

@@ -14,7 +14,7 @@ export interface GateTimes {
 const undone = "The sandbox was restored meanwhile.";
 
 /** What is inside. */
-interface Entry {
+interface WorkUnderWay {
   what: string;
   /** Milliseconds of `performance.now()`. */
   since: number;
@@ -25,7 +25,7 @@ interface Entry {
 export class RequestGate implements Gate {
   readonly #timeoutMs: number;
   readonly #closedMs: number;
-  readonly #inside = new Set<Entry>();
+  readonly #inside = new Set<WorkUnderWay>();
   readonly #exclusive = new Mutex();
   #closed: PromiseWithResolvers<void> | null = null;
   #epoch = new AbortController();
@@ -37,12 +37,12 @@ export class RequestGate implements Gate {
 
   /** Runs work concurrently with other such work; waits while something runs exclusively. */
   async runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T> {
-    let entry = await this.#enter(what);
+    let entry = await this.#begin(what);
     const outside: GateTurn["outside"] = async (step) => {
       const { signal } = this.#epoch;
-      this.#leave(entry);
+      this.#end(entry);
       const [result] = await Promise.allSettled([step(signal)]);
-      entry = await this.#enter(what);
+      entry = await this.#begin(what);
       if (signal.aborted) throw new UndoneError(undone);
       if (result.status === "rejected") throw result.reason;
       return result.value;
@@ -50,7 +50,7 @@ export class RequestGate implements Gate {
     try {
       return await work({ outside });
     } finally {
-      this.#leave(entry);
+      this.#end(entry);
     }
   }
 
@@ -95,14 +95,14 @@ export class RequestGate implements Gate {
     closed?.resolve();
   }
 
-  async #enter(what: string): Promise<Entry> {
+  async #begin(what: string): Promise<WorkUnderWay> {
     while (this.#closed !== null) await this.#closed.promise;
     const entry = { what, since: performance.now(), left: Promise.withResolvers<void>() };
     this.#inside.add(entry);
     return entry;
   }
 
-  #leave(entry: Entry): void {
+  #end(entry: WorkUnderWay): void {
     this.#inside.delete(entry);
     entry.left.resolve();
   }

@@ -23,7 +23,7 @@ export interface Cluster extends AsyncDisposable {
   /** Has this process lead whenever no other one does; resolves when one leads. `changed` is called when another process has committed. */
   lead(apiUrl: string, relayer: Relayer, changed: () => void): Promise<void>;
   /** Runs a step while no other process is in the cluster. @throws SandboxError sandbox_shared */
-  alone<T>(step: () => Promise<T>): Promise<T>;
+  runAsOnlyProcess<T>(step: () => Promise<T>): Promise<T>;
   /** Tells the processes that join what they need to know. */
   publish(sandbox: {
     settings: SandboxSettings;

@@ -8,7 +8,7 @@ import { wait } from "../../lib/wait.ts";
 export const leaderWaitMs = 5_000;
 
 /** How long between two looks for one, in milliseconds. */
-const lookEveryMs = 25;
+const leaderPollMs = 25;
 
 const passedOn = ["Content-Type", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate", "X-Request-Id"];
 
@@ -30,7 +30,7 @@ export function forwardingTo(
       if (answer !== null) return answer;
       if (performance.now() > deadline)
         throw new StoreUnavailableError("No process leads the relayer of this sandbox now.");
-      await wait(lookEveryMs);
+      await wait(leaderPollMs);
     }
     return null;
   };

@@ -33,7 +33,7 @@ class ClusterOfOne implements Cluster {
     await relayer.recover();
   }
 
-  async alone<T>(step: () => Promise<T>): Promise<T> {
+  async runAsOnlyProcess<T>(step: () => Promise<T>): Promise<T> {
     return await step();
   }
 

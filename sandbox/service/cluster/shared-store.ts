@@ -95,7 +95,10 @@ export class SharedStore implements Cluster {
    *
    * @throws SandboxError database_mismatch
    */
-  async adopt(chain: { deployment: { epoch: string }; resumed: boolean }, fresh: boolean): Promise<void> {
+  async requireChain(
+    chain: { deployment: { epoch: string }; resumed: boolean },
+    fresh: boolean,
+  ): Promise<void> {
     if (fresh) await this.store.clear();
     const kept = await this.store.about("epoch");
     const { epoch } = chain.deployment;
@@ -179,8 +182,8 @@ export class SharedStore implements Cluster {
   }
 
   /** Runs a step while no other process is in. @throws SandboxError sandbox_shared */
-  async alone<T>(step: () => Promise<T>): Promise<T> {
-    return await this.member.alone(step).catch(asSandboxError);
+  async runAsOnlyProcess<T>(step: () => Promise<T>): Promise<T> {
+    return await this.member.runAsOnlyProcess(step).catch(asSandboxError);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -208,7 +211,7 @@ export async function openShared(
 ): Promise<SharedStore> {
   const shared = await SharedStore.open(store, "owner", log);
   try {
-    await shared.adopt(chain, fresh);
+    await shared.requireChain(chain, fresh);
     shared.chainStore = chainStore;
     shared.keptBehind(async () => await chain.journal?.keep());
     return shared;

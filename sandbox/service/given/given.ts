@@ -159,18 +159,18 @@ export class Given {
   }
 
   async #merchant(plan: MerchantPlan): Promise<GivenMerchant> {
-    return await this.#alone(async () => ({ merchant: await giveMerchant(plan, this.#actors) }));
+    return await this.#inTurn(async () => ({ merchant: await giveMerchant(plan, this.#actors) }));
   }
 
   async #purchase(plan: PurchasePlan): Promise<GivenPurchase> {
-    return await this.#alone(async () => {
+    return await this.#inTurn(async () => {
       const given = await givePurchase(plan, this.#actors);
       const { receipts, claim, decision, refund } = given.purchase;
       return { ...given, payments: receipts, claim, decision, refund };
     });
   }
 
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     return await this.#sources.turns.runExclusive(async () => {
       const { automine, interval } = await readMining(this.#means.chain.client);
       if (!automine && !interval)

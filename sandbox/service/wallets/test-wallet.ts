@@ -24,7 +24,7 @@ import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
-import { type Enter, Wallet } from "./wallet.ts";
+import { type SendRunner, Wallet } from "./wallet.ts";
 
 type Merchant = components["schemas"]["Merchant"];
 type Purchase = components["schemas"]["Purchase"];
@@ -58,8 +58,8 @@ export interface SentTransaction {
 export class TestWallet extends Wallet {
   readonly #contracts: WalletContracts;
 
-  constructor(account: LocalAccount, client: ChainClient, contracts: WalletContracts, enter?: Enter) {
-    super(account, client, enter);
+  constructor(account: LocalAccount, client: ChainClient, contracts: WalletContracts, runSend?: SendRunner) {
+    super(account, client, runSend);
     this.#contracts = contracts;
   }
 

@@ -32,21 +32,21 @@ const receiptPollMs = 4;
 const looksBetween = 10;
 const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
-/** Runs what sends a transaction, when nothing stands in its way. */
-export type Enter = (send: () => Promise<Hex>) => Promise<Hex>;
+/** Runs what sends a transaction, when no snapshot or restore is under way. */
+export type SendRunner = (send: () => Promise<Hex>) => Promise<Hex>;
 
 /** A test wallet that signs for itself: it holds its key and sends raw transactions. */
 export class Wallet {
   readonly address: Address;
   readonly #account: LocalAccount;
   protected readonly client: ChainClient;
-  readonly #enter: Enter;
+  readonly #runSend: SendRunner;
 
-  constructor(account: LocalAccount, client: ChainClient, enter: Enter = (send) => send()) {
+  constructor(account: LocalAccount, client: ChainClient, runSend: SendRunner = (send) => send()) {
     this.address = account.address;
     this.#account = account;
     this.client = client;
-    this.#enter = enter;
+    this.#runSend = runSend;
   }
 
   /**
@@ -60,7 +60,7 @@ export class Wallet {
 
   /** Signs a transaction locally and sends it; the hash answers before it is mined. */
   async submit(transaction: WalletTransaction): Promise<Hex> {
-    return await this.#enter(async () => await this.#send(transaction));
+    return await this.#runSend(async () => await this.#send(transaction));
   }
 
   async #send(transaction: WalletTransaction): Promise<Hex> {

@@ -74,7 +74,7 @@ export function keepChain(
       anvil.superviseBy(async ({ panic }, replace) => {
         log.error({ panic }, "Anvil has ended; the chain is made again from the journal");
         const began = performance.now();
-        await alone(sandbox.gate, chain, async () => {
+        await runOnceIdle(sandbox.gate, chain, async () => {
           await source.pause();
           try {
             // What is known of it, and is not on disk yet.
@@ -99,7 +99,11 @@ export function keepChain(
 }
 
 /** Runs a step once nothing else is under way: what is ends soon, as the chain does not answer. */
-async function alone(gate: RequestGate, { anvil }: ChainNode, step: () => Promise<void>): Promise<void> {
+async function runOnceIdle(
+  gate: RequestGate,
+  { anvil }: ChainNode,
+  step: () => Promise<void>,
+): Promise<void> {
   for (;;)
     try {
       await gate.runExclusive(step);

@@ -22,14 +22,14 @@ export interface ElectionListener {
   gained: () => Promise<void>;
   /** It does not lead any more, and will not again before this has resolved. */
   lost: () => Promise<void>;
-  /** Somebody, perhaps this process, has committed something. */
+  /** A process, perhaps this one, has committed something. */
   changed: () => void;
   /** Resolves after so many milliseconds of real time. */
   wait: (milliseconds: number) => Promise<void>;
 }
 
-/** How long to wait between two looks at a lock that somebody else holds, in milliseconds. */
-export const lookEveryMs = 50;
+/** How long to wait between two tries to take a lock that another process holds, in milliseconds. */
+export const electionIntervalMs = 50;
 
 /**
  * A process's place in a sandbox that several share: one connection that holds its advisory locks for as long as it is open.
@@ -42,10 +42,10 @@ export class ClusterMember {
   readonly #role: ClusterRole;
   #client: Client;
   #ended: Promise<void>;
-  #lease: { reader: Reader; commits: CommitQueue } | null = null;
+  #leading: { reader: Reader; commits: CommitQueue } | null = null;
   #leads = false;
   #closing = false;
-  #sitting: Promise<void> | null = null;
+  #electing: Promise<void> | null = null;
 
   private constructor(store: PostgresStore, role: ClusterRole, client: Client) {
     this.#store = store;
@@ -73,12 +73,12 @@ export class ClusterMember {
 
   /** The journal's store: reads see every write that was called before them; writes are refused unless this process leads. */
   readonly journal: JournalStore = {
-    get: (...parts) => (this.#lease?.reader ?? this.#store).get(...parts),
-    list: (...parts) => (this.#lease?.reader ?? this.#store).list(...parts),
-    ordered: (...parts) => (this.#lease?.reader ?? this.#store).ordered(...parts),
+    get: (...parts) => (this.#leading?.reader ?? this.#store).get(...parts),
+    list: (...parts) => (this.#leading?.reader ?? this.#store).list(...parts),
+    ordered: (...parts) => (this.#leading?.reader ?? this.#store).ordered(...parts),
     commit: async (...parts) => {
-      if (this.#lease === null) throw new StoreUnavailableError("Another process leads the relayer.");
-      await this.#lease.commits.commit(...parts);
+      if (this.#leading === null) throw new StoreUnavailableError("Another process leads the relayer.");
+      await this.#leading.commits.commit(...parts);
     },
     // A read waits for every write that was called before it.
     ahead: () => this.journal,
@@ -88,15 +88,15 @@ export class ClusterMember {
    * Tries to lead from now on, again and again, until it is closed.
    *
    * @param name - is written down while this process leads, for {@link PostgresStore.about} `leader`.
-   * @returns when it leads, or somebody else does.
+   * @returns when this process leads, or another one does.
    */
   async elect(name: string, listener: ElectionListener): Promise<void> {
-    await this.#look(this.#client, name, listener);
-    this.#sitting = this.#stay(name, listener);
+    await this.#tryToLead(this.#client, name, listener);
+    this.#electing = this.#keepElecting(name, listener);
   }
 
   /** Runs a step while no other process is in. @throws ClusterMemberError when one is. */
-  async alone<T>(step: () => Promise<T>): Promise<T> {
+  async runAsOnlyProcess<T>(step: () => Promise<T>): Promise<T> {
     const members = this.#store.database.lock("members");
     const ask = async (text: string) => (await reaching(async () => await this.#client.query(text))).rows[0];
     if (!(await ask(`SELECT pg_try_advisory_lock(${members}) AS taken`)).taken)
@@ -111,16 +111,16 @@ export class ClusterMember {
     }
   }
 
-  /** Leaves; who looks for this process afterwards finds its place free. */
+  /** Leaves the cluster; the locks of this process are free when it resolves. */
   async close(): Promise<void> {
     this.#closing = true;
     // The end of a connection is noticed some time after its client has gone.
-    await this.#rise(this.#client).catch(() => undefined);
+    await this.#releaseRole(this.#client).catch(() => undefined);
     await this.#client.end();
-    await this.#sitting;
+    await this.#electing;
   }
 
-  /** Takes the lock of the role on a new connection. @returns false when somebody else has it. */
+  /** Takes the lock of the role on a new connection. @returns false when another process has it. */
   async #takeLock(client: Client): Promise<boolean> {
     const { database } = this.#store;
     if (this.#role === "member")
@@ -133,29 +133,29 @@ export class ClusterMember {
     return true;
   }
 
-  /** Gives the lock of the role back. */
-  async #rise(client: Client): Promise<void> {
+  /** Releases the lock of the role. */
+  async #releaseRole(client: Client): Promise<void> {
     const { database } = this.#store;
     if (this.#role === "member")
       await client.query(`SELECT pg_advisory_unlock_shared(${database.lock("members")})`);
     else await client.query(`SELECT pg_advisory_unlock(${database.lock("owner")})`);
   }
 
-  /** Stays seated whatever becomes of connections. */
-  async #stay(name: string, listener: ElectionListener): Promise<void> {
+  /** Takes part in elections until it is closed, with a new connection in the place of each that has ended. */
+  async #keepElecting(name: string, listener: ElectionListener): Promise<void> {
     for (;;) {
       const client = this.#client;
       client.on("notification", listener.changed);
-      while (!this.#lease && (await this.#isOpen(client))) {
-        await listener.wait(lookEveryMs);
-        await this.#look(client, name, listener).catch(() => undefined);
+      while (!this.#leading && (await this.#isOpen(client))) {
+        await listener.wait(electionIntervalMs);
+        await this.#tryToLead(client, name, listener).catch(() => undefined);
       }
       await this.#ended;
       this.#leads = false;
-      this.#lease = null;
+      this.#leading = null;
       await listener.lost();
       if (this.#closing) return;
-      await this.#sitAgain(listener);
+      await this.#reconnect(listener);
       if (this.#closing) return;
       listener.changed();
     }
@@ -168,7 +168,7 @@ export class ClusterMember {
     );
   }
 
-  async #sitAgain({ wait }: ElectionListener): Promise<void> {
+  async #reconnect({ wait }: ElectionListener): Promise<void> {
     while (!this.#closing) {
       try {
         const client = await this.#store.database.connect();
@@ -179,12 +179,12 @@ export class ClusterMember {
       } catch {
         // The database is away; it is asked again.
       }
-      await wait(lookEveryMs);
+      await wait(electionIntervalMs);
     }
   }
 
   /** Leads when no other process does. */
-  async #look(client: Client, name: string, listener: ElectionListener): Promise<void> {
+  async #tryToLead(client: Client, name: string, listener: ElectionListener): Promise<void> {
     const { database } = this.#store;
     const { rows } = await client.query(`SELECT pg_try_advisory_lock(${database.lock("leader")}) AS taken`);
     if (!rows[0].taken) return;
@@ -197,10 +197,10 @@ export class ClusterMember {
       async (step) => await turn.runExclusive(async () => await transact(query, step)),
       database,
     );
-    this.#lease = { reader: new Reader(inTurn, database.schema), commits };
+    this.#leading = { reader: new Reader(inTurn, database.schema), commits };
     await this.#store.writeAbout("leader", name);
     await listener.gained();
-    this.#leads = this.#lease !== null;
+    this.#leads = this.#leading !== null;
   }
 }
 

@@ -121,18 +121,18 @@ describe("an unfinished body holds up no snapshot and no other request", () => {
       '{"',
     );
     await openSocket(url, sent);
-    const mark = await kit.sandbox.snapshot();
+    const snapshot = await kit.sandbox.snapshot();
     await expectAnswers(kit);
-    await mark.restore();
+    await snapshot.restore();
     await expectAnswers(kit);
   });
 });
 
 test("a request whose body arrives after a restore is answered as one that came after it", async () => {
   const kit = await openKit();
-  const mark = await kit.sandbox.snapshot();
+  const snapshot = await kit.sandbox.snapshot();
   const before = await kit.sandbox.fingerprint();
-  const later = await TestKit.enter(kit.sandbox);
+  const later = await TestKit.of(kit.sandbox);
   const body = JSON.stringify(merchantOf(kit));
   const { api } = kit.sandbox.description.urls;
   const headers = {
@@ -147,7 +147,7 @@ test("a request whose body arrives after a restore is answered as one that came 
   );
   // The service has seen the credential by now: a refusal would not wait for the body.
   expect((await fetch(`${api}/v1/routing/capabilities`)).status).toBe(200);
-  await mark.restore();
+  await snapshot.restore();
   socket.write(body.slice(10));
   expect(await responseOn(socket)).toMatchObject({ status: 401, body: { code: "credential_invalid" } });
   expect(await kit.sandbox.fingerprint()).toEqual(before);
@@ -169,9 +169,9 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     await kit.events.write();
     const delivery = kit.post(kit.path("/notifications"), {});
     await arrived;
-    const mark = await kit.sandbox.snapshot();
+    const snapshot = await kit.sandbox.snapshot();
     await expectAnswers(kit);
-    await mark.restore();
+    await snapshot.restore();
     expect((await delivery).status).toBe(409);
   });
 
@@ -182,10 +182,10 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     await arrived;
     const second = kit.post(kit.path("/notifications"), {}, { "Idempotency-Key": "delivery-2" });
     await kit.sandbox.snapshot();
-    const mark = await kit.sandbox.snapshot();
+    const snapshot = await kit.sandbox.snapshot();
     await expectAnswers(kit);
     receiver.answer = (_, response) => response.writeHead(204).end();
-    await mark.restore();
+    await snapshot.restore();
     expect([(await first).status, (await second).status]).toEqual([409, 200]);
   });
 
@@ -201,20 +201,20 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     await expect
       .poll(async () => (await kit.sandbox.store.get("notifications", event.id))?.value.attempts[0]?.outcome)
       .toMatchObject({ status_code: 503 });
-    const mark = await kit.sandbox.snapshot();
+    const snapshot = await kit.sandbox.snapshot();
     await expectAnswers(kit);
-    await mark.restore();
+    await snapshot.restore();
     expect(problem(await delivery)).toMatchObject({ code: "outcome_unknown" });
   });
 
   test("and a restore ends it and leaves nothing of it behind", async () => {
     const { kit, arrived } = await openSilent();
-    const mark = await kit.sandbox.snapshot();
+    const snapshot = await kit.sandbox.snapshot();
     const before = await kit.sandbox.fingerprint();
     await kit.events.write();
     const delivery = kit.post(kit.path("/notifications"), {});
     await arrived;
-    await mark.restore();
+    await snapshot.restore();
     expect(problem(await delivery)).toMatchObject({
       status: 409,
       code: "outcome_unknown",
@@ -231,8 +231,8 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     await kit.events.write();
     const delivery = kit.post(kit.path("/notifications"), {}, { "Idempotency-Key": "delivery-1" });
     await arrived;
-    const mark = await kit.sandbox.snapshot();
-    await mark.restore();
+    const snapshot = await kit.sandbox.snapshot();
+    await snapshot.restore();
     expect(problem(await delivery)).toMatchObject({ code: "outcome_unknown" });
     receiver.answer = (_, response) => response.writeHead(204).end();
     const { notification } = await kit.events.deliver(null, "delivery-1");
@@ -249,9 +249,9 @@ describe("a client that does not read its answers holds up no snapshot", () => {
     const { api } = kit.sandbox.description.urls;
     const socket = await openSocket(api, requestText(api, "GET /v1/routing/openapi.json", {}).repeat(30));
     socket.pause();
-    const mark = await kit.sandbox.snapshot();
+    const snapshot = await kit.sandbox.snapshot();
     await expectAnswers(kit);
-    await mark.restore();
+    await snapshot.restore();
   });
 
   test("of the chain", async () => {
@@ -262,9 +262,9 @@ describe("a client that does not read its answers holds up no snapshot", () => {
     const headers = { "Content-Type": "application/json", "Content-Length": body.length };
     const socket = await openSocket(urls.rpc, requestText(urls.rpc, "POST /", headers, body));
     socket.pause();
-    const mark = await kit.sandbox.snapshot();
+    const snapshot = await kit.sandbox.snapshot();
     await expectAnswers(kit);
-    await mark.restore();
+    await snapshot.restore();
   });
 });
 
@@ -285,9 +285,9 @@ test("a request that is pipelined behind one that waits holds up no snapshot", a
   const delivery = requestText(api, `POST ${kit.path("/notifications")}`, headers, "{}");
   await openSocket(api, delivery + requestText(api, "GET /v1/routing/capabilities", {}).repeat(2));
   await arrived;
-  const mark = await kit.sandbox.snapshot();
+  const snapshot = await kit.sandbox.snapshot();
   await expectAnswers(kit);
-  await mark.restore();
+  await snapshot.restore();
 });
 
 describe("a snapshot that cannot begin in time is refused and says what it waited for", () => {

@@ -96,19 +96,22 @@ test("a client that gives up while a snapshot holds it back leaves nothing that 
       ),
     );
     setImmediate(() => gone.abort());
-    const mark = await taken;
+    const snapshot = await taken;
     await Promise.all(requests);
-    await mark.restore();
+    await snapshot.restore();
   }
   expect((await fetch(url)).status).toBe(200);
 });
 
 test("a wallet that waits for a transaction which a restore removed throws transaction_dropped", async () => {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   await sandbox.chain.client.setAutomine(false);
   const { stranger } = sandbox.wallets;
   const hash = await stranger.submit({ to: stranger.address, data: "0x" });
   const receipt = stranger.receipt(hash);
-  await Promise.all([expect(receipt).rejects.toMatchObject({ code: "transaction_dropped" }), mark.restore()]);
+  await Promise.all([
+    expect(receipt).rejects.toMatchObject({ code: "transaction_dropped" }),
+    snapshot.restore(),
+  ]);
   await sandbox.chain.client.setAutomine(true);
 });

@@ -27,7 +27,7 @@ async function leftBehind({ chain }: Sandbox) {
 
 /** Restores after changes of every kind: blocks, records, keys, time, faults. @returns milliseconds per restore. */
 async function restores(sandbox: Sandbox, count: number): Promise<number> {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   let elapsed = 0;
   for (let round = 0; round < count; round += 1) {
     if (round % 4 === 0) await sandbox.clock.travel(60);
@@ -42,7 +42,7 @@ async function restores(sandbox: Sandbox, count: number): Promise<number> {
       await stranger.faucet(1n);
     }
     const began = performance.now();
-    await mark.restore();
+    await snapshot.restore();
     elapsed += performance.now() - began;
   }
   return elapsed / count;

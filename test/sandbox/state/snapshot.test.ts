@@ -28,19 +28,19 @@ afterAll(async () => {
 test("a restore brings back chain, store, clock and faults as one", async () => {
   const before = await sandbox.fingerprint();
   const now = await sandbox.clock.now();
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   await enrollMerchant(await Session.open(castActors(sandbox.description), silentNarrator));
   await sandbox.clock.travel({ days: 8 });
   sandbox.relayer.fault({ point: "broadcast", action: "drop" });
   expect(await sandbox.fingerprint()).not.toEqual(before);
-  await mark.restore();
+  await snapshot.restore();
   expect(await sandbox.fingerprint()).toEqual(before);
   expect(await sandbox.clock.now()).toBe(now);
   expect(sandbox.relayer.faults()).toEqual([]);
 });
 
 test("a fingerprint tells of the newest block, also of one that changes nothing", async () => {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const before = await sandbox.fingerprint();
   await sandbox.chain.client.mine({ blocks: 1 });
   const { number, hash, stateRoot } = await sandbox.chain.client.getBlock({ blockTag: "latest" });
@@ -48,18 +48,18 @@ test("a fingerprint tells of the newest block, also of one that changes nothing"
   expect(after.block).toEqual({ number: before.block.number + 1, hash, state_root: stateRoot });
   expect(Number(number)).toBe(after.block.number);
   expect(after.digest).not.toBe(before.digest);
-  await mark.restore();
+  await snapshot.restore();
 });
 
 test("the first block after a restore comes a second after the one that was restored", async () => {
   const { clock, chain } = sandbox;
   const now = await clock.now();
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   await clock.travel({ days: 8 });
-  await mark.restore();
+  await snapshot.restore();
   await chain.client.mine({ blocks: 1 });
   expect(await clock.now()).toBe(now + 1);
-  await mark.restore();
+  await snapshot.restore();
 });
 
 test("a restore takes a live clock back by what it travelled since", async () => {
@@ -67,10 +67,10 @@ test("a restore takes a live clock back by what it travelled since", async () =>
   const { clock } = live;
   await clock.travel({ days: 2 });
   const offset = clock.offset();
-  const mark = await live.snapshot();
+  const snapshot = await live.snapshot();
   await clock.travel({ days: 8 });
   expect(clock.offset()).toBe(offset + 8 * 86_400);
-  await mark.restore();
+  await snapshot.restore();
   expect(clock.offset()).toBe(offset);
 });
 
@@ -79,11 +79,11 @@ test.each(["transaction", "never", 3_600] as const)(
   async (pace) => {
     const { client } = sandbox.chain;
     await setMining(client, pace);
-    const mark = await sandbox.snapshot();
+    const snapshot = await sandbox.snapshot();
     const before = await readMining(client);
     for (const since of ["transaction", "never", 60] as const) {
       await setMining(client, since);
-      await mark.restore();
+      await snapshot.restore();
       expect(await readMining(client)).toEqual(before);
     }
     await setMining(client, "transaction");
@@ -95,19 +95,19 @@ test("the same requests have the same ids again after a restore", async () => {
     const { response } = await sandbox.client.GET("/v1/routing/capabilities");
     return response.headers.get("X-Request-Id");
   };
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const ids = [await ask(), await ask()];
   expect(ids).toEqual([expect.stringMatching(/^req_/), expect.stringMatching(/^req_/)]);
-  await mark.restore();
+  await snapshot.restore();
   expect([await ask(), await ask()]).toEqual(ids);
 });
 
 test("a snapshot can be restored again and again", async () => {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const before = await sandbox.fingerprint();
   for (let round = 0; round < 20; round += 1) {
     await sandbox.chain.client.mine({ blocks: 1 });
-    await mark.restore();
+    await snapshot.restore();
   }
   expect(await sandbox.fingerprint()).toEqual(before);
 });
@@ -132,13 +132,13 @@ describe("while a block is being made", () => {
     "a restore waits for it and leaves nothing of it (automine: %s)",
     async (automine) => {
       const { client } = sandbox.chain;
-      const mark = await sandbox.snapshot();
+      const snapshot = await sandbox.snapshot();
       const before = await sandbox.fingerprint();
       for (let round = 0; round < 10; round += 1) {
         await client.setAutomine(automine);
         const hash = await send();
         await client.setAutomine(true);
-        await mark.restore();
+        await snapshot.restore();
         await expect(client.getTransactionReceipt({ hash })).rejects.toThrow("could not be found");
       }
       expect(await sandbox.fingerprint()).toEqual(before);
@@ -149,7 +149,7 @@ describe("while a block is being made", () => {
     const { client } = sandbox.chain;
     const address = sandbox.description.wallets["buyer"]?.address ?? "0x";
     const read = async () => [await client.getBlockNumber(), await client.getTransactionCount({ address })];
-    const mark = await sandbox.snapshot();
+    const snapshot = await sandbox.snapshot();
     const [height = 0n, count = 0] = await read();
     for (let round = 0; round < 10; round += 1) {
       await send();
@@ -159,7 +159,7 @@ describe("while a block is being made", () => {
         [height, count],
         [BigInt(height) + 1n, Number(count) + 1],
       ]).toContainEqual(await read());
-      await mark.restore();
+      await snapshot.restore();
     }
   });
 });
@@ -189,10 +189,10 @@ describe("while the node is asked for a snapshot", () => {
   test("a block is made by itself: it is asked again, and the snapshot is of that block", async () => {
     const { chain, clock } = watched;
     beforeSnapshot = async () => await chain.client.mine({ blocks: 1 });
-    const mark = await watched.snapshot();
+    const snapshot = await watched.snapshot();
     const [before, now] = [await watched.fingerprint(), await clock.now()];
     await clock.travel({ days: 1 });
-    await mark.restore();
+    await snapshot.restore();
     expect(await watched.fingerprint()).toEqual(before);
     await chain.client.mine({ blocks: 1 });
     expect(await clock.now()).toBe(now + 1);
@@ -211,20 +211,20 @@ describe("while the node is asked for a snapshot", () => {
       // Long enough for a call that does not wait.
       for (let looks = 0; looks < 40; looks += 1) balances.push(await client.getBalance({ address }));
     };
-    const mark = await watched.snapshot();
+    const snapshot = await watched.snapshot();
     expect(new Set(balances)).toEqual(new Set([0n]));
     expect(await (await answer)?.json()).toEqual({ jsonrpc: "2.0", id: 1, result: null });
     expect(await client.getBalance({ address })).toBe(5n);
-    await mark.restore();
+    await snapshot.restore();
     expect(await client.getBalance({ address })).toBe(0n);
   });
 });
 
 test("restoring while requests are in flight answers every one of them", async () => {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const url = `${sandbox.description.urls.api}/v1/routing/capabilities`;
   const answers = Array.from({ length: 20 }, async () => (await fetch(url)).status);
-  await mark.restore();
+  await snapshot.restore();
   expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
 });
 
@@ -241,11 +241,11 @@ test("a snapshot whose block a reorg took away is refused, and the chain continu
   const { client } = sandbox.chain;
   const first = await sandbox.snapshot();
   await client.mine({ blocks: 3 });
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   await client.request<Reorg>({ method: "anvil_reorg", params: [2, []] });
   sandbox.relayer.fault({ point: "broadcast", action: "drop" });
   const before = await sandbox.fingerprint();
-  await expect(mark.restore()).rejects.toMatchObject({
+  await expect(snapshot.restore()).rejects.toMatchObject({
     code: "stale_snapshot",
     message: expect.stringContaining("A reorg took block"),
   });
@@ -257,12 +257,12 @@ test("a snapshot whose block a reorg took away is refused, and the chain continu
 test("a snapshot that the node no longer holds is refused, and nothing is changed", async () => {
   const { client } = sandbox.chain;
   const id = await client.snapshot();
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   await client.revert({ id });
   sandbox.relayer.fault({ point: "broadcast", action: "drop" });
   const before = await sandbox.fingerprint();
   const faults = sandbox.relayer.faults();
-  await expect(mark.restore()).rejects.toMatchObject({
+  await expect(snapshot.restore()).rejects.toMatchObject({
     code: "stale_snapshot",
     message: "The node no longer holds this snapshot; take a new one.",
   });
@@ -272,11 +272,11 @@ test("a snapshot that the node no longer holds is refused, and nothing is change
 });
 
 test("the client gets a credential of the restored time by itself", async () => {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const path = "/v1/routing/programs/{program}";
   const read = async () => await sandbox.client.GET(path, { params: { path: { program: "prg_demo" } } });
   expect((await read()).response.status).toBe(200);
-  await mark.restore();
+  await snapshot.restore();
   expect((await read()).response.status).toBe(200);
 });
 
@@ -284,24 +284,24 @@ test("a restore gives the client the credential that it had, so that what follow
   const read = async () => await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path } });
   const path = { program: "prg_demo" };
   await read();
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const continueOnce = async () => {
     await read();
     await sandbox.wallets.buyer.faucet(1n);
     return await sandbox.fingerprint();
   };
   const first = await continueOnce();
-  await mark.restore();
+  await snapshot.restore();
   expect(await continueOnce()).toEqual(first);
 });
 
 test("what the client sends while a restore takes its credential away is answered as if it were sent afterwards", async () => {
   const path = { program: "prg_demo" };
   const read = async () => await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path } });
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   for (let round = 0; round < 10; round += 1) {
     await read();
-    const [, ...answers] = await Promise.all([mark.restore(), read(), read(), read(), read()]);
+    const [, ...answers] = await Promise.all([snapshot.restore(), read(), read(), read(), read()]);
     expect(answers.map(({ response }) => response.status)).toEqual([200, 200, 200, 200]);
   }
 });
@@ -324,10 +324,10 @@ test("a restore that comes while a wallet sends comes after that, and leaves not
     },
   });
   const { chain, wallets, description } = watched;
-  const mark = await watched.snapshot();
+  const snapshot = await watched.snapshot();
   for (let round = 0; round < 10; round += 1) {
     await wallets.buyer.faucet(1n);
-    restore = async () => await mark.restore();
+    restore = async () => await snapshot.restore();
     await wallets.buyer.submit({ to: description.contracts.token, data: "0x" });
     await Promise.all(restores.splice(0));
     restore = async () => {};
@@ -336,12 +336,12 @@ test("a restore that comes while a wallet sends comes after that, and leaves not
 });
 
 test("a credential ends with its seven days when the clock travels", async () => {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const path = "/v1/routing/programs/{program}";
   const read = async () => await sandbox.client.GET(path, { params: { path: { program: "prg_demo" } } });
   await read();
   await sandbox.clock.travel({ days: 8 });
   const { error } = await read();
   expect(error).toMatchObject({ code: "credential_expired" });
-  await mark.restore();
+  await snapshot.restore();
 });

@@ -166,15 +166,15 @@ describe("a step that reverts because it is one second late is refused with its 
     const deadline = fixture.purchase.deadlines.pay_deadline;
     expect(deadline).toBeLessThan(young.deadlines.pay_deadline);
     const batch = fixture.payBatch(pair.map((purchase) => [purchase, usdc] as const));
-    const mark = await fixture.sandbox.snapshot();
+    const snapshot = await fixture.sandbox.snapshot();
     for (const asked of pair) {
-      await mark.restore();
+      await snapshot.restore();
       const ask = async (hash: Hex) => await fixture.reconcile(asked, [hash]);
       expectLate(await sentAt(deadline + 1, "buyer", batch, ask), "payment", ["status", "log", "timely"], {
         from: younger,
         to: deadline,
       });
-      await mark.restore();
+      await snapshot.restore();
       expect(await sentAt(deadline, "buyer", batch, ask)).toMatchObject(inTime);
     }
   });

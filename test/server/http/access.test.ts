@@ -152,7 +152,7 @@ test("an account gets no access to another program", async () => {
 });
 
 test("a credential works until the last second of its seven days and not in the next", async () => {
-  const mark = await kit.sandbox.snapshot();
+  const snapshot = await kit.sandbox.snapshot();
   const { credential, expires_at } = await kit.renew();
   const end = Date.parse(expires_at) / 1000;
   await kit.sandbox.clock.travelTo(end - 1);
@@ -161,5 +161,5 @@ test("a credential works until the last second of its seven days and not in the 
   const answer = await kit.raw(kit.path(""), { headers: { Authorization: `Bearer ${credential}` } });
   expect(problem(answer).code).toBe("credential_expired");
   expect(answer.headers["www-authenticate"]).toContain('error="invalid_token"');
-  await mark.restore();
+  await snapshot.restore();
 });

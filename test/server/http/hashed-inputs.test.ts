@@ -19,17 +19,17 @@ const claimTypes = {
 const hex = z.templateLiteral(["0x", z.string()]);
 
 let kit: TestKit;
-let mark: Snapshot;
+let snapshot: Snapshot;
 let merchant: Schema<"Merchant">;
 let purchase: Schema<"Purchase">;
 beforeAll(async () => {
   kit = await TestKit.open({ seed: "hashed-inputs" });
   merchant = await kit.enrolledMerchant();
   purchase = await kit.paidPurchase(merchant);
-  mark = await kit.sandbox.snapshot();
+  snapshot = await kit.sandbox.snapshot();
 });
 beforeEach(async () => {
-  await mark.restore();
+  await snapshot.restore();
   await kit.renew();
 });
 afterAll(async () => await kit[Symbol.asyncDispose]());

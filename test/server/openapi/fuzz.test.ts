@@ -12,7 +12,7 @@ const seed = Number(process.env["FUZZ_SEED"] ?? 20_260_101);
 
 let kit: TestKit;
 let known: Known;
-let mark: Snapshot;
+let snapshot: Snapshot;
 
 beforeAll(async () => {
   kit = await TestKit.open({ seed: "fuzz", receiptTimeoutMs: 30_000 });
@@ -51,7 +51,7 @@ beforeAll(async () => {
       "25000000",
     ],
   };
-  mark = await kit.sandbox.snapshot();
+  snapshot = await kit.sandbox.snapshot();
 });
 
 afterAll(async () => {
@@ -72,7 +72,7 @@ test(`${requests} requests: no 5xx, every answer as described, nothing changed b
       sent += 1;
       // An issued credential has revoked the one that is used.
       if (sent % 200 === 0 || revoked) {
-        await mark.restore();
+        await snapshot.restore();
         before = await kit.digest();
         revoked = false;
       }

@@ -10,7 +10,7 @@ let start: Snapshot;
 
 beforeAll(async () => {
   kit = await TestKit.open({ seed: "deliver" });
-  other = await TestKit.enter(kit.sandbox, 1);
+  other = await TestKit.of(kit.sandbox, 1);
   start = await kit.sandbox.snapshot();
 });
 

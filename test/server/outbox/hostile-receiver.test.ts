@@ -11,7 +11,7 @@ let server: Server;
 /** Its deliveries run out of time at once, those of the other one never do. */
 let hasty: TestKit;
 let patient: TestKit;
-let marks: Snapshot[];
+let snapshots: Snapshot[];
 /** What the receiver does with a connection, once a whole request has arrived on it or, with `at once`, before that. */
 let behave: (socket: Socket) => void;
 let atOnce: boolean;
@@ -42,11 +42,11 @@ beforeAll(async () => {
   const receiverUrl = `http://127.0.0.1:${port}/hooks`;
   hasty = await TestKit.open({ seed: "hasty", receiverUrl, deliveryTimeoutMs: timeoutMs });
   patient = await TestKit.open({ seed: "patient", receiverUrl, deliveryTimeoutMs: 60_000 });
-  marks = [await hasty.sandbox.snapshot(), await patient.sandbox.snapshot()];
+  snapshots = [await hasty.sandbox.snapshot(), await patient.sandbox.snapshot()];
 });
 
 beforeEach(async () => {
-  for (const mark of marks) await mark.restore();
+  for (const snapshot of snapshots) await snapshot.restore();
   atOnce = false;
 });
 

@@ -14,7 +14,7 @@ let start: Snapshot;
 
 beforeAll(async () => {
   kit = await TestKit.open({ seed: "receive" });
-  other = await TestKit.enter(kit.sandbox, 1);
+  other = await TestKit.of(kit.sandbox, 1);
   event = await kit.events.write();
   start = await kit.sandbox.snapshot();
 });

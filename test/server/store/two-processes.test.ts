@@ -263,9 +263,9 @@ describe.skipIf(!hasPostgres)(`a snapshot ${inPostgres}`, () => {
         await sandbox.snapshot();
       }
       const before = await sandbox.store.export();
-      const mark = await sandbox.snapshot();
+      const snapshot = await sandbox.snapshot();
       await sandbox.store.commit(["outbox/x"], () => []);
-      await mark.restore();
+      await snapshot.restore();
       expect(await sandbox.store.export()).toEqual(before);
     } finally {
       await server.close();

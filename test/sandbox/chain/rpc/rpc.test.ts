@@ -168,12 +168,12 @@ describe("what passes", () => {
   });
 
   test("a snapshot waits for calls that are under way, and calls wait for it", async () => {
-    const mark = await sandbox.snapshot();
+    const snapshot = await sandbox.snapshot();
     const height = await blockNumber();
     const calls = Array.from({ length: 20 }, async () => (await call("anvil_mine", ["0x1"])).status);
-    await mark.restore();
+    await snapshot.restore();
     expect(new Set(await Promise.all(calls))).toEqual(new Set([200]));
-    await mark.restore();
+    await snapshot.restore();
     expect(await blockNumber()).toBe(height);
   });
 });

@@ -170,7 +170,7 @@ test("refusals have the step, the hash, both sides of every check, and where the
 });
 
 test("a transaction that is only unconfirmed is not told as refused", async () => {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const session = await Session.open(castActors(sandbox.description), silentNarrator);
   const merchant = await enrollMerchant(session);
   const purchase = await steps.createPurchase(session, merchant, "unconfirmed", "1000000");
@@ -185,11 +185,11 @@ test("a transaction that is only unconfirmed is not told as refused", async () =
   });
   expect(error).toMatchObject({ status: 409, code: "transaction_unconfirmed" });
   expect(await read<ViewPage<RefusalView>>(`/refusals?q=${purchase.id}`)).toMatchObject({ data: [] });
-  await mark.restore();
+  await snapshot.restore();
 });
 
 test("a refusal again and again is one, and counted", async () => {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const actors = castActors(sandbox.description);
   const session = await Session.open(actors, silentNarrator);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "again", "1000000");
@@ -203,17 +203,17 @@ test("a refusal again and again is one, and counted", async () => {
   }
   const { data } = await read<ViewPage<RefusalView>>(`/refusals?q=${purchase.id}`);
   expect(data).toMatchObject([{ code: "transaction_not_found", times: 2, transaction_hash: hash }]);
-  await mark.restore();
+  await snapshot.restore();
 });
 
 test("snapshots are taken and restored over the control API, and later ones end with it", async () => {
   const { control } = sandbox.description.urls;
   const post = async (path: string) => await fetch(`${control}${path}`, { method: "POST" });
-  const mark = z.object({ number: z.int(), now: z.int() });
+  const snapshot = z.object({ number: z.int(), now: z.int() });
   const before = await sandbox.fingerprint();
-  const first = mark.parse(await (await post("/snapshots")).json());
+  const first = snapshot.parse(await (await post("/snapshots")).json());
   await sandbox.clock.travel({ days: 1 });
-  const second = mark.parse(await (await post("/snapshots")).json());
+  const second = snapshot.parse(await (await post("/snapshots")).json());
   expect(second.number).toBe(first.number + 1);
   expect((await post(`/snapshots/${first.number}/restore`)).status).toBe(200);
   expect(await sandbox.fingerprint()).toEqual(before);
@@ -290,7 +290,7 @@ test("search finds ids, hashes, addresses and blocks", async () => {
 });
 
 test("a list is read fifty at a time, the newest first", async () => {
-  const mark = await sandbox.snapshot();
+  const snapshot = await sandbox.snapshot();
   const actors = castActors(sandbox.description);
   const session = await Session.open(actors, silentNarrator);
   const merchant = await enrollMerchant(session);
@@ -306,6 +306,6 @@ test("a list is read fifty at a time, the newest first", async () => {
   expect(new Set(ids).size).toBe(54);
   const blocks = await read<ViewPage<BlockView>>("/blocks");
   expect(blocks.data.length).toBeLessThanOrEqual(50);
-  await mark.restore();
+  await snapshot.restore();
   await expect(read(`/purchases?cursor=${first.next_cursor}`)).rejects.toThrow("read it from its start");
 });

@@ -100,13 +100,13 @@ test.each(["gone-1", "", "0123456789ab-1"])(
 );
 
 test("tells everybody to read everything when a snapshot is restored, and forgets the refusals", async () => {
-  const mark = await kit.sandbox.snapshot();
+  const snapshot = await kit.sandbox.snapshot();
   await kit.post(kit.path("/merchants/mer_none/enrollment"), {
     transaction_hash: `0x${"00".repeat(32)}`,
   });
   const stream = await open();
   await readyId(stream);
-  await mark.restore();
+  await snapshot.restore();
   await stream.change("everything");
   const refusals = await fetch(`${control}/explorer/refusals`);
   expect(await refusals.json()).toEqual({ data: [], next_cursor: null });
