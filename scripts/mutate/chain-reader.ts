@@ -41,7 +41,7 @@ export const chainReader: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/chain/at-one-head.ts",
+    file: "server/chain/head-reader.ts",
     tests: [attacks],
     mutants: [
       {
@@ -55,6 +55,12 @@ export const chainReader: readonly MutantGroup[] = [
         find: "const headRetries = 3;",
         replace: "const headRetries = 1;",
         only: "a chain that reorganizes while it is read",
+      },
+      {
+        rule: "What was read at an earlier block is read again at the newest.",
+        find: "early !== undefined && head.hash === seen?.hash",
+        replace: "early !== undefined",
+        tests: ["test/server/operations/states.test.ts"],
       },
     ],
   },
@@ -200,7 +206,7 @@ export const chainReader: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "The cover of a purchase is read at the enrollment that the chain has for it.",
-        find: "const args = [program, merchantRef] as const;\n  const state",
+        find: "const args = [program, merchantRef] as const;\n    const state",
         replace: "const args = [program, id] as const;\n  const state",
       },
     ],

@@ -336,8 +336,8 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "A read at a block that is not known yet has that block recorded.",
-        find: "return isHex(block) && Number(block) <= this.#head.number;",
-        replace: "return isHex(block);",
+        find: "return data !== undefined && (data === this.#head.hash || Number(data) <= this.#head.number);",
+        replace: "return data !== undefined;",
       },
       {
         rule: "Blocks that came at once are recorded one by one.",

@@ -1,24 +1,26 @@
 import { createPublicClient, custom, type EIP1193RequestFn, type Hex, type PublicClient } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import type { Deployment } from "../deployment.ts";
-import { absent } from "./at-one-head.ts";
 import { ChainMismatchError } from "./chain-reader.ts";
+import { absent, HeadReader } from "./head-reader.ts";
 
 /** A node with the contracts of a deployment, as they are called on it. */
 export interface DeployedNode {
   request: EIP1193RequestFn;
   client: PublicClient;
+  reader: HeadReader;
   deployment: Deployment;
   registrar: { readonly address: Hex; readonly abi: typeof purchaseRegistrarAbi };
   token: { readonly address: Hex; readonly abi: typeof testUsdcAbi };
 }
 
-/** Connects to the node that serves a deployment; nothing that it answers is kept. */
+/** Connects to the node that serves a deployment; nothing that it answers is taken for an answer to a later question. */
 export function connectDeployed(request: EIP1193RequestFn, deployment: Deployment): DeployedNode {
   const client = createPublicClient({ transport: custom({ request }, { retryCount: 0 }), cacheTime: 0 });
   return {
     request,
     client,
+    reader: new HeadReader(client),
     deployment,
     registrar: { address: deployment.registrar.address, abi: purchaseRegistrarAbi },
     token: { address: deployment.token.address, abi: testUsdcAbi },

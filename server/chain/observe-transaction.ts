@@ -15,9 +15,9 @@ import type {
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
 import { awaitAutomine } from "../../relayer/node/mining.ts";
 import { connect } from "../../relayer/node/node.ts";
-import { absent, atOneHead } from "./at-one-head.ts";
 import { codeAt } from "./code-at.ts";
 import { type DeployedNode, readIdentity } from "./deployed-node.ts";
+import { absent } from "./head-reader.ts";
 
 /** Observes a transaction; one that the node is about to mine is waited for. */
 export function transactionObserver(node: DeployedNode): (hash: Hex) => Promise<ObservedTransaction> {
@@ -36,8 +36,8 @@ async function observeAtOneHead(
   node: DeployedNode,
   hashCode: HashCode,
 ): Promise<ObservedTransaction> {
-  const { client } = node;
-  return await atOneHead(client, async (head) => {
+  const { client, reader } = node;
+  return await reader.atOneHead(async (head) => {
     const [identity, found, receipt] = await Promise.all([
       readIdentity(node),
       client.getTransaction({ hash }).catch(absent),

@@ -3,7 +3,6 @@ import { RpcRefusedError, RpcUnavailableError } from "../../relayer/errors.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { connect, traceRevert } from "../../relayer/node/node.ts";
 import type { Deployment } from "../deployment.ts";
-import { atOneHead, headBlock } from "./at-one-head.ts";
 import {
   type BlockPoint,
   type ChainCall,
@@ -31,9 +30,9 @@ const routes = [null, "registrar_offer", "merchant_direct"] as const;
  */
 export function openChainReader(request: EIP1193RequestFn, deployment: Deployment): ChainReader {
   const node = connectDeployed(request, deployment);
-  const { client, registrar, token } = node;
+  const { client, reader, registrar, token } = node;
   return guarded({
-    head: async () => await headBlock(client),
+    head: async () => await reader.head(),
     identity: async () => await readIdentity(node),
     observe: transactionObserver(node),
     revertOf: async (hash) => await readRevert(hash, node),
@@ -75,13 +74,13 @@ async function readProgram(program: Hex, { client, registrar }: DeployedNode): P
 async function simulate(
   calls: readonly ChainCall[],
   { at, time }: { at: BlockPoint; time: number },
-  { client }: DeployedNode,
+  { client, reader }: DeployedNode,
 ): Promise<ChainRevert | null> {
   const tried = calls.map(({ from: account, to, data }) => ({ account, to, data }));
   const blocks = [{ blockOverrides: { time: BigInt(time) }, calls: tried }];
   const blockNumber = BigInt(at.number);
   const read = async () => await client.simulateBlocks({ blockNumber, blocks });
-  const [block] = await atOneHead(client, read, at);
+  const [block] = await reader.atOneHead(read, at);
   const reverted = block?.calls.find(({ status }) => status === "failure");
   return reverted === undefined ? null : toRevert(reverted.data);
 }

@@ -1,36 +1,40 @@
 import type { Address, ContractFunctionReturnType, Hex } from "viem";
 import type { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { headBlock } from "./at-one-head.ts";
 import type { BlockPoint, ChainCover, ChainFunding } from "./chain-reader.ts";
 import { type DeployedNode, unlessZero } from "./deployed-node.ts";
 
 /** Reads the funding of a merchant at the newest block. */
 export async function readFunding(
   { program, merchantRef, wallet }: { program: Hex; merchantRef: Hex; wallet: Address },
-  { client, deployment, registrar, token }: DeployedNode,
+  { client, reader, deployment, registrar, token }: DeployedNode,
 ): Promise<ChainFunding> {
-  const asOf = await headBlock(client);
-  const at = { blockHash: asOf.hash } as const;
   const spender = deployment.fundingSource.address;
-  const [state, allowance, balance] = await Promise.all([
-    client.readContract({ ...registrar, functionName: "funding", args: [program, merchantRef], ...at }),
-    client.readContract({ ...token, functionName: "allowance", args: [wallet, spender], ...at }),
-    client.readContract({ ...token, functionName: "balanceOf", args: [wallet], ...at }),
-  ]);
-  // The contract's answer has the wallet's figures only where something is enrolled.
-  return { ...toFunding(state, asOf), allowance, balance };
+  return await reader.atOneHead(async (asOf) => {
+    const at = { blockHash: asOf.hash } as const;
+    const [state, allowance, balance] = await Promise.all([
+      client.readContract({ ...registrar, functionName: "funding", args: [program, merchantRef], ...at }),
+      client.readContract({ ...token, functionName: "allowance", args: [wallet, spender], ...at }),
+      client.readContract({ ...token, functionName: "balanceOf", args: [wallet], ...at }),
+    ]);
+    // The contract's answer has the wallet's figures only where something is enrolled.
+    return { ...toFunding(state, asOf), allowance, balance };
+  });
 }
 
 /** Reads the funding that covers a purchase at the newest block; null while the purchase is not on chain. */
-export async function readCover(id: Hex, { client, registrar }: DeployedNode): Promise<ChainCover | null> {
-  const asOf = await headBlock(client);
-  const at = { blockHash: asOf.hash } as const;
-  const read = { ...registrar, functionName: "purchase", args: [id], ...at } as const;
-  const { status, program, merchantRef } = await client.readContract(read);
-  if (status === 0) return null;
-  const args = [program, merchantRef] as const;
-  const state = await client.readContract({ ...registrar, functionName: "funding", args, ...at });
-  return { ...toFunding(state, asOf), merchantRef, cap: state.cap };
+export async function readCover(
+  id: Hex,
+  { client, reader, registrar }: DeployedNode,
+): Promise<ChainCover | null> {
+  return await reader.atOneHead(async (asOf) => {
+    const at = { blockHash: asOf.hash } as const;
+    const read = { ...registrar, functionName: "purchase", args: [id], ...at } as const;
+    const { status, program, merchantRef } = await client.readContract(read);
+    if (status === 0) return null;
+    const args = [program, merchantRef] as const;
+    const state = await client.readContract({ ...registrar, functionName: "funding", args, ...at });
+    return { ...toFunding(state, asOf), merchantRef, cap: state.cap };
+  });
 }
 
 function toFunding(

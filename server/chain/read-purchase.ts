@@ -1,7 +1,6 @@
 import { type Address, getAbiItem, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type DecodedLog, decodeLog } from "../../protocol/binding/match-log.ts";
-import { atOneHead } from "./at-one-head.ts";
 import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "./chain-reader.ts";
 import { type DeployedNode, unlessZero } from "./deployed-node.ts";
 import { toObservedLog } from "./observe-transaction.ts";
@@ -18,7 +17,7 @@ export async function readPurchase(
   point: BlockPoint | undefined,
   node: DeployedNode,
 ): Promise<ChainPurchase> {
-  const { client, registrar, token } = node;
+  const { client, reader, registrar, token } = node;
   const read = async (asOf: BlockPoint): Promise<ChainPurchase> => {
     const at = { blockHash: asOf.hash } as const;
     const [figures, approved, logs] = await Promise.all([
@@ -49,7 +48,7 @@ export async function readPurchase(
       payments,
     };
   };
-  return await atOneHead(client, read, point);
+  return await reader.atOneHead(read, point);
 }
 
 /** The contract puts the decision hash in the place of the claim hash: only the log of the refund still has it. */

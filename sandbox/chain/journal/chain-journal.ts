@@ -24,14 +24,22 @@ const knownSchema = z.object({ number: z.string().transform(Number), hash: z.str
 const hex = z.custom<Hex>((value) => isHex(value));
 const nextSchema = z.object({ baseFeePerGas: hex, gasLimit: hex });
 
-/** Which of the params of a read says at which block. */
+/** Which of the params of a read says at which block, or up to which. */
 const placeOfBlock: { readonly [method: string]: number } = {
   eth_call: 1,
   eth_getBalance: 1,
   eth_getCode: 1,
+  eth_getLogs: 0,
   eth_getTransactionCount: 1,
   eth_getStorageAt: 2,
 };
+
+/** A block by its number or, as EIP-1898 has it, by its hash; or the last one of a filter. */
+const placeSchema = z.union([
+  hex,
+  z.object({ blockHash: hex }).transform(({ blockHash }) => blockHash),
+  z.object({ toBlock: hex }).transform(({ toBlock }) => toBlock),
+]);
 
 /** When blocks are made, by what was recorded of it. */
 export function lastPace(changes: readonly ChainChange[]): MiningPace {
@@ -240,9 +248,11 @@ export class ChainJournal implements ChainSource {
       const { data } = knownSchema.safeParse(answer);
       return data !== undefined && this.#hashes.get(data.number) === data.hash;
     }
+    if (method === "eth_chainId") return true;
     const place = placeOfBlock[method];
-    const block = Array.isArray(params) && place !== undefined ? params[place] : undefined;
-    return isHex(block) && Number(block) <= this.#head.number;
+    if (!Array.isArray(params) || place === undefined) return false;
+    const { data } = placeSchema.safeParse(params[place]);
+    return data !== undefined && (data === this.#head.hash || Number(data) <= this.#head.number);
   }
 
   #record(call: Omit<CallChange, "kind">): void {

@@ -1,0 +1,75 @@
+import {
+  BlockNotFoundError,
+  type PublicClient,
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+} from "viem";
+import { type BlockPoint, ChainUnavailableError } from "./chain-reader.ts";
+
+/** How often a read starts over when the chain reorganized under it. */
+const headRetries = 3;
+
+type Outcome<T> = { value: T } | { error: unknown };
+
+/** Reads at the newest block, so that all parts of an answer are of one block. */
+export class HeadReader {
+  readonly #client: PublicClient;
+  #seen: BlockPoint | undefined;
+
+  constructor(client: PublicClient) {
+    this.#client = client;
+  }
+
+  /** Reads the newest block. */
+  async head(): Promise<BlockPoint> {
+    const block = await this.#client.getBlock({ blockTag: "latest" });
+    this.#seen = { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) };
+    return this.#seen;
+  }
+
+  /**
+   * Reads at the newest block or at a given one, and again if that block is no longer on the chain afterwards.
+   *
+   * @throws ChainUnavailableError when the chain reorganized under each try.
+   */
+  async atOneHead<T>(read: (head: BlockPoint) => Promise<T>, point?: BlockPoint): Promise<T> {
+    for (let tries = 0; tries < headRetries; tries += 1) {
+      const { head, outcome } =
+        point === undefined
+          ? await this.#atNewest(read)
+          : { head: point, outcome: await settled(read, point) };
+      const still = await this.#client.getBlock({ blockNumber: BigInt(head.number) }).catch(absent);
+      if (still?.hash !== head.hash) continue;
+      if ("error" in outcome) throw outcome.error;
+      return outcome.value;
+    }
+    throw new ChainUnavailableError("The chain reorganized while it was read; ask again.");
+  }
+
+  /** Most reads meet the block that the last one met: they are asked at it in the message that asks for the newest, which decides. */
+  async #atNewest<T>(
+    read: (head: BlockPoint) => Promise<T>,
+  ): Promise<{ head: BlockPoint; outcome: Outcome<T> }> {
+    const seen = this.#seen;
+    const [head, early] = await Promise.all([this.head(), seen && settled(read, seen)]);
+    const outcome = early !== undefined && head.hash === seen?.hash ? early : await settled(read, head);
+    return { head, outcome };
+  }
+}
+
+/** A node answers a read at a block that has gone with an error; whether it has is seen afterwards. */
+async function settled<T>(read: (head: BlockPoint) => Promise<T>, head: BlockPoint): Promise<Outcome<T>> {
+  return await read(head).then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+/** Answers undefined for what the node does not have; every other failure stays one. */
+export function absent(error: unknown): undefined {
+  const missing =
+    error instanceof TransactionNotFoundError ||
+    error instanceof TransactionReceiptNotFoundError ||
+    error instanceof BlockNotFoundError;
+  if (!missing) throw error;
+}
