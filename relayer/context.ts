@@ -1,7 +1,7 @@
 import type { Address, EIP1193RequestFn, Hex, LocalAccount } from "viem";
 import type { FaultPlan, FaultPoint } from "./faults/fault.ts";
-import type { Journal } from "./journal/journal.ts";
-import type { OperationKind } from "./journal/operation-kind.ts";
+import type { RelayOperationKind } from "./journal/relay-operation-kind.ts";
+import type { RelayerJournal } from "./journal/relayer-journal.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Node } from "./node/node.ts";
 import type { EffectCheck, Precondition } from "./precondition.ts";
@@ -9,7 +9,7 @@ import type { HeadTrail } from "./recovery/head-trail.ts";
 
 /** What the relayer is handed; it reaches nothing else. */
 export interface RelayerPorts {
-  journal: Journal;
+  journal: RelayerJournal;
   /** The node. Faults act around it. */
   request: EIP1193RequestFn;
   chain: { identity(): Promise<{ chainId: number; epoch: Hex }> };
@@ -25,11 +25,11 @@ export interface RelayerPorts {
   gasBudgetWei: bigint;
   /** The same for every transaction, so that equal operations are equal bytes. */
   fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
-  gasLimits: Readonly<Record<OperationKind, bigint>>;
+  gasLimits: Readonly<Record<RelayOperationKind, bigint>>;
   /** What must hold for a call to be mined, beyond what the contract asks, by kind. */
-  preconditions: { readonly [K in OperationKind]?: Precondition };
+  preconditions: { readonly [K in RelayOperationKind]?: Precondition };
   /** What a mined call can have done in place of what it was sent for, by kind. */
-  effectChecks: { readonly [K in OperationKind]?: EffectCheck };
+  effectChecks: { readonly [K in RelayOperationKind]?: EffectCheck };
   /** How long an answer may wait for a receipt, in milliseconds of `wait`. */
   receiptTimeoutMs: number;
   /** Ends the process at a point of the journal. It must not return; needed only by the fault `crash`. */

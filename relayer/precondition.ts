@@ -1,5 +1,5 @@
 import type { ObservedLog } from "../protocol/binding/observed-transaction.ts";
-import type { RelayOperationRecord } from "./journal/operation.ts";
+import type { RelayOperationRecord } from "./journal/relay-operation.ts";
 
 /**
  * Says why the call of an operation must not be mined now, though the contract would take it; null while it may be.

@@ -1,11 +1,11 @@
 import type { Address, Hex } from "viem";
 import type { Call } from "../protocol/call.ts";
-import type { OperationKind } from "./journal/operation-kind.ts";
+import type { RelayOperationKind } from "./journal/relay-operation-kind.ts";
 
 /** One call that a program wants on chain, once. */
 export interface RelayIntent {
   program: string;
-  kind: OperationKind;
+  kind: RelayOperationKind;
   /** What the API shows the operation under. */
   subject: { type: "purchase" | "refund"; id: string };
   /** What must happen once: the commitment hash of an offer, the decision hash of a refund. */

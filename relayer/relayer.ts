@@ -3,8 +3,8 @@ import { OperationUnknownError, type OutcomeUnknownError } from "./errors.ts";
 import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./faults/fault.ts";
 import { clearFaults, HeldError, restoreFaults } from "./faults/fault-point.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./journal/budget.ts";
-import type { OperationPage } from "./journal/journal.ts";
-import { operationId, type RelayOperation, type RelayOperationRecord } from "./journal/operation.ts";
+import { operationId, type RelayOperation, type RelayOperationRecord } from "./journal/relay-operation.ts";
+import type { RelayOperationPage } from "./journal/relayer-journal.ts";
 import { atOneTime } from "./journal/timestamp.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { readIdentity } from "./node/chain-epoch.ts";
@@ -16,15 +16,15 @@ import { recover } from "./recovery/recover.ts";
 import { resume } from "./recovery/resume.ts";
 import type { RelayIntent } from "./relay-intent.ts";
 import { accept, acceptAgain } from "./submission/accept.ts";
-import { readShown, showOperation } from "./submission/attempts.ts";
+import { assembleRelayOperation, readRelayOperation } from "./submission/attempts.ts";
 import { drive, driveLocked } from "./submission/drive.ts";
 
 export type { RelayerPorts } from "./context.ts";
 export * from "./errors.ts";
 export * from "./faults/fault.ts";
-export type { Journal } from "./journal/journal.ts";
-export * from "./journal/operation.ts";
-export * from "./journal/operation-kind.ts";
+export * from "./journal/relay-operation.ts";
+export * from "./journal/relay-operation-kind.ts";
+export type { RelayerJournal } from "./journal/relayer-journal.ts";
 export type { EffectCheck, Precondition } from "./precondition.ts";
 export type { RelayIntent } from "./relay-intent.ts";
 
@@ -70,7 +70,7 @@ export interface Relayer {
    */
   unknownOutcomes(): Promise<OutcomeUnknownError[]>;
   /** Operations of a program by sequence. */
-  list(program: string, page: OperationPage): Promise<RelayOperation[]>;
+  list(program: string, page: RelayOperationPage): Promise<RelayOperation[]>;
   budget(program: string): Promise<GasBudget>;
   /** Takes up what an earlier process left; to be awaited before the first submit. */
   recover(): Promise<void>;
@@ -125,22 +125,23 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     }
   }
 
-  const shown = async (work: Promise<RelayOperationRecord>) => showOperation(context, await track(work));
+  const assembled = async (work: Promise<RelayOperationRecord>) =>
+    assembleRelayOperation(context, await track(work));
 
   return {
-    submit: (intent) => shown(submit(context, intent)),
-    advance: (id) => shown(advance(context, id)),
-    resume: (id) => shown(resume(context, id)),
-    abandon: (id) => shown(abandon(context, id)),
+    submit: (intent) => assembled(submit(context, intent)),
+    advance: (id) => assembled(advance(context, id)),
+    resume: (id) => assembled(resume(context, id)),
+    abandon: (id) => assembled(abandon(context, id)),
     recover: () => track(recover(context)),
     follow: () => track(follow(context)),
     observe: () => track(observe(context)),
-    read: (id) => readShown(context, id),
+    read: (id) => readRelayOperation(context, id),
     readNow: (id) => track(readNow(context, id)),
     unknownOutcomes: () => track(unknownOutcomes(context)),
     async list(program, page) {
       const records = await context.journal.list(program, page);
-      return Promise.all(records.map((record) => showOperation(context, record)));
+      return Promise.all(records.map((record) => assembleRelayOperation(context, record)));
     },
     budget: async (program) => toGasBudget(await readBudget(context, program)),
     async drain() {

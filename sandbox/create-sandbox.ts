@@ -43,7 +43,7 @@ import { openMerchantReads } from "./service/given/merchant-reads.ts";
 import type { Reviewer } from "./service/given/reviewer.ts";
 import { givenAccount } from "./service/keys/keys.ts";
 import { publishKeys } from "./service/keys/published-keys.ts";
-import { listParts } from "./service/parts.ts";
+import { listParts } from "./service/list-parts.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
 import {
   followChain,

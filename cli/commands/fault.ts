@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from "commander";
 import { z } from "zod";
 import { faultActions, faultPoints } from "../../relayer/faults/fault.ts";
-import { operationKinds } from "../../relayer/journal/operation-kind.ts";
+import { relayOperationKinds } from "../../relayer/journal/relay-operation-kind.ts";
 import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
@@ -43,7 +43,7 @@ function setCommand(): Command {
     .addArgument(new Argument("<action>", "what happens there").choices(faultActions))
     .option("--operation <id>", "only on this operation")
     .option("--program <id>", "only on operations of this program")
-    .addOption(new Option("--kind <kind>", "only on operations of this kind").choices(operationKinds))
+    .addOption(new Option("--kind <kind>", "only on operations of this kind").choices(relayOperationKinds))
     .option("--subject <id>", "only on operations of this purchase or refund")
     .option("--count <times>", "how often it acts, or always; once if not given", times)
     .option("--depth <blocks>", "how many blocks a reorg takes; 1 if not given", positive)

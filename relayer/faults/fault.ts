@@ -1,6 +1,6 @@
 import { FaultInvalidError } from "../errors.ts";
-import type { RelayOperationRecord } from "../journal/operation.ts";
-import type { OperationKind } from "../journal/operation-kind.ts";
+import type { RelayOperationRecord } from "../journal/relay-operation.ts";
+import type { RelayOperationKind } from "../journal/relay-operation-kind.ts";
 
 /** Where a fault can act, in the order in which an operation passes. */
 export const faultPoints = [
@@ -73,7 +73,7 @@ export const faultActions = Object.keys(faultPlacements) as readonly FaultAction
 interface FaultMatch {
   operation_id?: string;
   program?: string;
-  kind?: OperationKind;
+  kind?: RelayOperationKind;
   subject_id?: string;
 }
 

@@ -2,7 +2,7 @@ import { type Hex, isHex, keccak256 } from "viem";
 import { z } from "zod";
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
-import type { RelayOperationRecord } from "../journal/operation.ts";
+import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import type { Node } from "../node/node.ts";
 import type { FaultPoint } from "./fault.ts";
 import { reach, useForeignNonce } from "./fault-point.ts";

@@ -1,7 +1,7 @@
 import type { RelayerContext } from "../context.ts";
 import { GasBudgetExceededError } from "../errors.ts";
-import type { BudgetRecord, Journal } from "./journal.ts";
-import type { RelayOperationRecord } from "./operation.ts";
+import type { RelayOperationRecord } from "./relay-operation.ts";
+import type { BudgetRecord, RelayerJournal } from "./relayer-journal.ts";
 
 /** A program's gas budget as the API shows it; `limit = available + reserved + spent`, in wei. */
 export interface GasBudget {
@@ -21,7 +21,7 @@ export function reservationOf(gasLimit: bigint, maxFeePerGas: bigint): bigint {
 export async function readBudget(
   context: RelayerContext,
   program: string,
-  journal: Pick<Journal, "budget"> = context.journal,
+  journal: Pick<RelayerJournal, "budget"> = context.journal,
 ): Promise<BudgetRecord> {
   const stored = await journal.budget(program);
   return {

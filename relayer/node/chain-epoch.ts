@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { RelayerContext } from "../context.ts";
 import { EpochMismatchError, RelayerError, RpcUnavailableError } from "../errors.ts";
-import type { RelayOperationRecord } from "../journal/operation.ts";
+import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 
 /** Reads which chain the node serves now, and in which epoch. */
 export async function readIdentity(context: RelayerContext): Promise<{ chainId: number; epoch: Hex }> {

@@ -1,7 +1,7 @@
 import type { RelayerContext } from "../context.ts";
 import { OperationNotAbandonableError } from "../errors.ts";
 import { supersede } from "../journal/budget.ts";
-import { type RelayOperationRecord, unsignedAttempt } from "../journal/operation.ts";
+import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
 import { atOneTime } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { readHead, readNonce } from "../node/node.ts";

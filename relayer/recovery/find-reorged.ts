@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { RelayerContext } from "../context.ts";
-import type { RelayOperationRecord } from "../journal/operation.ts";
+import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import { readBlockHash } from "../node/node.ts";
 
 /** How many operations are read at a time on the way down. */

@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
 import type { RelayerContext } from "../context.ts";
 import { OutcomeUnknownError, RelayerError } from "../errors.ts";
-import { attemptKey, type RelayOperation, type RelayOperationRecord } from "../journal/operation.ts";
+import { attemptKey, type RelayOperation, type RelayOperationRecord } from "../journal/relay-operation.ts";
 import { readIdentity } from "../node/chain-epoch.ts";
 import { readHeadBlock } from "../node/node.ts";
-import { readShown } from "../submission/attempts.ts";
+import { readRelayOperation } from "../submission/attempts.ts";
 import { driveLocked, type WaitMode } from "../submission/drive.ts";
 import { findReorged, isOnChain } from "./find-reorged.ts";
 
@@ -41,11 +41,11 @@ export async function readNow(
   context: RelayerContext,
   operationId: string,
 ): Promise<RelayOperation | undefined> {
-  const journaled = await readShown(context, operationId);
+  const journaled = await readRelayOperation(context, operationId);
   if (journaled === undefined || (isSettled(journaled) && (await standsNow(context, journaled))))
     return journaled;
   await observe(context);
-  const observed = await readShown(context, operationId);
+  const observed = await readRelayOperation(context, operationId);
   if (observed === undefined || !isSettled(observed)) return observed;
   // A request that holds it is bringing it up to the head.
   if (context.locks.isHeld(`operation:${operationId}`) || !(await hasLeft(context, observed)))

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { z } from "zod";
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError } from "../errors.ts";
-import { currentTransaction, type RelayOperationRecord } from "../journal/operation.ts";
+import { currentTransaction, type RelayOperationRecord } from "../journal/relay-operation.ts";
 import { ask, type Node, readNonce, sendRaw } from "../node/node.ts";
 
 const poolSchema = z.object({

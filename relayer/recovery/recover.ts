@@ -1,5 +1,5 @@
 import type { RelayerContext } from "../context.ts";
-import { attemptKey, type RelayOperationRecord } from "../journal/operation.ts";
+import { attemptKey, type RelayOperationRecord } from "../journal/relay-operation.ts";
 import { readIdentity } from "../node/chain-epoch.ts";
 import { readHeadBlock } from "../node/node.ts";
 import { driveLocked } from "../submission/drive.ts";

@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { OperationNotResumableError, OperationUnknownError } from "../errors.ts";
-import type { RelayOperationRecord } from "../journal/operation.ts";
+import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import { atOneTime } from "../journal/timestamp.ts";
 import { readNonce } from "../node/node.ts";
 import { drive } from "../submission/drive.ts";

@@ -9,8 +9,8 @@ import {
   supersede,
   writeWithBudget,
 } from "../journal/budget.ts";
-import type { BudgetRecord } from "../journal/journal.ts";
-import { type RelayOperationRecord, unsignedAttempt } from "../journal/operation.ts";
+import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
+import type { BudgetRecord } from "../journal/relayer-journal.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { RelayIntent } from "../relay-intent.ts";
 import { hasLiveAttempt } from "./attempts.ts";

@@ -4,7 +4,7 @@ import {
   type RelayOperation,
   type RelayOperationRecord,
   toRelayOperation,
-} from "../journal/operation.ts";
+} from "../journal/relay-operation.ts";
 import { driveLocked } from "./drive.ts";
 
 /**
@@ -21,16 +21,16 @@ export async function hasLiveAttempt(
 }
 
 /** Reads what the API shows of an operation from the journal; undefined when there is none. */
-export async function readShown(
+export async function readRelayOperation(
   context: RelayerContext,
   operationId: string,
 ): Promise<RelayOperation | undefined> {
   const record = await context.journal.read(operationId);
-  return record && (await showOperation(context, record));
+  return record && (await assembleRelayOperation(context, record));
 }
 
 /** What the API shows of an operation, its earlier attempts included. */
-export async function showOperation(
+export async function assembleRelayOperation(
   context: RelayerContext,
   current: RelayOperationRecord,
 ): Promise<RelayOperation> {

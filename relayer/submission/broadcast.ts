@@ -6,7 +6,7 @@ import {
   currentTransaction,
   type RelayOperationRecord,
   type SignedTransaction,
-} from "../journal/operation.ts";
+} from "../journal/relay-operation.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { Turn } from "../keyed-mutex.ts";
 import { knowsTransaction, sendRaw } from "../node/node.ts";

@@ -6,7 +6,7 @@ import {
   currentTransaction,
   type RelayOperationRecord,
   type TransactionPurpose,
-} from "../journal/operation.ts";
+} from "../journal/relay-operation.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { accountOf, signTransaction } from "./sign.ts";
 

@@ -6,7 +6,7 @@ import {
   attemptKey,
   currentTransaction,
   type RelayOperationRecord,
-} from "../journal/operation.ts";
+} from "../journal/relay-operation.ts";
 import { atOneTime, timestamp } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { knowsTransaction, readNonce } from "../node/node.ts";

@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { nodeOf } from "../faults/faulty-node.ts";
-import type { RelayOperationRecord } from "../journal/operation.ts";
+import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import { readNonce, readReceipt, type TransactionReceipt } from "../node/node.ts";
 
 /** Longest pause between two looks for a receipt, in milliseconds. */

@@ -1,8 +1,8 @@
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError, type RpcUnavailableError } from "../errors.ts";
-import type { OperationStatus, RelayOperationRecord } from "../journal/operation.ts";
+import type { RelayOperationRecord, RelayOperationStatus } from "../journal/relay-operation.ts";
 
-const underWay: readonly OperationStatus[] = ["accepted", "signed", "broadcast"];
+const underWay: readonly RelayOperationStatus[] = ["accepted", "signed", "broadcast"];
 
 /** Journals why an operation that is under way does not move on. */
 export async function note(

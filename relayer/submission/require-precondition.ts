@@ -1,7 +1,7 @@
 import type { RelayerContext } from "../context.ts";
 import { RpcUnavailableError } from "../errors.ts";
 import { supersede, writeWithBudget } from "../journal/budget.ts";
-import { type RelayOperationRecord, unsignedAttempt } from "../journal/operation.ts";
+import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
 
 /** The call of an operation must not be mined any more. */
 export class PreconditionError extends Error {}

@@ -8,7 +8,7 @@ import {
   currentTransaction,
   type RelayOperationError,
   type RelayOperationRecord,
-} from "../journal/operation.ts";
+} from "../journal/relay-operation.ts";
 import { decodeRevert } from "../node/decode-revert.ts";
 import { readBlockTime, readHead, readReceipt, type TransactionReceipt, traceRevert } from "../node/node.ts";
 

@@ -4,7 +4,11 @@ import { SignerUnknownError } from "../errors.ts";
 import { reach } from "../faults/fault-point.ts";
 import { nodeOf } from "../faults/faulty-node.ts";
 import { writeWithBudget } from "../journal/budget.ts";
-import type { RelayOperationRecord, SignedTransaction, TransactionPurpose } from "../journal/operation.ts";
+import type {
+  RelayOperationRecord,
+  SignedTransaction,
+  TransactionPurpose,
+} from "../journal/relay-operation.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { Turn } from "../keyed-mutex.ts";
 import { readNonce } from "../node/node.ts";

@@ -4,7 +4,7 @@ import type { Gate } from "../../server/http/gate.ts";
 import { RateLimiter } from "../../server/http/rate-limit.ts";
 import { KeyRing } from "../../server/key-ring.ts";
 import type { Services } from "../../server/services.ts";
-import type { JournalStore } from "../../server/store/relayer-journal.ts";
+import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { isPinnedAs, type PinnedReceiver } from "../lib/http/pin-receiver.ts";
@@ -41,7 +41,7 @@ export interface ServiceProcess {
   };
   store: Services["store"];
   /** Where the relayer keeps its journal. */
-  journal: JournalStore;
+  relayerJournal: RelayerJournalStore;
   /** Where the sandbox answers, with this process's own API. */
   urls: SandboxUrls;
   receiver: PinnedReceiver;
@@ -63,8 +63,7 @@ export interface ServiceProcess {
  * Nothing is started yet: the relayer does nothing before it is asked.
  */
 export function connectService(process: ServiceProcess): ConnectedService {
-  const { settings, log, chain, store, journal, urls, receiver, gate, requests, forwardToLeader, refused } =
-    process;
+  const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader, refused } = process;
   const { seed, confirmations, receiptTimeoutMs, rateLimit, deliveryTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
   const keys = deriveKeys(seed, chain.accounts, settings.programs);
@@ -74,7 +73,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
     store,
   );
   const relayer = process.wrapRelayer(
-    openRelayer({ settings, chain, store: journal, signers: keys.registrars }),
+    openRelayer({ settings, chain, store: process.relayerJournal, signers: keys.registrars }),
   );
   const sender = openWebhookSender({
     receiver,

@@ -1,6 +1,6 @@
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { Services } from "../../server/services.ts";
-import type { JournalStore } from "../../server/store/relayer-journal.ts";
+import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts";
 import type { Store } from "../../server/store/store.ts";
 import { followHeads, type HeadFollower } from "../chain/follow-heads.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
@@ -16,7 +16,7 @@ export interface Observer {
   /** Returns a store whose commits and restores are seen. */
   store(store: Store): Store;
   /** Returns a journal whose commits are seen. */
-  journal(journal: JournalStore): JournalStore;
+  relayerJournal(journal: RelayerJournalStore): RelayerJournalStore;
   /** Returns a relayer whose faults are seen. */
   relayer(relayer: Relayer): Relayer;
   refused: Services["refused"];
@@ -70,7 +70,7 @@ export async function startService(
   const connected = connectService({
     ...process,
     store,
-    journal: observer.journal(cluster.journal),
+    relayerJournal: observer.relayerJournal(cluster.relayerJournal),
     deliveryFaults,
     closing: closing.signal,
     wrapRelayer: (own) => cluster.leading(observer.relayer(own)),

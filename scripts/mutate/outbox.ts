@@ -100,7 +100,7 @@ export const outbox: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/outbox/backoff.ts",
+    file: "server/outbox/retry-pause.ts",
     tests: [deliver, "test/server/outbox/guide.test.ts"],
     mutants: [
       {

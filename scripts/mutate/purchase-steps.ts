@@ -257,7 +257,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/current-state.ts",
+    file: "server/domain/status-after-reorg.ts",
     tests: ["test/server/operations/reorgs.test.ts"],
     mutants: [
       {

@@ -568,7 +568,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/current-state.ts",
+    file: "server/domain/status-after-reorg.ts",
     tests: [withdrawn],
     mutants: [
       {

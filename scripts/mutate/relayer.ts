@@ -601,7 +601,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/journal/operation.ts",
+    file: "relayer/journal/relay-operation.ts",
     tests: [submit],
     mutants: [
       {

@@ -3,7 +3,7 @@ import type { MutantGroup } from "./mutant.ts";
 const snapshot = "test/sandbox/state/snapshot.test.ts";
 const saved = "test/sandbox/state/snapshot-file.test.ts";
 const gate = "test/sandbox/lib/request-gate.test.ts";
-const parts = "test/sandbox/state/parts.test.ts";
+const parts = "test/sandbox/lib/part.test.ts";
 const explorerTests = "test/sandbox/hosts/explorer/data.test.ts";
 
 export const snapshots: readonly MutantGroup[] = [
@@ -211,7 +211,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/parts.ts",
+    file: "sandbox/service/list-parts.ts",
     tests: ["test/server/http/rate-limit.test.ts"],
     mutants: [
       {

@@ -22,7 +22,6 @@ import { enrollmentMessageOf } from "../views/merchant.ts";
 import { sayCause } from "./cause.ts";
 import { assertReconciled, claimOf, pickClaim, readFiledClaim } from "./claims.ts";
 import { domainOf } from "./commitment-of.ts";
-import { currentPurchase } from "./current-state.ts";
 import { type ExplainedStep, explainRevert, saysInvalidPermit } from "./explain-revert.ts";
 import { findMerchant, findPurchase, readOnChain } from "./find.ts";
 import { assertPending, readFunding } from "./merchant-steps.ts";
@@ -31,6 +30,7 @@ import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payment
 import { findNonce, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
 import { assertPaidBeside, assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
 import { requireSignature } from "./require-signature.ts";
+import { currentPurchase } from "./status-after-reorg.ts";
 
 type Given<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;
 type Of<A extends WalletAction> = Given<Extract<SubmitMerchantAction | SubmitPurchaseAction, { action: A }>>;

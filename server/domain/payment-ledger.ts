@@ -11,11 +11,11 @@ import type { PurchaseRecord } from "../store/records.ts";
 import type { Change, Stored } from "../store/store.ts";
 import { viewPaymentReceipt } from "../views/payment-receipt.ts";
 import { updatePurchase } from "./changes.ts";
-import { currentPurchase } from "./current-state.ts";
 import { readOnChain } from "./find.ts";
 import { isOnChain, removedPayments } from "./payment-receipts.ts";
 import { paymentLogs, readClaimedPayments } from "./payments.ts";
 import { assertPaidBeside } from "./purchase-steps.ts";
+import { currentPurchase } from "./status-after-reorg.ts";
 
 /** What reconciling does to one purchase. */
 export interface Ledger {

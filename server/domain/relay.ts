@@ -2,11 +2,11 @@ import type { Hex } from "viem";
 import { type Json, toJson } from "../../protocol/json.ts";
 import {
   GasBudgetExceededError,
-  type OperationKind,
   operationId,
   RelayerError,
   type RelayIntent,
   type RelayOperation,
+  type RelayOperationKind,
 } from "../../relayer/relayer.ts";
 import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
@@ -45,7 +45,10 @@ interface RelayedStep {
 type Effect = Pick<RelayIntent, "program" | "kind" | "businessKey">;
 
 /** The relay operation of an effect on this chain, as the relayer has it now. */
-export async function findOperation(effect: Effect, services: Services): Promise<RelayOperation | undefined> {
+export async function findRelayOperation(
+  effect: Effect,
+  services: Services,
+): Promise<RelayOperation | undefined> {
   const { relayer, deployment } = services;
   return await relayer.read(operationId(deployment.epoch, effect));
 }
@@ -55,13 +58,13 @@ export async function findOperation(effect: Effect, services: Services): Promise
  * with its outcome.
  */
 export async function isUnderWay(effect: Effect, services: Services): Promise<boolean> {
-  const operation = await findOperation(effect, services);
+  const operation = await findRelayOperation(effect, services);
   return operation !== undefined && operation.status !== "failed" && operation.status !== "reverted";
 }
 
 /** Whether an effect that is under way has its transaction, which will be mined whatever is refused now. */
 export async function isSigned(effect: Effect, services: Services): Promise<boolean> {
-  const nonce = (await findOperation(effect, services))?.nonce ?? null;
+  const nonce = (await findRelayOperation(effect, services))?.nonce ?? null;
   return nonce !== null;
 }
 
@@ -120,7 +123,10 @@ async function relay(
   throw status === "reverted" ? problem.afterEffect() : problem;
 }
 
-const nouns: { readonly [K in OperationKind]: string } = { offer: "offer", collect_refund: "collection" };
+const nouns: { readonly [K in RelayOperationKind]: string } = {
+  offer: "offer",
+  collect_refund: "collection",
+};
 
 const advice = { again: "send the identical request again", never: "No repeat of this request succeeds." };
 

@@ -6,12 +6,12 @@ import { requireBound } from "../binding/require-bound.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { commitmentOf } from "../domain/commitment-of.ts";
-import { activate, currentPurchase } from "../domain/current-state.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { refusalOfUnenrolled } from "../domain/merchant-steps.ts";
 import { assertOfferable, refusalOfOffer } from "../domain/offer-bounds.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
-import { findOperation, isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
+import { findRelayOperation, isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
+import { activate, currentPurchase } from "../domain/status-after-reorg.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
 import { answerUnchanged, pendingAnswer } from "../http/outcome.ts";
@@ -175,7 +175,7 @@ async function answerOffered(purchase: PurchaseRecord, services: Services): Prom
   const { id, program, commitment_hash } = purchase;
   const effect = { program, kind: "offer", businessKey: commitment_hash } as const;
   const [operation, parts, onChain, events] = await Promise.all([
-    findOperation(effect, services),
+    findRelayOperation(effect, services),
     findParts(services, purchase),
     readOnChain(purchase, services),
     store.list("events", { program, subject: id }),

@@ -1,10 +1,10 @@
 import { expectRegistration } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
-import { activate, currentPurchase } from "../domain/current-state.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { assertCovered } from "../domain/merchant-steps.ts";
 import { assertRoute, assertStep } from "../domain/purchase-steps.ts";
+import { activate, currentPurchase } from "../domain/status-after-reorg.ts";
 import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
 import { defineOperation } from "../http/operation.ts";
 import { confirmRegistrationBody, purchaseSchema } from "../schemas/purchase.ts";

@@ -9,12 +9,12 @@ import type { BlockPoint, ChainPurchase } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { assertFiledClaim, collectedForAnother } from "../domain/claims.ts";
-import { currentRefund } from "../domain/current-state.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { refusalOfFunding, saysFunding } from "../domain/funding.ts";
 import { nextId } from "../domain/next-id.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
-import { findOperation, isSigned, isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
+import { findRelayOperation, isSigned, isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
+import { currentRefund } from "../domain/status-after-reorg.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
 import { answerUnchanged, pendingAnswer } from "../http/outcome.ts";
@@ -170,7 +170,7 @@ async function collectAward(intent: RelayIntent, step: RefundStep, services: Ser
   } catch (error) {
     if (!(error instanceof RefusedTransaction) || !failsByLog(error)) throw error;
     const { collectedClaimHash: paid } = await readOnChain(step.purchase, services);
-    const operation = await findOperation(intent, services);
+    const operation = await findRelayOperation(intent, services);
     if (operation === undefined || paid === null || paid === claim_hash) throw error;
     const detail =
       `The collection has paid the claim ${paid}, which a reorg put in the place of the claim ${claim_hash} that ${step.decision.id} is on. ` +

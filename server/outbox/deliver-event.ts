@@ -11,8 +11,8 @@ import type {
   NotificationRecord,
 } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
-import { pauseAfter, readRetryAfter } from "./backoff.ts";
 import { issueDeliveryReceipt } from "./issue-delivery-receipt.ts";
+import { pauseAfter, readRetryAfter } from "./retry-pause.ts";
 
 /**
  * Delivers an event to the pinned receiver: up to five attempts, each recorded before it is made, never a sixth. What a crash

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { errorCodes } from "../errors/catalogue.ts";
-import { operationSchema } from "./operation.ts";
 import {
   amountSchema,
   checksumAddressSchema,
@@ -11,6 +10,7 @@ import {
   openEnum,
   weiSchema,
 } from "./primitives.ts";
+import { relayOperationSchema } from "./relay-operation.ts";
 
 /** The outcome of a binding check, every check with both sides. */
 const bindingReportSchema = z
@@ -31,7 +31,7 @@ const problemMembers = {
   reverted: z.array(jsonObjectSchema).optional().meta({ description: "Payments that a reorg removed." }),
   transaction_hash: hashSchema.optional(),
   confirmations: z.int().optional(),
-  operation: operationSchema.optional(),
+  operation: relayOperationSchema.optional(),
   revert: jsonObjectSchema.nullable().optional(),
   bounds: jsonObjectSchema.optional(),
   funding: jsonObjectSchema.optional(),

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { typedDataSchema } from "./call.ts";
 import { claimSchema } from "./claim.ts";
 import { decisionSchema } from "./decision.ts";
-import { operationSchema } from "./operation.ts";
 import {
   addressSchema,
   amountSchema,
@@ -18,6 +17,7 @@ import {
   unixTimeSchema,
 } from "./primitives.ts";
 import { refundSchema } from "./refund.ts";
+import { relayOperationSchema } from "./relay-operation.ts";
 
 /** The states of a purchase. */
 export const purchaseStatuses = [
@@ -134,7 +134,7 @@ export const purchaseSchema = z
 
 /** Answer of operation 8. */
 export const activationSchema = z
-  .object({ purchase: purchaseSchema, operation: operationSchema, event_id: idSchema("evt").nullable() })
+  .object({ purchase: purchaseSchema, operation: relayOperationSchema, event_id: idSchema("evt").nullable() })
   .meta({ id: "Activation" });
 
 /** Answer of operation 10. */

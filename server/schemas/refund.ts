@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { operationSchema } from "./operation.ts";
 import {
   checksumAddressSchema,
   hashSchema,
@@ -8,6 +7,7 @@ import {
   programIdSchema,
   timestampSchema,
 } from "./primitives.ts";
+import { relayOperationSchema } from "./relay-operation.ts";
 
 /** Body of operation 13. */
 export const executeRefundBody = z
@@ -44,5 +44,5 @@ export const refundSchema = z
 
 /** Answer of operation 13. */
 export const refundExecutionSchema = z
-  .object({ refund: refundSchema, operation: operationSchema, event_id: idSchema("evt") })
+  .object({ refund: refundSchema, operation: relayOperationSchema, event_id: idSchema("evt") })
   .meta({ id: "RefundExecution" });

@@ -1,15 +1,17 @@
 import { z } from "zod";
-import { operationStatuses } from "../../relayer/journal/operation.ts";
-import { gasBudgetSchema, operationSchema } from "./operation.ts";
+import { relayOperationStatuses } from "../../relayer/journal/relay-operation.ts";
 import { pageQuerySchema } from "./pagination.ts";
+import { gasBudgetSchema, relayOperationSchema } from "./relay-operation.ts";
 
 /** Query of operation 16. */
-export const listTransactionsQuery = pageQuerySchema.extend({ status: z.enum(operationStatuses).optional() });
+export const listTransactionsQuery = pageQuerySchema.extend({
+  status: z.enum(relayOperationStatuses).optional(),
+});
 
 /** Answer of operation 16. */
 export const transactionsSchema = z
   .object({
-    data: z.array(operationSchema),
+    data: z.array(relayOperationSchema),
     gas_budget: gasBudgetSchema,
     next_cursor: z.string().nullable().meta({ description: "Null on the last page.", example: null }),
   })

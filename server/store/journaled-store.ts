@@ -3,7 +3,7 @@ import { type ChainChange, ChainLog } from "./chain-log.ts";
 import { MemoryTables } from "./memory-tables.ts";
 import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "./records.ts";
-import type { JournalStore } from "./relayer-journal.ts";
+import type { RelayerJournalStore } from "./relayer-journal.ts";
 import type { OrderedPage } from "./store.ts";
 import {
   type Change,
@@ -55,7 +55,7 @@ interface Pending {
  *
  * @example new JournaledStore({ durability, ...(await JournaledStore.load(snapshot, entries)) })
  */
-export class JournaledStore implements Store, JournalStore {
+export class JournaledStore implements Store, RelayerJournalStore {
   /** What is durable. */
   readonly #tables: MemoryTables;
   readonly #pending: PendingEntries;
@@ -195,7 +195,7 @@ export class JournaledStore implements Store, JournalStore {
     await promise;
   }
 
-  ahead(): ReturnType<JournalStore["ahead"]> {
+  ahead(): ReturnType<RelayerJournalStore["ahead"]> {
     const refusals = this.#refusals;
     return {
       get: async (collection, key) => this.#pending.get(collection, key),

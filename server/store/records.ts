@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
 import type { Decision } from "../../protocol/decision.ts";
 import type { Json } from "../../protocol/json.ts";
-import type { BudgetRecord } from "../../relayer/journal/journal.ts";
-import type { RelayOperationRecord } from "../../relayer/journal/operation.ts";
+import type { RelayOperationRecord } from "../../relayer/journal/relay-operation.ts";
+import type { BudgetRecord } from "../../relayer/journal/relayer-journal.ts";
 import type { PaymentReceipt, PurchaseStatus } from "../schemas/purchase.ts";
 
 /** Times in records are Unix seconds of chain time; amounts are decimal strings in base units. */

@@ -1,9 +1,9 @@
-import type { Journal } from "../../relayer/journal/journal.ts";
-import { attemptKey, type RelayOperationRecord } from "../../relayer/journal/operation.ts";
+import { attemptKey, type RelayOperationRecord } from "../../relayer/journal/relay-operation.ts";
+import type { RelayerJournal } from "../../relayer/journal/relayer-journal.ts";
 import type { Change, OrderedPage, Store } from "./store.ts";
 
 /** What the journal needs of a store. */
-export interface JournalStore extends Pick<Store, "get" | "list" | "ordered" | "commit"> {
+export interface RelayerJournalStore extends Pick<Store, "get" | "list" | "ordered" | "commit"> {
   /**
    * The records as they will be once every commit that was called is durable, for writes that build on those. What is committed here is
    * refused when one of them is.
@@ -16,7 +16,7 @@ export interface JournalStore extends Pick<Store, "get" | "list" | "ordered" | "
  *
  * @example createRelayer({ journal: relayerJournal(store), … })
  */
-export function relayerJournal(store: JournalStore): Journal {
+export function relayerJournal(store: RelayerJournalStore): RelayerJournal {
   return {
     async read(operationId) {
       const stored = await store.get("operations", operationId);
@@ -82,7 +82,7 @@ export async function readSuperseded(
   return found.flatMap((stored) => (stored === undefined ? [] : [stored.value]));
 }
 
-type Numbers = Pick<Journal, "budget" | "lastNonce">;
+type Numbers = Pick<RelayerJournal, "budget" | "lastNonce">;
 
 function numbersOf(store: Pick<Store, "get" | "ordered">): Numbers {
   return {
@@ -117,7 +117,7 @@ async function byNonce(
 }
 
 async function write(
-  { operation, superseded, budget }: Parameters<Journal["write"]>[0],
+  { operation, superseded, budget }: Parameters<RelayerJournal["write"]>[0],
   store: Pick<Store, "commit">,
 ): Promise<void> {
   const changes = [operation, ...(superseded ? [superseded] : [])].map((value): Change => {

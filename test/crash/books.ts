@@ -4,20 +4,20 @@ import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { initialBalances } from "../../sandbox/chain/genesis/roles.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { operationSchema } from "../../server/schemas/operation.ts";
 import { programSchema } from "../../server/schemas/program.ts";
+import { relayOperationSchema } from "../../server/schemas/relay-operation.ts";
 import { transactionsSchema } from "../../server/schemas/transactions.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { ExactAnswer, RelayedRequest } from "./storefront.ts";
 
 /** A relayed operation as the API answers it. */
-export type ShownOperation = z.output<typeof operationSchema>;
+export type AnsweredOperation = z.output<typeof relayOperationSchema>;
 
-const relayedAnswer = z.looseObject({ operation: operationSchema, event_id: z.string().nullable() });
+const relayedAnswer = z.looseObject({ operation: relayOperationSchema, event_id: z.string().nullable() });
 const refusal = z.looseObject({ code: z.string() });
 
 /** The operation in an answer. */
-export function operationIn({ text }: ExactAnswer): ShownOperation {
+export function operationIn({ text }: ExactAnswer): AnsweredOperation {
   return relayedAnswer.parse(JSON.parse(text)).operation;
 }
 
@@ -29,7 +29,7 @@ export function codeOf({ text }: ExactAnswer): string {
 /** Every relayed operation and the gas budget, page by page. */
 export async function readTransactions({ urls, accounts }: SandboxDescription, credential: string) {
   const program = accounts[0]?.program;
-  const data: ShownOperation[] = [];
+  const data: AnsweredOperation[] = [];
   for (let cursor: string | null = ""; ; ) {
     const query = cursor === "" ? "limit=100" : `limit=100&cursor=${cursor}`;
     const url = `${urls.api}/v1/routing/programs/${program}/transactions?${query}`;
@@ -52,7 +52,7 @@ export async function expectBooksToBalance(
   credential: string,
   requests: readonly RelayedRequest[],
   foreign = 0,
-): Promise<ShownOperation[]> {
+): Promise<AnsweredOperation[]> {
   const client = createPublicClient({
     transport: http(description.urls.rpc, { retryCount: 0 }),
     cacheTime: 0,

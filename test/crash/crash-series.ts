@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { FaultPoint, OperationKind } from "../../relayer/relayer.ts";
+import type { FaultPoint, RelayOperationKind } from "../../relayer/relayer.ts";
 import { isRunning } from "../../sandbox/lib/processes.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
@@ -18,7 +18,7 @@ export type Mining = "automine" | "interval";
  * Kills a real sandbox at named points of one kind of relayed operation, restarts it each time, repeats the request, and
  * expects exactly one effect.
  */
-export function crashAt(points: readonly FaultPoint[], kind: OperationKind, mining: Mining): void {
+export function crashAt(points: readonly FaultPoint[], kind: RelayOperationKind, mining: Mining): void {
   let folder: string;
   let sandbox: StartedSandbox;
   let credential: string;

@@ -7,7 +7,7 @@ import {
   type FaultRequest,
   faultActions,
   faultPoints,
-  type OperationKind,
+  type RelayOperationKind,
 } from "../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
@@ -35,7 +35,7 @@ export const faults: readonly FaultRequest[] = faultActions
  * Sends one relayed request for each fault, again and again until it is done, and expects exactly one effect, or none at all when
  * somebody else has used its nonce.
  */
-export function meetFaults(chosen: readonly FaultRequest[], kind: OperationKind, mining: Mining): void {
+export function meetFaults(chosen: readonly FaultRequest[], kind: RelayOperationKind, mining: Mining): void {
   let sandbox: Sandbox;
   let snapshot: Snapshot;
   let request: RelayedRequest;

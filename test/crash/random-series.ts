@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { OperationKind } from "../../relayer/relayer.ts";
+import type { RelayOperationKind } from "../../relayer/relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { cli } from "../cli/program.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
@@ -26,7 +26,7 @@ const startMs = 600;
  *
  * @param seed - makes the moments; what a machine has done by then differs all the same.
  */
-export function killAtRandom(kind: OperationKind, runs: number, seed: number): void {
+export function killAtRandom(kind: RelayOperationKind, runs: number, seed: number): void {
   const random = randomNumbers(seed);
   let folder: string;
   let sandbox: StartedSandbox;

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { Json } from "../../protocol/json.ts";
-import type { OperationKind } from "../../relayer/relayer.ts";
+import type { RelayOperationKind } from "../../relayer/relayer.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { type Actors, castActors } from "../../testkit/demo/actors.ts";
 import { type DemoMerchant, enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
@@ -13,7 +13,7 @@ const award = 1_000_000n;
 
 /** A request that has the relayer send one transaction, with everything before it done. */
 export interface RelayedRequest {
-  kind: OperationKind;
+  kind: RelayOperationKind;
   /** The answer when it is done. */
   success: 200 | 201;
   purchase: string;
@@ -61,7 +61,7 @@ export class Storefront {
   }
 
   /** A request that is ready to be sent. */
-  async prepare(kind: OperationKind): Promise<RelayedRequest> {
+  async prepare(kind: RelayOperationKind): Promise<RelayedRequest> {
     // A credential of its own, because the steps derive their idempotency keys from it.
     this.#session = await Session.open(this.#actors, silentNarrator);
     const session = this.#session;

@@ -32,8 +32,8 @@ import { hashId } from "../../protocol/id.ts";
 import {
   createRelayer,
   type FaultPoint,
-  type Journal,
   type Relayer,
+  type RelayerJournal,
   type RelayerPorts,
   type RelayIntent,
   type RelayOperation,
@@ -76,7 +76,7 @@ export const offerReservation = settings.gasLimits.offer * settings.fees.maxFeeP
 export type RelayerKitOptions = Partial<RelayerPorts> & {
   seed?: string;
   /** Wraps the journal before the relayer gets it. */
-  wrapJournal?: (journal: Journal) => Journal;
+  wrapJournal?: (journal: RelayerJournal) => RelayerJournal;
 };
 
 /** Opens a kit: a chain with an enrolled merchant, and a relayer with a journal on disk. */
@@ -112,7 +112,7 @@ export class RelayerKit {
   readonly registrar: LocalAccount;
   readonly #options: RelayerKitOptions;
   #folder: string;
-  #started: { relayer: Relayer; journal: Journal } | undefined;
+  #started: { relayer: Relayer; journal: RelayerJournal } | undefined;
   #balanceBefore = 0n;
   #blockBefore = 0n;
 
@@ -128,7 +128,7 @@ export class RelayerKit {
     return this.#started.relayer;
   }
 
-  get journal(): Journal {
+  get journal(): RelayerJournal {
     if (!this.#started) throw new Error("The kit is not open.");
     return this.#started.journal;
   }

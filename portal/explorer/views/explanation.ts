@@ -1,6 +1,6 @@
 import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { checks, value } from "../parts.ts";
+import { checks, value } from "../templates.ts";
 
 /** Why a transaction is accepted or refused, with its call next to the one that was expected. */
 export function explanation(explained: Explanation): TemplateResult {

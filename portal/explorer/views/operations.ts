@@ -13,7 +13,7 @@ import {
   purchaseLink,
   time,
   transaction,
-} from "../parts.ts";
+} from "../templates.ts";
 import { defineView, type Scene } from "../view.ts";
 
 /** The relayer's operations, the newest first, with every transaction that was signed for each. */

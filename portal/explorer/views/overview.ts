@@ -8,8 +8,8 @@ import type {
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatWei, percent, words } from "../format.ts";
-import { copyable, empty } from "../parts.ts";
 import { hrefTo } from "../route.ts";
+import { copyable, empty } from "../templates.ts";
 import { defineView } from "../view.ts";
 import { blockList } from "./blocks.ts";
 import { describeFault } from "./faults.ts";

@@ -2,7 +2,7 @@ import type { PurchaseTimeline, TimelineEntry } from "../../../sandbox/hosts/exp
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatAmount, formatTime, type Measure, words } from "../format.ts";
-import { badge, blockLink, checks, copyable, payments, time, transaction } from "../parts.ts";
+import { badge, blockLink, checks, copyable, payments, time, transaction } from "../templates.ts";
 import type { Scene } from "../view.ts";
 import { defineView } from "../view.ts";
 import { operationCard } from "./operations.ts";

@@ -3,8 +3,8 @@ import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { type Measure, words } from "../format.ts";
-import { account, badge, blockLink, copyable, empty, pager, payments, time } from "../parts.ts";
 import { hrefTo } from "../route.ts";
+import { account, badge, blockLink, copyable, empty, pager, payments, time } from "../templates.ts";
 import { defineView } from "../view.ts";
 
 const statuses = ["created", "active", "claimed", "approved", "denied", "refund_due", "refunded"];

@@ -3,7 +3,7 @@ import type { RefusalView, ViewPage } from "../../../sandbox/hosts/explorer/view
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";
-import { checks, empty, pager, subjectLink, time, transaction } from "../parts.ts";
+import { checks, empty, pager, subjectLink, time, transaction } from "../templates.ts";
 import { defineView, type Scene } from "../view.ts";
 import { explanation } from "./explanation.ts";
 

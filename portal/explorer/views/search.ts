@@ -2,8 +2,8 @@ import type { SearchResult } from "../../../sandbox/hosts/explorer/views.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { shorten } from "../format.ts";
-import { badge, empty } from "../parts.ts";
 import { hrefTo } from "../route.ts";
+import { badge, empty } from "../templates.ts";
 import { defineView } from "../view.ts";
 
 /** What an id, a hash, an address or a block number stands for. */

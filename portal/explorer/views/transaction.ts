@@ -1,7 +1,7 @@
 import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
-import { copyable } from "../parts.ts";
+import { copyable } from "../templates.ts";
 import { defineView } from "../view.ts";
 import { explanation } from "./explanation.ts";
 

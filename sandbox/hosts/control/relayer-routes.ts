@@ -1,6 +1,6 @@
 import { Router } from "express";
 import { z } from "zod";
-import { operationKinds } from "../../../relayer/journal/operation-kind.ts";
+import { relayOperationKinds } from "../../../relayer/journal/relay-operation-kind.ts";
 import { FaultInvalidError, faultActions, faultPoints, type Relayer } from "../../../relayer/relayer.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
@@ -14,7 +14,7 @@ const faultBody = z.strictObject({
     .strictObject({
       operation_id: z.string().optional(),
       program: z.string().optional(),
-      kind: z.enum(operationKinds).optional(),
+      kind: z.enum(relayOperationKinds).optional(),
       subject_id: z.string().optional(),
     })
     .optional(),

@@ -1,6 +1,6 @@
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Services } from "../../../server/services.ts";
-import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
@@ -11,7 +11,7 @@ import type { SandboxUrls } from "../../state/description.ts";
 export interface Cluster extends AsyncDisposable {
   readonly store: Store;
   /** Where the relayer keeps its journal. */
-  readonly journal: JournalStore;
+  readonly relayerJournal: RelayerJournalStore;
   /** Where what happens on the chain is kept, if that is not {@link Cluster.store}; null otherwise. */
   readonly chainStore: Store | null;
   /** What a start waits for here, as in "Anvil to answer". */

@@ -1,6 +1,6 @@
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Log, Services } from "../../../server/services.ts";
-import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
 import type { Observer } from "../start-service.ts";
 import { tellRefusals } from "./refusals.ts";
@@ -17,7 +17,7 @@ export class MemberObserver implements Observer {
     return store;
   }
 
-  journal(journal: JournalStore): JournalStore {
+  relayerJournal(journal: RelayerJournalStore): RelayerJournalStore {
     return journal;
   }
 

@@ -1,7 +1,7 @@
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Services } from "../../../server/services.ts";
 import { type JournaledStore, openEphemeralStore } from "../../../server/store/journaled-store.ts";
-import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxSettings } from "../../options/options.ts";
@@ -12,13 +12,13 @@ import { openShared } from "./shared-store.ts";
 /** A process that shares its store with no other. */
 class ClusterOfOne implements Cluster {
   readonly store: Store;
-  readonly journal: JournalStore;
+  readonly relayerJournal: RelayerJournalStore;
   readonly chainStore = null;
   readonly awaited = "Anvil to answer";
 
   constructor(store: JournaledStore) {
     this.store = store;
-    this.journal = store;
+    this.relayerJournal = store;
   }
 
   leading(relayer: Relayer): Relayer {

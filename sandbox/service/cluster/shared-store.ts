@@ -8,7 +8,7 @@ import {
 } from "../../../server/store/postgres/cluster-member.ts";
 import { Database } from "../../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../../server/store/postgres/postgres-store.ts";
-import type { JournalStore } from "../../../server/store/relayer-journal.ts";
+import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { accounts, decimal, deployment } from "../../chain/genesis/deployment.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
@@ -70,8 +70,8 @@ export class SharedStore implements Cluster {
   }
 
   /** What the relayer's journal is kept in. */
-  get journal(): JournalStore {
-    return this.member.journal;
+  get relayerJournal(): RelayerJournalStore {
+    return this.member.relayerJournal;
   }
 
   /** Names what makes durable, before anything is committed, what has happened on the chain. */

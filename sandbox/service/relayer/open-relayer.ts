@@ -3,7 +3,7 @@ import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
 import { effectOfRefunds, preconditionOfRefunds } from "../../../server/domain/precondition.ts";
-import { type JournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
+import { type RelayerJournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { crashProcess } from "../../lib/processes.ts";
 import { sharedReading } from "../../lib/shared-reading.ts";
@@ -19,7 +19,7 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 export function openRelayer(parts: {
   settings: Pick<SandboxSettings, "confirmations" | "gasBudgetWei" | "receiptTimeoutMs">;
   chain: Pick<ChainNode, "request" | "deployment"> & { clock: Pick<ChainNode["clock"], "now"> };
-  store: JournalStore;
+  store: RelayerJournalStore;
   /** The wallets that it signs with. */
   signers: readonly LocalAccount[];
 }): Relayer {

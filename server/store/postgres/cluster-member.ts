@@ -1,7 +1,7 @@
 import { Mutex } from "async-mutex";
 import type { Client } from "pg";
 import { CodedError } from "../../../protocol/coded-error.ts";
-import type { JournalStore } from "../relayer-journal.ts";
+import type { RelayerJournalStore } from "../relayer-journal.ts";
 import { StoreUnavailableError } from "../store.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { type Query, reaching } from "./database.ts";
@@ -72,7 +72,7 @@ export class ClusterMember {
   }
 
   /** The journal's store: reads see every write that was called before them; writes are refused unless this process leads. */
-  readonly journal: JournalStore = {
+  readonly relayerJournal: RelayerJournalStore = {
     get: (...parts) => (this.#leading?.reader ?? this.#store).get(...parts),
     list: (...parts) => (this.#leading?.reader ?? this.#store).list(...parts),
     ordered: (...parts) => (this.#leading?.reader ?? this.#store).ordered(...parts),
@@ -81,7 +81,7 @@ export class ClusterMember {
       await this.#leading.commits.commit(...parts);
     },
     // A read waits for every write that was called before it.
-    ahead: () => this.journal,
+    ahead: () => this.relayerJournal,
   };
 
   /**

@@ -3,7 +3,7 @@ import { cp, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { zeroAddress, zeroHash } from "viem";
 import { expect, test, vi } from "vitest";
-import type { OperationStatus, RelayOperationRecord } from "../../../relayer/relayer.ts";
+import type { RelayOperationRecord, RelayOperationStatus } from "../../../relayer/relayer.ts";
 import { openDirectoryStore } from "../../../server/store/directory.ts";
 import { openEphemeralStore } from "../../../server/store/journaled-store.ts";
 import { relayerJournal } from "../../../server/store/relayer-journal.ts";
@@ -144,7 +144,7 @@ test("a journal that has grown long is compacted, and a kill at any time afterwa
 
 function record(
   sequence: number,
-  status: OperationStatus,
+  status: RelayOperationStatus,
   fields: Partial<RelayOperationRecord> = {},
 ): RelayOperationRecord {
   const subject = { type: "purchase", id: `pur_${sequence}` } as const;

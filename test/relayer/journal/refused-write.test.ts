@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Journal } from "../../../relayer/relayer.ts";
+import type { RelayerJournal } from "../../../relayer/relayer.ts";
 import { openRelayerKits } from "../../kit/relayer-kit.ts";
 import { type HeldDisk, holdDisk } from "../../server/store/held-disk.ts";
 
@@ -18,7 +18,7 @@ class RefusingDisk {
     this.#read = read;
   }
 
-  wrapJournal = (journal: Journal): Journal => ({
+  wrapJournal = (journal: RelayerJournal): RelayerJournal => ({
     ...journal,
     ahead: () => {
       const { budget, lastNonce, write } = journal.ahead();

@@ -2,7 +2,7 @@ import type { EIP1193RequestFn } from "viem";
 import { describe, expect, test } from "vitest";
 import { awaitAutomine } from "../../../relayer/node/mining.ts";
 import { connect } from "../../../relayer/node/node.ts";
-import { faultPoints, type Journal, operationId } from "../../../relayer/relayer.ts";
+import { faultPoints, operationId, type RelayerJournal } from "../../../relayer/relayer.ts";
 import { Crash, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 
 const openKit = openRelayerKits();
@@ -130,7 +130,7 @@ test("recovery takes up what has no nonce last, so that its call is tried on wha
 
 test("a claim that the disk refused is no claim: nothing is sent and the nonce is used by the next", async () => {
   let refuses = true;
-  const wrapJournal = (journal: Journal): Journal => ({
+  const wrapJournal = (journal: RelayerJournal): RelayerJournal => ({
     ...journal,
     ahead: () => ({
       ...journal.ahead(),

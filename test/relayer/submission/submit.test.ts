@@ -3,7 +3,7 @@ import { type EIP1193RequestFn, parseTransaction } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { toTimestamp } from "../../../protocol/time.ts";
-import { GasBudgetExceededError, type Journal, SignerUnknownError } from "../../../relayer/relayer.ts";
+import { GasBudgetExceededError, type RelayerJournal, SignerUnknownError } from "../../../relayer/relayer.ts";
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 
 const openKit = openRelayerKits();
@@ -70,7 +70,7 @@ test("one intent submitted many times, at once and later, stays one operation wi
 });
 
 // A journal that answers at once would hide what is not done one after the other.
-const journals: [string, (journal: Journal) => Journal][] = [
+const journals: [string, (journal: RelayerJournal) => RelayerJournal][] = [
   ["the embedded journal", (journal) => journal],
   [
     "a journal that is far away",

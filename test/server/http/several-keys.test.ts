@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { faultPoints, type OperationKind } from "../../../relayer/relayer.ts";
+import { faultPoints, type RelayOperationKind } from "../../../relayer/relayer.ts";
 import { problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -22,7 +22,7 @@ interface Effect {
   purchase: string;
 }
 
-const prepare: { readonly [K in OperationKind]: () => Promise<Effect> } = {
+const prepare: { readonly [K in RelayOperationKind]: () => Promise<Effect> } = {
   async offer() {
     const { id, commitment } = await kit.createPurchase(merchant);
     const body = { commitment_hash: commitment.hash };

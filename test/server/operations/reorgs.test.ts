@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
-import type { OperationKind } from "../../../relayer/relayer.ts";
+import type { RelayOperationKind } from "../../../relayer/relayer.ts";
 import { catchUp } from "../../../sandbox/chain/catch-up.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
@@ -50,7 +50,7 @@ function pause(paused: boolean): Call {
   return { to: kit.sandbox.chain.deployment.registrar.address, data };
 }
 
-const prepare: { readonly [K in OperationKind]: () => Promise<Effect> } = {
+const prepare: { readonly [K in RelayOperationKind]: () => Promise<Effect> } = {
   async offer() {
     const { id, commitment } = await kit.createPurchase(merchant);
     const ask = async (key = kit.key()) =>

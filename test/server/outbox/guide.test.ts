@@ -8,8 +8,8 @@ import { sha256Hex } from "../../../protocol/canonical-json.ts";
 import { signReceipt } from "../../../protocol/delivery-receipt.ts";
 import { ed25519Key } from "../../../protocol/ed25519.ts";
 import { signWebhook } from "../../../protocol/webhook.ts";
-import { longestRetryAfter, pauseAfter, readRetryAfter } from "../../../server/outbox/backoff.ts";
 import { eventTypeNames, eventTypes } from "../../../server/outbox/event-types.ts";
+import { longestRetryAfter, pauseAfter, readRetryAfter } from "../../../server/outbox/retry-pause.ts";
 import { present } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

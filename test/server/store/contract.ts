@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Address, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { BudgetRecord } from "../../../relayer/journal/journal.ts";
-import type { OperationStatus } from "../../../relayer/relayer.ts";
+import type { BudgetRecord } from "../../../relayer/journal/relayer-journal.ts";
+import type { RelayOperationStatus } from "../../../relayer/relayer.ts";
 import type { EventRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Filter, Store } from "../../../server/store/store.ts";
 import { relayOperation } from "../../kit/relay-operation.ts";
@@ -309,7 +309,12 @@ export function signerOf(program: string): Address {
 }
 
 /** An operation as it is put, whatever was there. */
-export function operation(program: string, sequence: number, status: OperationStatus, nonce: number | null) {
+export function operation(
+  program: string,
+  sequence: number,
+  status: RelayOperationStatus,
+  nonce: number | null,
+) {
   const operation_id = `op_${program}_${sequence}`;
   const value = relayOperation({ operation_id, program, sequence, status, nonce, from: signerOf(program) });
   return { kind: "put", collection: "operations", key: operation_id, value } as const;

@@ -1,5 +1,5 @@
 import type { CollectionName } from "../../../../server/store/records.ts";
-import type { JournalStore } from "../../../../server/store/relayer-journal.ts";
+import type { RelayerJournalStore } from "../../../../server/store/relayer-journal.ts";
 import type { Change, Store, StoreImage } from "../../../../server/store/store.ts";
 import { withMethods } from "../../../lib/with-methods.ts";
 import type { ChangeTopic } from "../views.ts";
@@ -45,7 +45,7 @@ export function watchStore(store: Store, watcher: Watcher): Store {
 }
 
 /** Returns the relayer's journal with its commits told as {@link watchStore} tells them. */
-export function watchJournal(journal: JournalStore, watcher: Watcher): JournalStore {
+export function watchRelayerJournal(journal: RelayerJournalStore, watcher: Watcher): RelayerJournalStore {
   return withMethods(journal, {
     commit: watchCommits(journal, watcher),
     ahead() {

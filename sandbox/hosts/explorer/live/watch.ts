@@ -1,10 +1,10 @@
 import type { Relayer } from "../../../../relayer/relayer.ts";
 import type { Refusal } from "../../../../server/services.ts";
-import type { JournalStore } from "../../../../server/store/relayer-journal.ts";
+import type { RelayerJournalStore } from "../../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { RefusalLog } from "./refusal-log.ts";
-import { type Watcher, watchJournal, watchStore } from "./watch-store.ts";
+import { type Watcher, watchRelayerJournal, watchStore } from "./watch-store.ts";
 
 /** Sees what happens in a sandbox where it happens, and tells a feed. */
 export class Watch {
@@ -22,8 +22,8 @@ export class Watch {
   }
 
   /** A journal whose commits are seen. */
-  journal(journal: JournalStore): JournalStore {
-    return watchJournal(journal, this.#watcher);
+  relayerJournal(journal: RelayerJournalStore): RelayerJournalStore {
+    return watchRelayerJournal(journal, this.#watcher);
   }
 
   /** A relayer whose faults are seen. */

@@ -1,5 +1,5 @@
 import { toTimestamp } from "../../../../protocol/time.ts";
-import { faultPlacements, type OperationStatus } from "../../../../relayer/relayer.ts";
+import { faultPlacements, type RelayOperationStatus } from "../../../../relayer/relayer.ts";
 import type { Services } from "../../../../server/services.ts";
 import type { Sources } from "../sources.ts";
 import type { FaultView, Overview } from "../views.ts";
@@ -59,7 +59,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
 }
 
 async function countUnsettled({ store }: Services): Promise<{ [status: string]: number }> {
-  const count = async (status: OperationStatus) =>
+  const count = async (status: RelayOperationStatus) =>
     (await store.list("operations", { status }, { limit: mostCounted })).length;
   const counts = await Promise.all(unsettled.map(async (status) => [status, await count(status)] as const));
   return Object.fromEntries(counts.filter(([, number]) => number > 0));

@@ -1,18 +1,18 @@
 import { z } from "zod";
 import {
-  operationStatuses,
   type RelayOperationRecord,
+  relayOperationStatuses,
   toRelayOperation,
-} from "../../../../relayer/journal/operation.ts";
+} from "../../../../relayer/journal/relay-operation.ts";
 import type { OutcomeUnknownError } from "../../../../relayer/relayer.ts";
-import { assertKnown } from "../../../../server/domain/current-state.ts";
+import { assertKnown } from "../../../../server/domain/status-after-reorg.ts";
 import { readSuperseded } from "../../../../server/store/relayer-journal.ts";
 import type { Sources } from "../sources.ts";
 import type { RelayOperationView, ViewPage } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
 
 /** The query of the relayer's operations. */
-export const operationsQuery = pageQuery.extend({ status: z.enum(operationStatuses).optional() });
+export const operationsQuery = pageQuery.extend({ status: z.enum(relayOperationStatuses).optional() });
 
 /** Reads a page of the relayer's operations of all programs, with every transaction that was signed for each. */
 export async function readRelayOperations(

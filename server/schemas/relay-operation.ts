@@ -1,11 +1,11 @@
 import { z } from "zod";
 import {
-  operationErrorCodes,
-  operationStatuses,
+  relayOperationErrorCodes,
+  relayOperationStatuses,
   statusReasons,
   transactionOutcomes,
   transactionPurposes,
-} from "../../relayer/journal/operation.ts";
+} from "../../relayer/journal/relay-operation.ts";
 import {
   bytesSchema,
   checksumAddressSchema,
@@ -19,7 +19,7 @@ import {
 } from "./primitives.ts";
 
 /** A relayed operation as it is answered. */
-export const operationSchema = z
+export const relayOperationSchema = z
   .object({
     operation_id: idSchema("op"),
     program: programIdSchema,
@@ -31,7 +31,7 @@ export const operationSchema = z
         "Counts from 1. The next attempt begins when the transaction before reverted or was withdrawn, or its nonce was taken and it was abandoned.",
       example: 1,
     }),
-    status: z.enum(operationStatuses),
+    status: z.enum(relayOperationStatuses),
     status_reason: openEnum(statusReasons).nullable().meta({ example: null }),
     nonce: z.int().nullable().meta({ example: 0 }),
     from: checksumAddressSchema,
@@ -62,7 +62,7 @@ export const operationSchema = z
     reorg_count: z.int().meta({ example: 0 }),
     error: z
       .object({
-        code: openEnum(operationErrorCodes),
+        code: openEnum(relayOperationErrorCodes),
         message: z.string(),
         rpc_code: z.int().nullable(),
         revert: z.object({ name: z.string(), args: jsonObjectSchema, data: bytesSchema }).nullable(),

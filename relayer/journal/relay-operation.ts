@@ -1,10 +1,10 @@
 import type { Address, Hex } from "viem";
 import { deriveId } from "../../protocol/id.ts";
 import type { Json } from "../../protocol/json.ts";
-import type { OperationKind } from "./operation-kind.ts";
+import type { RelayOperationKind } from "./relay-operation-kind.ts";
 
 /** The statuses of an operation, in order. */
-export const operationStatuses = [
+export const relayOperationStatuses = [
   "accepted",
   "signed",
   "broadcast",
@@ -16,10 +16,10 @@ export const operationStatuses = [
 ] as const;
 
 /** How far an operation is. */
-export type OperationStatus = (typeof operationStatuses)[number];
+export type RelayOperationStatus = (typeof relayOperationStatuses)[number];
 
 /** What the chain or the node can have refused. */
-export const operationErrorCodes = [
+export const relayOperationErrorCodes = [
   /** The simulation reverted; no nonce was claimed. */
   "simulation_reverted",
   /** The mined transaction reverted; it cost its gas. */
@@ -37,7 +37,7 @@ export const operationErrorCodes = [
 
 /** Why an operation is where it is, when its status alone does not say it. */
 export const statusReasons = [
-  ...operationErrorCodes,
+  ...relayOperationErrorCodes,
   /** The block that had the transaction is no longer on the chain. */
   "reorged",
   /** Before a nonce was claimed: the signer's nonce on chain is above every nonce that the journal knows. */
@@ -72,7 +72,7 @@ type TransactionOutcome = (typeof transactionOutcomes)[number];
 
 /** An error of the chain or of the node, as far as it is known. */
 export interface RelayOperationError {
-  code: (typeof operationErrorCodes)[number];
+  code: (typeof relayOperationErrorCodes)[number];
   message: string;
   /** The JSON-RPC error code, when the node refused. */
   rpc_code: number | null;
@@ -94,13 +94,13 @@ export interface SignedTransaction {
 export interface RelayOperation {
   operation_id: string;
   program: string;
-  kind: OperationKind;
+  kind: RelayOperationKind;
   subject: { type: "purchase" | "refund"; id: string };
   /** Counts the program's operations from 1. */
   sequence: number;
   /** Counts from 1: the next one begins when the transaction before reverted or was withdrawn, or its nonce was taken and it was abandoned. */
   attempt: number;
-  status: OperationStatus;
+  status: RelayOperationStatus;
   status_reason: StatusReason | null;
   nonce: number | null;
   from: Address;
@@ -158,7 +158,7 @@ export interface RelayOperationRecord extends Omit<RelayOperation, "hashes"> {
  */
 export function operationId(
   epoch: Hex,
-  intent: { program: string; kind: OperationKind; businessKey: Hex },
+  intent: { program: string; kind: RelayOperationKind; businessKey: Hex },
 ): string {
   return deriveId("op", [epoch, intent.program, intent.kind, intent.businessKey]);
 }

@@ -13,7 +13,7 @@ import {
 import { hrefTo } from "./route.ts";
 
 /** What a template gives, or nothing. */
-export type Shown = TemplateResult | typeof nothing;
+export type Template = TemplateResult | typeof nothing;
 
 const copyIcon = html`<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
   <path d="M5.5 5.5v-3h8v8h-3m-8-5h8v8h-8z" fill="none" stroke="currentColor" stroke-width="1.4" stroke-linejoin="round"></path>
@@ -34,7 +34,7 @@ export function copyable(text: string, what: string, href?: string): TemplateRes
 }
 
 /** A transaction's hash; it leads to its explanation. */
-export function transaction(hash: string | null): Shown {
+export function transaction(hash: string | null): Template {
   return hash === null ? nothing : copyable(hash, "transaction hash", hrefTo("transactions", hash));
 }
 
@@ -44,7 +44,7 @@ export function purchaseLink(id: string): TemplateResult {
 }
 
 /** A block's number; it leads to the block. */
-export function blockLink(number: number | null): Shown {
+export function blockLink(number: number | null): Template {
   if (number === null) return nothing;
   return html`<a href=${hrefTo("blocks", "", { cursor: String(number) })}>block ${number}</a>`;
 }
@@ -158,7 +158,7 @@ export function empty(sentence: string, more?: string): TemplateResult {
 }
 
 /** The way to the pages before and after. */
-export function pager(view: string, query: URLSearchParams, next: string | null): Shown {
+export function pager(view: string, query: URLSearchParams, next: string | null): Template {
   const kept = Object.fromEntries([...query].filter(([name]) => name !== "cursor"));
   const begun = query.has("cursor");
   if (!begun && next === null) return nothing;

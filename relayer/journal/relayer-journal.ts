@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { AttemptName, OperationStatus, RelayOperationRecord } from "./operation.ts";
+import type { AttemptName, RelayOperationRecord, RelayOperationStatus } from "./relay-operation.ts";
 
 /** A program's gas budget; `limit = available + reserved + spent`, in wei as decimal strings. */
 export interface BudgetRecord {
@@ -21,11 +21,11 @@ interface JournalStep {
 }
 
 /** Which operations of a program to list. */
-export interface OperationPage {
+export interface RelayOperationPage {
   /** The operation after which the page begins. */
   after?: string;
   limit: number;
-  status?: OperationStatus;
+  status?: RelayOperationStatus;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface OperationPage {
  * Reads see what is durable. Writes become durable in the order in which they were called: when one resolves, all earlier ones are
  * durable too. The order of nonces rests on that.
  */
-export interface Journal {
+export interface RelayerJournal {
   /** The current attempt of an operation. */
   read(operationId: string): Promise<RelayOperationRecord | undefined>;
   /** An attempt as it is kept now: the current one, whatever its number, or the superseded one of this number. */
@@ -44,7 +44,7 @@ export interface Journal {
   /** Every attempt that is not confirmed, reverted or failed, of all programs, in sequence order. */
   unsettled(): Promise<RelayOperationRecord[]>;
   /** The current attempts of a program's operations, by sequence. */
-  list(program: string, page: OperationPage): Promise<RelayOperationRecord[]>;
+  list(program: string, page: RelayOperationPage): Promise<RelayOperationRecord[]>;
   budget(program: string): Promise<BudgetRecord | undefined>;
   /** The highest nonce ever claimed for a signer in an epoch. */
   lastNonce(signer: Address, epoch: Hex): Promise<number | undefined>;
@@ -55,11 +55,11 @@ export interface Journal {
   /** Atomic, and durable when it resolves. */
   write(step: JournalStep): Promise<void>;
   /** The journal as it is once everything is durable that was written so far. */
-  ahead(): JournalAhead;
+  ahead(): RelayerJournalAhead;
 }
 
 /**
  * What a step reads that builds on steps which are not durable yet, so that it need not wait for them: its own write is refused when one
  * of theirs is.
  */
-export type JournalAhead = Pick<Journal, "budget" | "lastNonce" | "write">;
+export type RelayerJournalAhead = Pick<RelayerJournal, "budget" | "lastNonce" | "write">;
