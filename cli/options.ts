@@ -20,6 +20,16 @@ export function dataDirectoryOption(description = "where the running sandbox is 
   return new Option("--data-dir <folder>", description).default(".sandbox");
 }
 
+/** `--fresh`: the sandbox in the data directory is replaced. */
+export function freshOption(description: string): Option {
+  return new Option("--fresh", description);
+}
+
+/** `--program <id>`: the program that a command is about. */
+export function programOption(description = "the program, the first one by default"): Option {
+  return new Option("--program <id>", description);
+}
+
 /** `--json`: for programs that read what a command prints. */
 export function jsonOption(description = "print JSON"): Option {
   return new Option("--json", description);

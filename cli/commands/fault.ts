@@ -3,7 +3,13 @@ import { z } from "zod";
 import { faultActions, faultPoints } from "../../relayer/faults/fault.ts";
 import { relayOperationKinds } from "../../relayer/journal/relay-operation-kind.ts";
 import { callControl } from "../call-control.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../options.ts";
+import {
+  dataDirectoryOption,
+  jsonOption,
+  programOption,
+  type SandboxFlags,
+  wholeNumber,
+} from "../options.ts";
 import { print } from "../print.ts";
 
 const fault = z.looseObject({
@@ -42,7 +48,7 @@ function setCommand(): Command {
     .addArgument(new Argument("<point>", "where on an operation's way it acts").choices(faultPoints))
     .addArgument(new Argument("<action>", "what happens there").choices(faultActions))
     .option("--operation <id>", "only on this operation")
-    .option("--program <id>", "only on operations of this program")
+    .addOption(programOption("only on operations of this program"))
     .addOption(new Option("--kind <kind>", "only on operations of this kind").choices(relayOperationKinds))
     .option("--subject <id>", "only on operations of this purchase or refund")
     .option("--count <times>", "how often it acts, or always; once if not given", times)

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import { merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
 import { callControl } from "../call-control.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { dataDirectoryOption, jsonOption, programOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 
 const merchantAnswer = z.looseObject({
@@ -74,10 +74,6 @@ function givenPurchaseCommand(): Command {
 
 function stateOption(states: readonly string[]): Option {
   return new Option("--state <state>", "the state").choices(states).makeOptionMandatory();
-}
-
-function programOption(): Option {
-  return new Option("--program <id>", "the program, the first one by default");
 }
 
 function walletOption(name: string, description: string, wallet: string): Option {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { fetchControl } from "../call-control.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { dataDirectoryOption, freshOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 
 interface LoadFlags extends SandboxFlags {
@@ -39,7 +39,7 @@ function loadCommand(): Command {
     .description("make a data directory from a snapshot file, from which start continues")
     .argument("<file>", "what snapshot save has written")
     .addOption(dataDirectoryOption("the data directory, which must not hold a sandbox yet"))
-    .option("--fresh", "replace the sandbox that the data directory holds")
+    .addOption(freshOption("replace the sandbox that the data directory holds"))
     .addOption(jsonOption())
     .action(async (from: string, { dataDir, fresh = false, json }: LoadFlags) => {
       const { createSandbox } = await import("../../sandbox/create-sandbox.ts");

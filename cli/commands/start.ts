@@ -8,8 +8,10 @@ import { interruption } from "../interruption.ts";
 import {
   addPortOptions,
   dataDirectoryOption,
+  freshOption,
   jsonOption,
   type PortFlags,
+  programOption,
   type SandboxFlags,
   startTimeoutOption,
   storeOption,
@@ -35,7 +37,7 @@ export function startCommand(): Command {
   const command = new Command("start")
     .description("run a sandbox until Ctrl-C; a second start in the same data directory resumes it")
     .addOption(dataDirectoryOption("where the sandbox is kept"))
-    .option("--fresh", "forget what the data directory holds")
+    .addOption(freshOption("forget what the data directory holds"))
     .option("--from <file>", "continue from what snapshot save has written")
     .addOption(storeOption())
     .option("--seed <text>", "makes ids and keys; equal seeds give equal sandboxes (default: sandbox)")
@@ -45,10 +47,10 @@ export function startCommand(): Command {
         "live: time runs with the wall clock; deterministic: with blocks only (default: live)",
       ).choices(["live", "deterministic"]),
     )
-    .option(
-      "--program <id>",
-      "a program to serve, as in prg_books or prg_books=Book store; can be given again (default: prg_demo, prg_other)",
-      addProgram,
+    .addOption(
+      programOption(
+        "a program to serve, as in prg_books or prg_books=Book store; can be given again (default: prg_demo, prg_other)",
+      ).argParser(addProgram),
     );
   return addPortOptions(command)
     .option(
