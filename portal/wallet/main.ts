@@ -30,15 +30,22 @@ const deeds: Deeds = {
     });
   },
   async wish(name, wish) {
-    Object.assign(state.actions[name].wish, wish);
-    await plan(name);
+    const own = state.actions[name];
+    own.wish = { ...own.wish, ...wish };
+    own.planned = plan(name);
+    await own.planned;
   },
   async perform(name) {
-    const { wallet, connection, capabilities, actions } = state;
+    const { connection, capabilities, actions } = state;
+    const own = actions[name];
+    // What is done is what was typed last.
+    await own.planned;
+    if (own.busy || own.mistake !== null) return;
+    const { wallet } = state;
     const action = wallet?.actions.find((one) => one.name === name);
     if (action === undefined || connection === null || capabilities === null) return;
     const { chain } = capabilities;
-    actions[name].uncertain = false;
+    own.uncertain = false;
     await run(name, async (report) => {
       await perform({ action, ...wishInBaseUnits(name), connection, sandbox, chain, report });
     });
@@ -58,8 +65,23 @@ const deeds: Deeds = {
 
 main.replaceChildren();
 
+/** Whether the pointer is pressed: what is shown stays as it is until it is released, or a click would miss its button. */
+let pressed = false;
+addEventListener("pointerdown", ({ button }) => {
+  pressed = button === 0;
+});
+for (const end of ["pointerup", "pointercancel", "blur"])
+  addEventListener(end, () => {
+    if (!pressed) return;
+    // The click follows the release in the same task.
+    setTimeout(() => {
+      pressed = false;
+      show();
+    });
+  });
+
 function show(): void {
-  if (main !== null) render(viewPage(state, deeds), main);
+  if (main !== null && !pressed) render(viewPage(state, deeds), main);
 }
 
 /** Reads everything again and shows it. */
@@ -91,18 +113,19 @@ async function seeWallet(
   show();
 }
 
-/** Asks the service for the bytes of what was typed. */
+/** Asks the service for the bytes of what was typed; the answer for what was typed before it does not count any more. */
 async function plan(name: ActionName): Promise<void> {
   const own = state.actions[name];
+  const asked = own.wish;
   const { token } = state.capabilities?.contracts ?? {};
   if (token === undefined || state.wallet === null) return;
   const parsed = parseAmount(own.wish.amount ?? "", token);
   own.mistake = "error" in parsed ? parsed.error : null;
   if (own.mistake === null) {
-    own.planning = true;
     show();
     try {
       const { actions } = await readWallet(wishInBaseUnits(name));
+      if (own.wish !== asked) return;
       const planned = actions.find((action) => action.name === name);
       if (planned?.allowed === false) own.mistake = planned.why_not;
       else
@@ -110,9 +133,9 @@ async function plan(name: ActionName): Promise<void> {
           action.name === name && planned !== undefined ? planned : action,
         );
     } catch (error) {
+      if (own.wish !== asked) return;
       own.mistake = error instanceof RefusedError ? error.message : "The service does not answer.";
     }
-    own.planning = false;
   }
   show();
 }
@@ -142,7 +165,10 @@ async function run(
   });
   own.busy = false;
   if (own.progress?.at === "accepted")
-    for (const other of Object.values(state.actions)) delete other.wish.amount;
+    for (const other of Object.values(state.actions)) {
+      const { amount: _done, ...wish } = other.wish;
+      other.wish = wish;
+    }
   await load();
 }
 

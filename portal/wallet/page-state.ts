@@ -10,8 +10,8 @@ export interface ActionState {
   wish: { amount?: string; reason?: string };
   /** What is wrong with it. */
   mistake: string | null;
-  /** While the service is asked for the bytes of what was typed. */
-  planning: boolean;
+  /** Resolves once the service has answered with the bytes of what was typed last. */
+  planned: Promise<void>;
   busy: boolean;
   /** Whether a transaction may have been sent whose hash the page does not know. */
   uncertain: boolean;
@@ -38,7 +38,7 @@ export function emptyState(offered: OfferedWallet[]): PageState {
   const fresh = (): ActionState => ({
     wish: {},
     mistake: null,
-    planning: false,
+    planned: Promise.resolve(),
     busy: false,
     uncertain: false,
     progress: null,

@@ -90,14 +90,14 @@ function viewWish(
       <label for="${name}-amount">Amount in ${symbol}</label>
       <input id="${name}-amount" inputmode="decimal" autocomplete="off" .value=${wish.amount ?? ""} ?disabled=${busy}
         aria-invalid=${mistake === null ? "false" : "true"} aria-describedby="${name}-mistake"
-        @change=${(event: Event) => deeds.wish(name, { amount: inputOf(event) })}>
+        @input=${(event: Event) => deeds.wish(name, { amount: inputOf(event) })}>
     </div>
     ${
       name === "claim"
         ? html`<div class="field">
           <label for="claim-reason">Reason</label>
           <input id="claim-reason" maxlength="2000" autocomplete="off" .value=${wish.reason ?? ""} ?disabled=${busy}
-            @change=${(event: Event) => deeds.wish(name, { reason: inputOf(event) })}>
+            @input=${(event: Event) => deeds.wish(name, { reason: inputOf(event) })}>
         </div>`
         : nothing
     }
@@ -134,7 +134,7 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
           }</div>`
     }
     <div class="row">
-      <button type="button" class="primary" ?disabled=${own.busy || own.planning || connection === null || obstacle !== null}
+      <button type="button" class="primary" ?disabled=${own.busy || connection === null || obstacle !== null}
         aria-describedby="${name}-with" @click=${() => deeds.perform(name)}>${
           transaction === undefined ? "Sign the permit" : words[name].button
         }</button>

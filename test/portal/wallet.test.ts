@@ -116,6 +116,82 @@ describe("with an injected wallet", () => {
     expect((await figuresOf(purchase)).outstanding).toBe("0");
   });
 
+  test("the first click after an amount was typed pays that amount, also when the service answers while the button is pressed", async () => {
+    const purchase = await kit.activePurchase();
+    const { buyer } = kit.sandbox.wallets;
+    await buyer.approve(purchase);
+    const wallet = walletOf("buyer");
+    const page = await openWith(wallet, purchase.wallet_url);
+    const pay = page.locator("#action-pay");
+    const amount = pay.getByLabel("Amount in USDC");
+    const button = pay.getByRole("button", { name: "Pay" });
+    await amount.fill("");
+    await amount.pressSequentially("10");
+    await button.click();
+    await accepted(page, "pay");
+    expect(await figuresOf(purchase)).toMatchObject({ paid: "10000000" });
+
+    await expect.poll(async () => await amount.inputValue()).toBe("15");
+    const asked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    await page.route(/amount=5000000$/, async (route) => {
+      asked.resolve();
+      await released.promise;
+      await route.continue();
+    });
+    const answered = page.waitForResponse(/amount=5000000$/);
+    await amount.fill("5");
+    await asked.promise;
+    await button.hover();
+    await page.mouse.down();
+    released.resolve();
+    await (await answered).finished();
+    await page.mouse.up();
+    await expect.poll(async () => (await figuresOf(purchase)).paid).toBe("15000000");
+    expect(wallet.signed).toEqual(["eth_sendTransaction", "eth_sendTransaction"]);
+  });
+
+  test("a click on an amount that the service refuses sends nothing and says why", async () => {
+    const purchase = await kit.activePurchase();
+    const { buyer } = kit.sandbox.wallets;
+    await buyer.approve(purchase);
+    const wallet = walletOf("buyer");
+    const page = await openWith(wallet, purchase.wallet_url);
+    const pay = page.locator("#action-pay");
+    const released = Promise.withResolvers<void>();
+    await page.route(/amount=25000001$/, async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await pay.getByLabel("Amount in USDC").fill("25.000001");
+    await pay.getByRole("button", { name: "Pay" }).click();
+    released.resolve();
+    await pay.getByRole("alert").filter({ hasText: "Only 25000000 base units are outstanding" }).waitFor();
+    expect(wallet.signed).toEqual([]);
+  });
+
+  test("of two amounts that are typed the later one counts, whichever answer comes first", async () => {
+    const purchase = await kit.activePurchase();
+    const { buyer } = kit.sandbox.wallets;
+    await buyer.approve(purchase);
+    const page = await openWith(walletOf("buyer"), purchase.wallet_url);
+    const pay = page.locator("#action-pay");
+    const released = Promise.withResolvers<void>();
+    await page.route(/amount=1000000$/, async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    const first = page.waitForResponse(/amount=1000000$/);
+    await pay.getByLabel("Amount in USDC").fill("1");
+    await pay.getByLabel("Amount in USDC").fill("12");
+    await pay.getByText("12.00 USDC").waitFor();
+    released.resolve();
+    await (await first).finished();
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await accepted(page, "pay");
+    expect(await figuresOf(purchase)).toMatchObject({ paid: "12000000" });
+  });
+
   test("a buyer signs a permit and pays under it in one transaction, and sees the words and the exact bytes of each", async () => {
     const purchase = await kit.activePurchase();
     const wallet = walletOf("buyer");
