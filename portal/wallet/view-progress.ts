@@ -2,6 +2,11 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import type { Progress } from "./perform.ts";
 import type { Problem } from "./wallet-api.ts";
 
+/** What to do about each error code. */
+const remedies: { readonly [code: string]: string } = JSON.parse(
+  document.querySelector<HTMLMetaElement>('meta[name="remedies"]')?.content ?? "{}",
+);
+
 /** Shows how far an action is, and of a refusal everything that the service says about it. */
 export function viewProgress(progress: Progress) {
   switch (progress.at) {
@@ -61,7 +66,7 @@ function viewProblem({ title, detail, code, type, errors = [], binding }: Proble
           </tbody>
         </table>`
     }
-    <p class="small">What to do: <a href=${type}>${code}</a></p>
+    <p class="small">${remedies[code] ?? nothing} <a href=${type}>More about this error</a></p>
   </div>`;
 }
 

@@ -22,21 +22,23 @@ export async function openListeners(
   { ports, connectionLimits: limits }: SandboxSettings,
   opened: ClosingStack,
 ): Promise<Listeners> {
-  const open = async (part: keyof Listeners, pages: PagePolicy) => {
+  const open = async (part: keyof Listeners, pages: PagePolicy, docsUrl?: string) => {
     const listener = await listen({
       port: ports[part],
       option: `ports.${part} (--${part}-port)`,
       pages,
       limits,
+      ...(docsUrl === undefined ? {} : { docsUrl }),
     });
     opened.defer(async () => await listener.close());
     return listener;
   };
+  const docs = await open("docs", anyPage);
   return {
-    api: await open("api", localPagesWrite),
-    docs: await open("docs", anyPage),
-    control: await open("control", ownPages),
-    rpc: await open("rpc", walletPages),
+    api: await open("api", localPagesWrite, docs.url),
+    docs,
+    control: await open("control", ownPages, docs.url),
+    rpc: await open("rpc", walletPages, docs.url),
   };
 }
 

@@ -334,8 +334,8 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A batch is in time when it is in time for each of its purchases.",
-        find: "to: Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline)",
-        replace: "to: asked.pay_deadline",
+        find: "const to = Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline)",
+        replace: "const to = asked.pay_deadline",
         tests: [windows],
       },
       {

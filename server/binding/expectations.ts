@@ -24,7 +24,10 @@ export interface BoundServices {
 }
 
 /** What a step expects of a transaction; what is already used and what the chain holds is filled in when it is checked. */
-export type Expectation = Omit<ExpectedTransaction, "usedBy" | "walletCode">;
+export interface Expectation extends Omit<ExpectedTransaction, "usedBy" | "walletCode"> {
+  /** The payment of a batch whose deadline ends first, in words, and the last of its deadlines; absent where only one is paid. */
+  batch?: { first: string; lastDeadline: number };
+}
 
 /** An event of the registrar contract. */
 function registrarLog(services: BoundServices, event: string, fields: ExpectedLog["fields"]): ExpectedLog {
@@ -194,7 +197,10 @@ export function expectPayments(
   const spender = deployment.registrar.address;
   const permitted = call.function === "payWithPermit";
   const known = payments.map(({ purchase }) => purchase).filter((purchase) => purchase !== null);
-  return expectation(services, {
+  const to = Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline);
+  const place = payments.findIndex(({ purchase }) => purchase?.pay_deadline === to);
+  const earliest = payments.length > 1 ? payments[place]?.purchase : null;
+  const expected = expectation(services, {
     contract: deployment.registrar,
     wallet: buyer,
     call,
@@ -216,9 +222,15 @@ export function expectPayments(
     }),
     timely: {
       from: Math.max(...known.map(({ created_at }) => created_at), asked.created_at),
-      to: Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline),
+      to,
     },
   });
+  if (!earliest) return expected;
+  const lastDeadline = Math.max(...known.map(({ pay_deadline }) => pay_deadline));
+  return {
+    ...expected,
+    batch: { first: `payment ${place + 1} of the batch, of ${earliest.id}`, lastDeadline },
+  };
 }
 
 /** The beneficiary's `claim`. */

@@ -81,7 +81,7 @@ async function usedBy(use: Use, services: Services): Promise<string | null> {
 
 async function refusal(
   observed: ObservedTransaction,
-  { wallet: from, call, timely }: Expectation,
+  { wallet: from, call, timely, batch }: Expectation,
   report: BindingReport,
   { step, subject }: Use,
   services: Services,
@@ -114,7 +114,10 @@ async function refusal(
   if (code === "deadline_passed" || code === "claim_window_closed") {
     // Only a step that has a deadline is late.
     const end = toChainTimestamp(Number(timely.to));
-    const detail = `The transaction of the ${step} was mined after its deadline, ${end}. ${adviceOfLate[step]}`;
+    const whose = batch === undefined ? "its deadline" : `the deadline of ${batch.first}`;
+    const othersCan = batch !== undefined && (observed.block?.timestamp ?? 0) <= batch.lastDeadline;
+    const instead = othersCan ? `Leave that payment out, then ${advice.again}.` : adviceOfLate[step];
+    const detail = `The transaction of the ${step} was mined after ${whose}, ${end}. ${instead}`;
     return new RefusedTransaction(code, detail, refused);
   }
   return new RefusedTransaction(code, `${sentences[code]}; failed: ${failed.join(", ")}.`, refused);

@@ -343,6 +343,13 @@ export const errorCatalogue = {
     "Transfer-Encoding names another coding than chunked.",
     "Send the body with a Content-Length, or with `Transfer-Encoding: chunked` alone.",
   ),
+  service_starting: entry(
+    503,
+    "The service is starting",
+    "The sandbox has its ports and is opening its chain and its store.",
+    "Send the identical request again after Retry-After seconds.",
+    true,
+  ),
   service_closing: entry(
     503,
     "The service is closing",

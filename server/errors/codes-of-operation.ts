@@ -10,6 +10,7 @@ export const edgeCodes = [
   "expectation_unsupported",
   "headers_too_large",
   "transfer_encoding_unsupported",
+  "service_starting",
 ] as const satisfies readonly ErrorCode[];
 
 /** What any request can meet, whatever it asks for. */

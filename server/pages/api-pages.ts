@@ -1,15 +1,21 @@
+import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
 import type { Services } from "../services.ts";
 import type { Pages } from "./page-routes.ts";
 
 /** Where the interactive reference is: on the API host, so that requests that it tries have the page's own origin. */
 export const referencePath = "/reference/";
 
+/** What to do about each error code, as the wallet page says it. */
+const remedies = JSON.stringify(
+  Object.fromEntries(errorCodes.map((code) => [code, errorCatalogue[code].remedy.replaceAll("`", "")])),
+);
+
 /** The pages of the API host: the reference of both descriptions, and the wallet routes for browsers. */
 export function apiPages({ settings }: Pick<Services, "settings">): Pages {
   const { urls } = settings;
   const wallet = {
     file: "wallet/page.html",
-    values: { rpc_url: urls.rpc, docs_url: urls.docs },
+    values: { rpc_url: urls.rpc, docs_url: urls.docs, remedies },
     connect: [urls.rpc],
   };
   const paths = ["/wallet/:program/merchant/:id", "/wallet/:program/purchase/:id"];

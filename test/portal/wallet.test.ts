@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import { errorCatalogue } from "../../server/errors/catalogue.ts";
 import { present, type Schema } from "../kit/answer.ts";
 import { TestKit } from "../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults, openBrowser, type TestBrowser } from "./browser.ts";
@@ -329,6 +330,22 @@ describe("with an injected wallet", () => {
     expect(shownExpected).toBe(expected?.data);
     expect(shownActual).toContain(transaction?.data);
     expect(await approve.getByRole("link").getAttribute("href")).toContain("/errors/binding_mismatch");
+  });
+
+  test("a refusal says in a sentence what to do, and leads to the page of its error", async () => {
+    const purchase = await kit.activePurchase();
+    const { buyer } = kit.sandbox.wallets;
+    await buyer.approve(purchase);
+    const page = await openWith(walletOf("buyer"), purchase.wallet_url, /422/);
+    const pay = page.locator("#action-pay");
+    await pay.getByText("25.00 USDC").waitFor();
+    await buyer.approve(purchase, 0n);
+    await pay.getByRole("button", { name: "Pay" }).click();
+    const alert = pay.getByRole("alert").filter({ hasText: "The contract refused the call" });
+    await alert.getByText(errorCatalogue.transaction_reverted.remedy).waitFor();
+    expect(await alert.textContent()).not.toContain("transaction_reverted");
+    const more = alert.getByRole("link", { name: "More about this error" });
+    expect(await more.getAttribute("href")).toContain("/errors/transaction_reverted");
   });
 });
 

@@ -305,21 +305,28 @@ test.each([
 );
 
 test("a port whose host has not started answers 503 as a problem", async () => {
-  const listener = await listen({ port: 0, option: "--port", pages: ownPages });
+  const docsUrl = "http://127.0.0.1:4021";
+  const listener = await listen({ port: 0, option: "--port", pages: ownPages, docsUrl });
   const answer = await exchange(
     listener.url,
-    `GET / HTTP/1.1\r\nHost: ${new URL(listener.url).host}\r\n\r\n`,
+    `GET /v1/routing/capabilities?cursor=1 HTTP/1.1\r\nHost: ${new URL(listener.url).host}\r\n\r\n`,
   );
   await listener.close();
   expect(answer.status).toBe(503);
   expect(answer.headers["retry-after"]).toBe("1");
   expect(answer.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
+  expect(answer.headers["cache-control"]).toBe("no-store");
   expect(JSON.parse(answer.text)).toEqual({
-    type: "about:blank",
-    title: "Service Unavailable",
+    type: "http://127.0.0.1:4021/errors/service_starting",
+    title: "The service is starting",
     status: 503,
+    code: "service_starting",
     detail: "The sandbox is starting. Send the request again in a second.",
+    instance: "/v1/routing/capabilities",
+    request_id: expect.stringMatching(/^req_[a-z2-7]{20}$/),
+    retryable: true,
   });
+  expect(JSON.parse(answer.text).request_id).toBe(answer.headers["x-request-id"]);
 });
 
 /** The refusal as this host forms it: a problem of the catalogue, a plain problem, or a JSON-RPC error. */

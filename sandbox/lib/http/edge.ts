@@ -6,10 +6,10 @@ import { absoluteTarget, type PagePolicy, refuseCaller } from "./host-and-origin
 import {
   answerAndClose,
   endWith,
-  plainProblem,
   plainRefusal,
   refuseMessage,
   refuseUnread,
+  startingRefusals,
 } from "./refuse.ts";
 
 /** Takes a connection over that wants another protocol. */
@@ -23,6 +23,12 @@ export interface Host {
   refusals?: RefusalForm;
 }
 
+const starting = new Problem(
+  "service_starting",
+  "The sandbox is starting. Send the request again in a second.",
+  { headers: { "Retry-After": "1" } },
+);
+
 /** Stands between a port and its host: what no host may see is refused here, in the form of the host. */
 export class Edge {
   readonly #server: Server;
@@ -31,21 +37,22 @@ export class Edge {
   /** The newest answer on each connection: a refusal must not overtake it. */
   readonly #answers = new WeakMap<Duplex, ServerResponse>();
   readonly #ended = new WeakSet<Duplex>();
-  #host: Host = {
-    handle: (_request, response) =>
-      answerAndClose(
-        response,
-        plainProblem(503, "The sandbox is starting. Send the request again in a second.", {
-          "Retry-After": "1",
-        }),
-      ),
-  };
+  #host: Host;
 
-  /** @param port - the port that the server listens on. */
-  constructor(server: Server, port: number, pages: PagePolicy) {
+  /**
+   * @param port - the port that the server listens on.
+   * @param docsUrl - where the pages of error codes are.
+   */
+  constructor(server: Server, port: number, pages: PagePolicy, docsUrl: string) {
     this.#server = server;
     this.#port = port;
     this.#pages = pages;
+    const refusals = startingRefusals(port, docsUrl);
+    this.#host = {
+      handle: ({ url = "/", method = null }, response) =>
+        answerAndClose(response, refusals(starting, { method, path: url.split("?")[0] ?? "/" })),
+      refusals,
+    };
     const answer: RequestListener = (request, response) => this.#answer(request, response);
     server.on("request", answer);
     // A client that waits for "100 Continue" gets it from the handler that wants the body, or is refused without it.

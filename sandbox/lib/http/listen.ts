@@ -23,6 +23,8 @@ export interface ListenOptions {
   /** Which pages in a browser may call. */
   pages: PagePolicy;
   limits?: ConnectionLimits;
+  /** Where the pages of error codes are; on this port by default. */
+  docsUrl?: string;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface ListenOptions {
  * @throws SandboxError port_in_use
  * @example const listener = await listen({ port: 0, option: "--api-port", pages: ownPages })
  */
-export async function listen({ port, option, pages, limits }: ListenOptions): Promise<Listener> {
+export async function listen({ port, option, pages, limits, docsUrl }: ListenOptions): Promise<Listener> {
   const { connections, headersMs, requestMs } = limits ?? connectionLimits;
   const server = createServer({
     headersTimeout: Math.min(headersMs, requestMs),
@@ -43,9 +45,10 @@ export async function listen({ port, option, pages, limits }: ListenOptions): Pr
   server.maxConnections = connections;
   await bind(server, port, option);
   const { port: bound } = addressOf(server);
-  const edge = new Edge(server, bound, pages);
+  const url = `http://127.0.0.1:${bound}`;
+  const edge = new Edge(server, bound, pages, docsUrl ?? url);
   return {
-    url: `http://127.0.0.1:${bound}`,
+    url,
     serve: (host) => edge.serve(host),
     async close() {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,23 +1,34 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { deriveId } from "../../../protocol/id.ts";
 import type { ErrorCode } from "../../../server/errors/catalogue.ts";
 import { Problem } from "../../../server/errors/problem.ts";
-import type { Answer } from "../../../server/http/answer.ts";
+import { type Answer, problemAnswer } from "../../../server/http/answer.ts";
 import type { RefusalForm } from "../../../server/http/refusal-form.ts";
 
 /** How long a client may continue sending after its refusal, in milliseconds: closing at once could lose the answer. */
 const lingerMs = 500;
 
 /** A problem without a type of its own (RFC 9457, 4.2.1): for hosts that have no catalogue of codes. */
-export const plainRefusal: RefusalForm = ({ status, message, headers }) =>
-  plainProblem(status, message, headers);
+export const plainRefusal: RefusalForm = ({ status, message, headers }) => ({
+  status,
+  body: JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, detail: message }),
+  headers: { "Content-Type": "application/problem+json; charset=utf-8", ...headers },
+});
 
-/** A problem whose type is its status alone. */
-export function plainProblem(status: number, detail: string, headers: Answer["headers"] = {}): Answer {
-  return {
-    status,
-    body: JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, detail }),
-    headers: { "Content-Type": "application/problem+json; charset=utf-8", ...headers },
+/**
+ * Returns how a port answers before its host has started: as the API does, under request ids that no host gives.
+ *
+ * @param docsUrl - where the pages of error codes are.
+ */
+export function startingRefusals(port: number, docsUrl: string): RefusalForm {
+  let count = 0;
+  return (problem, { path }) => {
+    count += 1;
+    const requestId = deriveId("req", ["starting", port, count]);
+    const answer = problemAnswer(problem, { docsUrl, instance: path, requestId });
+    const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store", ...answer.headers };
+    return { ...answer, headers };
   };
 }
 

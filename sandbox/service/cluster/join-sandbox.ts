@@ -78,6 +78,7 @@ async function openJoined(
     option: "--api-port",
     pages: localPagesWrite,
     limits: settings.connectionLimits,
+    docsUrl: sandbox.urls.docs,
   });
   bound.defer(async () => await listener.close());
   const requests = new RequestCounter();

@@ -103,12 +103,11 @@ describe("a step that reverts because it is one second late is refused with its 
     step: "registration" | "enrollment" | "payment",
     failed: CheckName[],
     window: { from: number; to: number },
+    said = `its deadline, ${toTimestamp(window.to)}. No new transaction succeeds: ${insteadOf[step]}.`,
   ): void {
     expect(answer).toMatchObject({ status: 409, code: "deadline_passed", failed, wrote: false });
     const { detail, binding } = problemSchema.parse(answer.body);
-    expect(detail).toBe(
-      `The transaction of the ${step} was mined after its deadline, ${toTimestamp(window.to)}. No new transaction succeeds: ${insteadOf[step]}.`,
-    );
+    expect(detail).toBe(`The transaction of the ${step} was mined after ${said}`);
     expect(binding?.checks.find(({ name }) => name === "timely")).toEqual({
       name: "timely",
       ok: false,
@@ -170,10 +169,22 @@ describe("a step that reverts because it is one second late is refused with its 
     for (const asked of pair) {
       await snapshot.restore();
       const ask = async (hash: Hex) => await fixture.reconcile(asked, [hash]);
-      expectLate(await sentAt(deadline + 1, "buyer", batch, ask), "payment", ["status", "log", "timely"], {
-        from: younger,
-        to: deadline,
-      });
+      const failed: CheckName[] = ["status", "log", "timely"];
+      const first = `the deadline of payment 1 of the batch, of ${fixture.purchase.id}, ${toTimestamp(deadline)}.`;
+      const window = { from: younger, to: deadline };
+      expectLate(
+        await sentAt(deadline + 1, "buyer", batch, ask),
+        "payment",
+        failed,
+        window,
+        `${first} Leave that payment out, then send a new transaction.`,
+      );
+      await snapshot.restore();
+      const last = young.deadlines.pay_deadline;
+      const answer = await sentAt(last + 1, "buyer", batch, ask);
+      expect(problemSchema.parse(answer.body).detail).toBe(
+        `The transaction of the payment was mined after ${first} No new transaction succeeds: ${insteadOf.payment}.`,
+      );
       await snapshot.restore();
       expect(await sentAt(deadline, "buyer", batch, ask)).toMatchObject(inTime);
     }

@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { payCall } from "../../../protocol/call.ts";
+import { ownPages } from "../../../sandbox/lib/http/host-and-origin.ts";
+import { listen } from "../../../sandbox/lib/http/listen.ts";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../../../server/errors/catalogue.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
@@ -369,6 +371,17 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     const damaged = JSON.parse(JSON.stringify(image).replaceAll('"salt":', '"pepper":'));
     await kit.sandbox.store.import(damaged);
     return await kit.get(kit.path(`/purchases/${id}`));
+  },
+  service_starting: async () => {
+    const docsUrl = kit.sandbox.description.urls.docs;
+    const listener = await listen({ port: 0, option: "--port", pages: ownPages, docsUrl });
+    const answer = await exchange(
+      listener.url,
+      `GET / HTTP/1.1\r\nHost: ${new URL(listener.url).host}\r\n\r\n`,
+    );
+    await listener.close();
+    expect(answer.headers["retry-after"]).toBe("1");
+    return answer;
   },
   service_closing: async () => {
     await using receiver = await openReceiver();
