@@ -314,6 +314,12 @@ export const store: readonly MutantGroup[] = [
     tests: [embedded],
     mutants: [
       {
+        rule: "A portion of a snapshot is written whole, however little of it the disk takes at once.",
+        find: "await handle.writeFile(waiting);",
+        replace: "await handle.write(waiting);",
+        tests: ["test/end-to-end/full-disk.test.ts"],
+      },
+      {
         rule: "A snapshot that lacks records is refused.",
         find: "complete = line.records === records",
         replace: "complete = true",
@@ -384,8 +390,8 @@ export const store: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A journal without a snapshot is refused and left alone.",
-        find: "if (snapshot === null && loaded.upTo + loaded.chain.count > 0)",
-        replace: "if (snapshot === null && upTo > 1_000)",
+        find: "if (!existsSync(snapshot) && journalHolds(journal))",
+        replace: "if (journal.length === 0)",
       },
       {
         rule: "A journal is compacted when it has grown larger than its snapshot.",

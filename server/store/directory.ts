@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Json } from "../../protocol/json.ts";
 import { renameFile, syncDirectory } from "../replace-file.ts";
 import { damaged } from "./checked-lines.ts";
-import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
+import { type JournalEnd, JournalFile, journalHolds, readJournal } from "./journal-file.ts";
 import { type Durability, JournaledStore, type LoadedStore, openEphemeralStore } from "./journaled-store.ts";
 import type { JournalLine } from "./pending-entries.ts";
 import { type StoreImage, StoreUnavailableError } from "./store.ts";
@@ -91,7 +91,9 @@ export function newDirectoryStore(directory: string, compactAbove = smallestComp
  * @throws StoreDamagedError, also for another format.
  */
 export async function readDirectoryBegin(directory: string): Promise<Json | undefined> {
-  return await readBegin(filesOf(readable(directory)).snapshot);
+  const { snapshot, journal } = filesOf(readable(directory));
+  requireSnapshot(snapshot, journal);
+  return await readBegin(snapshot);
 }
 
 /**
@@ -107,19 +109,23 @@ export async function readDirectory(directory: string): Promise<StoreImage> {
 
 async function load(directory: string): Promise<LoadedStore & { isNew: boolean; end: JournalEnd }> {
   const files = filesOf(directory);
+  requireSnapshot(files.snapshot, files.journal);
   const snapshot = await readStoreSnapshot(files.snapshot);
   const end: JournalEnd = { bytes: 0, ended: true };
   const { upTo: batches, chainUpTo: chain } = snapshot ?? emptyContents;
   const lines = readJournal(files.journal, { batches, chain }, end);
   const loaded = await JournaledStore.load(snapshot ?? emptyContents, lines);
-  // A directory has a snapshot from its first start on.
-  if (snapshot === null && loaded.upTo + loaded.chain.count > 0)
+  return { isNew: snapshot === null, end, ...loaded };
+}
+
+/** A directory has a snapshot from its first start on: what a journal without one holds is not to be replaced. @throws StoreDamagedError */
+function requireSnapshot(snapshot: string, journal: string): void {
+  if (!existsSync(snapshot) && journalHolds(journal))
     throw damaged(
-      files.snapshot,
+      snapshot,
       { number: 1, start: 0 },
       "the file is missing, and the journal next to it holds records",
     );
-  return { isNew: snapshot === null, end, ...loaded };
 }
 
 /** Writes a directory next to another one and gives it its name. What has the name is whole at every moment, or both are there to finish with. */
@@ -130,7 +136,6 @@ async function replaceDirectory(
 ): Promise<void> {
   await finishReplacement(directory);
   const { next, old } = besides(directory);
-  for (const left of [next, old]) await rm(left, { recursive: true, force: true });
   await mkdir(next, { recursive: true, mode: 0o700 });
   await write(next);
   await writeStoreSnapshot(filesOf(next).snapshot, contents);
@@ -140,12 +145,11 @@ async function replaceDirectory(
   await rm(old, { recursive: true, force: true });
 }
 
-/** Finishes what a killed process began once the old directory had given up its name. */
+/** Finishes what a killed process began once the old directory had given up its name, and removes what another one left. */
 async function finishReplacement(directory: string): Promise<void> {
   const { next, old } = besides(directory);
-  if (existsSync(directory) || !existsSync(old)) return;
-  await renameFile(next, directory);
-  await rm(old, { recursive: true, force: true });
+  if (!existsSync(directory) && existsSync(old)) await renameFile(next, directory);
+  for (const left of [next, old]) await rm(left, { recursive: true, force: true });
 }
 
 /** Where a directory is now: elsewhere, when a killed process was just replacing it. */

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { renameFile, syncDirectory } from "../replace-file.ts";
@@ -112,6 +112,11 @@ export class JournalFile {
       this.#broken = true;
     }
   }
+}
+
+/** Whether a journal holds anything, put aside or not. */
+export function journalHolds(file: string): boolean {
+  return [asideOf(file), file].some((part) => existsSync(part) && statSync(part).size > 0);
 }
 
 /** How far a snapshot goes: its last batch and its last record of the chain. */

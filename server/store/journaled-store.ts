@@ -221,7 +221,11 @@ export class JournaledStore implements Store, RelayerJournalStore {
     await this.#whileNotWriting(async () => {
       const records = recordsOf(image);
       const chain = image.chain === undefined ? this.chain : this.#chain.after(image.chain);
-      await this.#durability.replace({ ...this.#durable(), ...records, chain });
+      try {
+        await this.#durability.replace({ ...this.#durable(), ...records, chain });
+      } catch (cause) {
+        throw unavailable(cause);
+      }
       this.#tables.load(records);
       this.#chain.replace(chain);
       this.#pending.clear();
@@ -305,9 +309,7 @@ export class JournaledStore implements Store, RelayerJournalStore {
     this.#number = this.#upTo;
     this.#refusals += 1;
     this.#pending.clear();
-    const message =
-      cause instanceof StoreUnavailableError ? cause.message : "The data directory does not take writes.";
-    for (const { reject } of refused) reject(new StoreUnavailableError(message, { cause }));
+    for (const { reject } of refused) reject(unavailable(cause));
   }
 
   /** After a failed sync everything that is known to be durable is written again before anything else is. */
@@ -371,4 +373,10 @@ export function openEphemeralStore(): JournaledStore {
     chain: new ChainLog(),
     begin: null,
   });
+}
+
+function unavailable(cause: unknown): StoreUnavailableError {
+  const message =
+    cause instanceof StoreUnavailableError ? cause.message : "The data directory does not take writes.";
+  return new StoreUnavailableError(message, { cause });
 }

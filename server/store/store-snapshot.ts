@@ -129,7 +129,9 @@ async function writeLines(handle: FileHandle, contents: StoreContents): Promise<
   let bytes = 0;
   let waiting = toLine(header);
   const write = async () => {
-    bytes += (await handle.write(waiting)).bytesWritten;
+    // A single write may take only a part, on a full disk without an error.
+    await handle.writeFile(waiting);
+    bytes += Buffer.byteLength(waiting);
     waiting = "";
   };
   const add = async (record: RecordLine | { chain: ChainChange }) => {

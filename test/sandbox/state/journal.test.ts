@@ -35,6 +35,18 @@ test("a data directory of the first version is refused with what to do, and left
   expect((await readdir(dataDirectory)).sort()).toEqual([".env", "lock.json", "sandbox.json", "store"]);
 });
 
+test("what a killed replacement of the directory left next to it is removed by the next start", async () => {
+  const dataDirectory = await temporaryFolder();
+  await (await createSandbox({ dataDirectory })).close();
+  for (const left of ["store.next", "store.old"]) {
+    await mkdir(join(dataDirectory, left));
+    await writeFile(join(dataDirectory, left, "store.json"), "half a store");
+  }
+  await using sandbox = await createSandbox({ dataDirectory });
+  expect(sandbox.chain.resumed).toBe(true);
+  expect((await readdir(dataDirectory)).sort()).toEqual([".env", "lock.json", "sandbox.json", "store"]);
+});
+
 test("a torn last record is dropped, and damage before it stops the start with file, record and byte and changes nothing", async () => {
   const dataDirectory = await temporaryFolder();
   const copy = await temporaryFolder();
