@@ -323,6 +323,18 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "sandbox/state/data-directory/keep-chain.ts",
+    tests: ["test/end-to-end/anvil-replaced.test.ts"],
+    mutants: [
+      {
+        rule: "An Anvil that is killed while it starts is started again.",
+        find: 'error instanceof AnvilError && error.code !== "start_failed"',
+        replace: "error instanceof AnvilError",
+        only: "while it takes the place of another one",
+      },
+    ],
+  },
+  {
     file: "sandbox/state/fingerprint.ts",
     tests: ["test/determinism.test.ts"],
     mutants: [

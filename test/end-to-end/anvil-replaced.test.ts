@@ -84,3 +84,28 @@ test("a request under way when Anvil gets SIGKILL has its effect once, and is an
   for (const request of requests)
     expect(all.filter(({ topics }) => topics.includes(request.commitment))).toHaveLength(1);
 });
+
+test("an Anvil that gets SIGKILL while it takes the place of another one is replaced as well", {
+  timeout: 90_000,
+}, async () => {
+  await using sandbox = await startSandbox(await temporaryFolder());
+  const { description } = sandbox;
+  const blocks = await readBlocks(description);
+  const first = await theAnvil(description);
+  process.kill(first, "SIGKILL");
+  const killOther = async () => {
+    const [found] = await findAnvils(description.pid);
+    if (found === undefined || found.anvil === first) return false;
+    process.kill(found.anvil, "SIGKILL");
+    return true;
+  };
+  await expect.poll(killOther, { timeout: 20_000, interval: 1 }).toBe(true);
+  const read = async () => await readBlocks(description).catch(() => null);
+  await expect.poll(read, { timeout: 30_000, interval: 20 }).toEqual(blocks);
+});
+
+async function theAnvil({ pid }: SandboxDescription): Promise<number> {
+  const [found] = await findAnvils(pid);
+  if (found === undefined) throw new Error("The sandbox has no Anvil.");
+  return found.anvil;
+}

@@ -120,7 +120,9 @@ async function persist<T>(signal: AbortSignal, start: () => Promise<T>): Promise
     try {
       return await start();
     } catch (error) {
-      if (error instanceof AnvilError || signal.aborted || attempt === attempts) throw error;
+      // One that was killed while it started has failed to start.
+      const isLasting = error instanceof AnvilError && error.code !== "start_failed";
+      if (isLasting || signal.aborted || attempt === attempts) throw error;
     }
 }
 
