@@ -39,7 +39,7 @@ export async function openDirectoryStore(
   try {
     return await openIn(directory, compactAbove);
   } catch (cause) {
-    throw unwritable(directory, cause);
+    throw unwritable(`The store in ${directory}`, cause);
   }
 }
 
@@ -78,7 +78,7 @@ export function newDirectoryStore(directory: string, compactAbove = smallestComp
           return await DirectoryDurability.open(directory, { bytes: 0, ended: true }, compactAbove);
         });
       } catch (cause) {
-        throw unwritable(directory, cause);
+        throw unwritable(`The store in ${directory}`, cause);
       }
     },
   };
@@ -162,10 +162,15 @@ function besides(directory: string) {
   return { next: `${directory}.next`, old: `${directory}.old` };
 }
 
-function unwritable(directory: string, cause: unknown): unknown {
+/**
+ * Returns what to throw when a file operation has failed: with what to do if the operating system has refused it.
+ *
+ * @param what - begins the sentence.
+ */
+export function unwritable(what: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "syscall" in cause)) return cause;
   return new StoreUnavailableError(
-    `The store in ${directory} cannot be opened: ${cause.message}. Make it writable, with room on its disk, or choose another directory with --data-dir.`,
+    `${what} cannot be opened: ${cause.message}. Make it writable, with room on its disk, or choose another one with --data-dir.`,
     { cause },
   );
 }

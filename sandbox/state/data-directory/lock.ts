@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
+import { unwritable } from "../../../server/store/directory.ts";
 import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 
@@ -8,10 +9,18 @@ import { SandboxError } from "../../lib/sandbox-error.ts";
  * Takes a data directory for this process. The lock names the process, so that one left by a dead process blocks no other.
  *
  * @returns a function that gives it back.
- * @throws SandboxError data_directory_in_use
+ * @throws SandboxError data_directory_in_use; StoreUnavailableError when the disk refuses.
  * @example const release = await lockDataDirectory(".sandbox")
  */
 export async function lockDataDirectory(directory: string): Promise<() => Promise<void>> {
+  try {
+    return await takeLock(directory);
+  } catch (cause) {
+    throw unwritable(`The data directory ${directory}`, cause);
+  }
+}
+
+async function takeLock(directory: string): Promise<() => Promise<void>> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = lockFileIn(directory);
   // Two starters must not both find the same dead owner and both take its place.

@@ -48,7 +48,7 @@ export async function openDataDirectory(
   const isNew = !existsSync(directory);
   let isStarted = false;
   opened.defer(async () => {
-    if (isNew && !isStarted) await rm(directory, { recursive: true, force: true });
+    if (isNew && !isStarted && existsSync(directory)) await rm(directory, { recursive: true, force: true });
   });
   const locking = lockDataDirectory(directory);
   opened.defer(await deadline.within("the lock of the data directory", locking, (unlock) => unlock()));

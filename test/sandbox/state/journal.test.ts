@@ -35,6 +35,28 @@ test("a data directory of the first version is refused with what to do, and left
   expect((await readdir(dataDirectory)).sort()).toEqual([".env", "lock.json", "sandbox.json", "store"]);
 });
 
+test.for([
+  ["below a file", "file/inside", "ENOTDIR"],
+  ["that is a file", "file", "EEXIST"],
+  ["with a directory in place of its lock", "locked", "EISDIR"],
+] as const)(
+  "a data directory %s is refused with the path, the reason and what to do",
+  async ([, name, reason]) => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "file"), "");
+    await mkdir(join(folder, "locked", "lock.json"), { recursive: true });
+    const dataDirectory = join(folder, name);
+    await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringMatching(
+        new RegExp(
+          `^The data directory ${dataDirectory} cannot be opened: ${reason}: .*\\. Make it writable, with room on its disk, or choose another one with --data-dir\\.$`,
+        ),
+      ),
+    });
+  },
+);
+
 test("what a killed replacement of the directory left next to it is removed by the next start", async () => {
   const dataDirectory = await temporaryFolder();
   await (await createSandbox({ dataDirectory })).close();
