@@ -51,7 +51,8 @@ function openRpcFront({ anvil, client, request, journal }: ChainNode, gate: Requ
     reorg: async (params) => {
       await node("anvil_reorg", params);
     },
-    sent: async (transaction) => await journal?.sent(transaction),
+    send: async (transaction, run, isDone) =>
+      await (journal === null ? run() : journal.send(transaction, run, isDone)),
     change: async (call, run, isDone) => await (journal === null ? run() : journal.call(call, run, isDone)),
   });
 }

@@ -1,3 +1,5 @@
+import { keccak256 } from "viem";
+
 /** A block, with everything that is needed to make it again. */
 export interface BlockChange {
   kind: "block";
@@ -64,6 +66,13 @@ export interface SentChange {
   transaction: string;
 }
 
+/** Transactions were dropped from the pool. */
+export interface DropChange {
+  kind: "drop";
+  /** The hashes of those that still wait for a block. */
+  waiting: readonly string[];
+}
+
 /** Something that happened on the chain. */
 export type ChainChange =
   | BlockChange
@@ -72,7 +81,8 @@ export type ChainChange =
   | ClockChange
   | CheckpointChange
   | MiningChange
-  | SentChange;
+  | SentChange
+  | DropChange;
 
 /**
  * Whether a change stays whatever is taken back: neither a revert nor a reorg moves the clock, or changes which accounts and signatures a
@@ -113,6 +123,7 @@ export class ChainLog {
   add(record: ChainChange): void {
     this.#count += 1;
     if (record.kind === "rewind") this.#rewind(record);
+    else if (record.kind === "drop") this.#drop(record);
     else this.#records.push(record);
     if (record.kind === "sent") this.#waiting += 1;
     if (record.kind === "block" && this.#waiting > 0) this.#forgetSent(record);
@@ -140,9 +151,21 @@ export class ChainLog {
     this.#records.push(...left.filter(outlastsReorg));
   }
 
+  /** What is not in the pool any more is not sent again; that includes what was replaced by what was dropped. */
+  #drop({ waiting }: DropChange): void {
+    const hashes = new Set(waiting);
+    this.replace(
+      this.#records.filter((record) => record.kind !== "sent" || hashes.has(hashOf(record.transaction))),
+    );
+  }
+
   /** What is in a block does not wait for one. */
   #forgetSent({ transactions }: BlockChange): void {
     const mined = new Set<unknown>(transactions);
     this.replace(this.#records.filter((record) => record.kind !== "sent" || !mined.has(record.transaction)));
   }
+}
+
+function hashOf(transaction: string): string {
+  return keccak256(Buffer.from(transaction.slice(2), "hex"));
 }

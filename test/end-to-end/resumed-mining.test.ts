@@ -1,4 +1,4 @@
-import { parseEther, toHex } from "viem";
+import { type Hex, keccak256, parseEther, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -10,7 +10,7 @@ import { rpcOf } from "./rpc.ts";
 import { startSandbox } from "./started-sandbox.ts";
 
 /** Signed transfers of one account, with nonces that follow each other. */
-async function signTransfers({ wallets }: SandboxDescription, count: number) {
+async function signTransfers({ wallets }: SandboxDescription, count: number, value = 1n) {
   const { private_key } = wallets["stranger"] ?? {};
   if (private_key === undefined) throw new Error("There is no stranger.");
   const account = privateKeyToAccount(private_key);
@@ -22,13 +22,49 @@ async function signTransfers({ wallets }: SandboxDescription, count: number) {
         nonce,
         gas: 21_000n,
         to: account.address,
-        value: 1n,
+        value,
         maxFeePerGas: parseEther("0.00000001"),
         maxPriorityFeePerGas: 1n,
       }),
     ),
   );
 }
+
+const drops = [
+  { method: "anvil_dropTransaction", read: ({ hash }) => [hash] },
+  { method: "anvil_dropAllTransactions", read: () => [] },
+  { method: "anvil_removePoolTransactions", read: ({ from }) => [from] },
+] as const satisfies { method: string; read: (dropped: { hash: Hex; from: Hex }) => Hex[] }[];
+const ends = ["Anvil", "all at once", "stop"] as const;
+
+test.for(drops.flatMap((drop) => ends.map((end) => ({ ...drop, end }))))(
+  "what $method dropped stays dropped, and what was sent after it still waits, when the sandbox resumes ($end)",
+  { timeout: 90_000 },
+  async ({ method, read, end }) => {
+    const folder = await temporaryFolder();
+    const first = await startSandbox(folder);
+    await controlSandbox(first.description, "POST", "/mining", { every: "never" });
+    const rpc = rpcOf(first.description);
+    const [raw = "0x"] = await signTransfers(first.description, 1);
+    const [other = "0x"] = await signTransfers(first.description, 1, 2n);
+    await rpc("eth_sendRawTransaction", raw);
+    const from = first.description.wallets["stranger"]?.address ?? "0x";
+    await rpc(method, ...read({ hash: keccak256(raw), from }));
+    expect(await rpc("txpool_status")).toEqual({ pending: "0x0", queued: "0x0" });
+    await rpc("eth_sendRawTransaction", other);
+    if (end === "stop") await first.end("SIGTERM");
+    else await kill(first, end);
+    await using second = end === "Anvil" ? first : await startSandbox(folder);
+    const after = rpcOf(second.description);
+    const count = async () => await after("txpool_status").catch(() => null);
+    await expect.poll(count, { timeout: 30_000, interval: 50 }).toEqual({ pending: "0x1", queued: "0x0" });
+    await controlSandbox(second.description, "POST", "/blocks", { blocks: 1 });
+    const block = z.object({ transactions: z.array(z.string()) });
+    expect(block.parse(await after("eth_getBlockByNumber", "latest", false)).transactions).toEqual([
+      keccak256(other),
+    ]);
+  },
+);
 
 test.for(["Anvil", "all at once"] as const satisfies Victims[])(
   "what waits for a block still waits, in its order, and blocks are made as before, when %s gets SIGKILL",

@@ -1,6 +1,7 @@
 import { Mutex } from "async-mutex";
 import { type Hex, isHex } from "viem";
 import { z } from "zod";
+import { causesOf } from "../../../protocol/coded-error.ts";
 import { ask, type Node } from "../../../relayer/node/node.ts";
 import {
   type CallChange,
@@ -13,7 +14,8 @@ import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { withoutMining } from "../client/reorg.ts";
 import type { KeptOffset } from "../clock/clock.ts";
 import type { MiningPace } from "../clock/mining.ts";
-import { isRewinding } from "./changing-methods.ts";
+import { isDropping, isRewinding } from "./changing-methods.ts";
+import { ChainUnreadError, NotDurableError } from "./not-durable-error.ts";
 import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
 
 /** How many blocks are read at once. */
@@ -23,6 +25,16 @@ const knownSchema = z.object({ number: z.string().transform(Number), hash: z.str
 
 const hex = z.custom<Hex>((value) => isHex(value));
 const nextSchema = z.object({ baseFeePerGas: hex, gasLimit: hex });
+
+/** The pool as `txpool_content` answers it: by sender and nonce. */
+const waitingSchema = z
+  .record(z.string(), z.record(z.string(), z.object({ hash: hex })))
+  .transform((senders) =>
+    Object.values(senders).flatMap((nonces) => Object.values(nonces).map(({ hash }) => hash)),
+  );
+const poolSchema = z
+  .object({ pending: waitingSchema, queued: waitingSchema })
+  .transform(({ pending, queued }) => [...pending, ...queued]);
 
 /** Which of the params of a read says at which block, or up to which. */
 const placeOfBlock: { readonly [method: string]: number } = {
@@ -92,8 +104,15 @@ export class ChainJournal implements ChainSource {
     this.offset = {
       read: () => last?.offset ?? 0,
       keep: async (offset) => {
-        this.#happened.push({ kind: "clock", offset });
-        await this.#keep();
+        const change: ChainChange = { kind: "clock", offset };
+        this.#happened.push(change);
+        try {
+          await this.#keep();
+        } catch (error) {
+          // The clock has not moved: it must not with a later write.
+          this.#happened = this.#happened.filter((other) => other !== change);
+          throw error;
+        }
       },
     };
     for (const { number, hash } of known) this.#hashes.set(number, hash);
@@ -123,10 +142,10 @@ export class ChainJournal implements ChainSource {
     await this.#keep();
   }
 
-  /** Records that the node has a new head; resolves when its block is durable. */
+  /** Records that the node has a new head; resolves when its block is durable. @throws NotDurableError */
   async announce(): Promise<void> {
     this.#isBehind = true;
-    await this.#keep();
+    await this.#keepEffect();
   }
 
   /** Returns what the node answers, and notes that its reader may rely on it. */
@@ -141,6 +160,7 @@ export class ChainJournal implements ChainSource {
    *
    * @param isDone - whether an answer says that the call was carried out.
    * @returns the answer, once what the call did is durable.
+   * @throws NotDurableError
    */
   async call<T>(
     call: Omit<CallChange, "kind">,
@@ -150,10 +170,10 @@ export class ChainJournal implements ChainSource {
     const answer = await this.#mutex.runExclusive(async () => {
       if (!this.#paused) await this.#catchUp();
       const answered = await run();
-      if (isDone(answered)) this.#record(call);
+      if (isDone(answered)) await this.#record(call);
       return answered;
     });
-    await this.#keep();
+    await this.#keepEffect();
     return answer;
   }
 
@@ -161,7 +181,7 @@ export class ChainJournal implements ChainSource {
   async mines(every: MiningPace): Promise<void> {
     this.#mining = every;
     this.#happened.push({ kind: "mining", every });
-    await this.#keep();
+    await this.#keepEffect();
   }
 
   /** Called when blocks are made after a restore, which has put that into the journal. */
@@ -170,14 +190,29 @@ export class ChainJournal implements ChainSource {
   }
 
   /**
-   * Records a transaction that was sent, unless its block is made at once; resolves when that is durable.
+   * Sends a transaction, and records it unless its block is made at once.
    *
    * @param transaction - its signed bytes.
+   * @param isDone - whether an answer says that the node has taken it.
+   * @returns the answer, once the record is durable.
+   * @throws NotDurableError
    */
-  async sent(transaction: unknown): Promise<void> {
-    if (this.#mining === "transaction" || !isHex(transaction)) return;
-    this.#happened.push({ kind: "sent", transaction });
-    await this.#keep();
+  async send<T>(
+    transaction: unknown,
+    run: () => Promise<T>,
+    isDone: (answer: T) => boolean = () => true,
+  ): Promise<T> {
+    const step = async () => {
+      const answered = await run();
+      const isWaiting = this.#mining !== "transaction" && isDone(answered) && isHex(transaction);
+      if (isWaiting) this.#happened.push({ kind: "sent", transaction });
+      return { answered, isWaiting };
+    };
+    // Between a drop and the look at what it has left, nothing may come into the pool.
+    const { answered, isWaiting } =
+      this.#mining === "transaction" ? await step() : await this.#mutex.runExclusive(step);
+    if (isWaiting) await this.#keepEffect();
+    return answered;
   }
 
   /** How many blocks would be made again behind the newest checkpoint. */
@@ -255,8 +290,26 @@ export class ChainJournal implements ChainSource {
     return data !== undefined && (data === this.#head.hash || Number(data) <= this.#head.number);
   }
 
-  #record(call: Omit<CallChange, "kind">): void {
+  async #keepEffect(): Promise<void> {
+    try {
+      await this.#keep();
+    } catch (cause) {
+      const isDisk =
+        cause instanceof StoreUnavailableError &&
+        !causesOf(cause).some((one) => one instanceof ChainUnreadError);
+      throw isDisk ? new NotDurableError({ cause }) : cause;
+    }
+  }
+
+  async #record(call: Omit<CallChange, "kind">): Promise<void> {
     const { method, params } = call;
+    if (isDropping(method)) {
+      const waiting = await ask(this.#node, "txpool_content", [], poolSchema);
+      // What was mined meanwhile does not wait, and is not lost either.
+      if (!this.#paused) await this.#catchUp();
+      this.#happened.push({ kind: "drop", waiting });
+      return;
+    }
     if (!isRewinding(method)) {
       this.#happened.push({ kind: "call", ...call });
       return;
@@ -277,7 +330,7 @@ export class ChainJournal implements ChainSource {
       }
     } catch (cause) {
       this.#isBehind = true;
-      throw new StoreUnavailableError("The chain, which the journal keeps, does not answer.", { cause });
+      throw new ChainUnreadError({ cause });
     }
   }
 

@@ -38,12 +38,24 @@ export const gasMethods = [
   "hardhat_setNextBlockBaseFeePerGas",
 ] as const;
 
+/** Calls that take transactions out of the pool. */
+export const dropMethods = [
+  "anvil_dropTransaction",
+  "hardhat_dropTransaction",
+  "anvil_dropAllTransactions",
+  "hardhat_dropAllTransactions",
+  "anvil_removePoolTransactions",
+] as const;
+
 const changing: ReadonlySet<string> = new Set([
   ...accountMethods,
   ...nonceMethods,
   ...impersonationMethods,
   ...gasMethods,
+  ...dropMethods,
 ]);
+
+const dropping: ReadonlySet<string> = new Set(dropMethods);
 
 /** Calls that take so many blocks off the chain as their first param says; 1 block when a rollback names none. */
 const rewinding: ReadonlySet<string> = new Set(["anvil_reorg", "anvil_rollback"]);
@@ -51,6 +63,11 @@ const rewinding: ReadonlySet<string> = new Set(["anvil_reorg", "anvil_rollback"]
 /** Whether a call changes the chain between blocks, so that no block shows it. */
 export function isChanging(method: string): boolean {
   return changing.has(method);
+}
+
+/** Whether a call takes transactions out of the pool. */
+export function isDropping(method: string): boolean {
+  return dropping.has(method);
 }
 
 /** Whether a call takes blocks off the chain. */

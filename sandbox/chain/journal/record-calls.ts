@@ -8,9 +8,11 @@ export function recordCalls(transport: Transport, journal: ChainJournal): Transp
     const inner = transport(parameters);
     const request: EIP1193RequestFn = async (question) => {
       const { method, params }: { method: string; params?: unknown } = question;
-      const keep = async () => await journal.sent(Array.isArray(params) ? params[0] : undefined);
       if (method === "eth_sendRawTransaction")
-        return await andThen(journal.observe(method, params, inner.request(question)), keep);
+        return await journal.send(
+          Array.isArray(params) ? params[0] : undefined,
+          async () => await journal.observe(method, params, inner.request(question)),
+        );
       if (!isChanging(method) && !isRewinding(method))
         return await journal.observe(method, params, inner.request(question));
       const call = { method, params: Array.isArray(params) ? params : [] };
@@ -18,10 +20,4 @@ export function recordCalls(transport: Transport, journal: ChainJournal): Transp
     };
     return { ...inner, request };
   };
-}
-
-async function andThen<T>(answering: Promise<T>, step: () => Promise<void>): Promise<T> {
-  const answer = await answering;
-  await step();
-  return answer;
 }

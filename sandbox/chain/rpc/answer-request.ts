@@ -1,7 +1,9 @@
 import { Mutex } from "async-mutex";
+import { causesOf } from "../../../protocol/coded-error.ts";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
+import { NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { mostGas } from "./bound-call.ts";
 import { judgeMeasurement } from "./measure-trace.ts";
@@ -38,8 +40,12 @@ export interface FrontedChain {
   mine: (blocks: number) => Promise<void>;
   /** Makes other blocks in the place of the newest ones. */
   reorg: (params: readonly unknown[]) => Promise<void>;
-  /** Called with a signed transaction that was sent. @throws StoreUnavailableError when it cannot be kept. */
-  sent: (transaction: unknown) => Promise<void>;
+  /** Sends a signed transaction. @throws StoreUnavailableError when it cannot be kept. */
+  send: (
+    transaction: unknown,
+    run: () => Promise<Response>,
+    isDone: (answer: Response) => boolean,
+  ) => Promise<Response>;
   /** Makes a call that changes the chain between blocks. @throws StoreUnavailableError when it cannot be kept. */
   change: (
     call: { method: string; params: readonly unknown[] },
@@ -112,12 +118,7 @@ export class RequestAnswerer {
         return await runShared(async () => await this.#reorganize(id, plan.params));
       case "mine":
         await runShared(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
-          throw new ChainSilentError(
-            "The chain did not mine these blocks. See whether the sandbox still runs.",
-            {
-              cause,
-            },
-          );
+          throw silent(cause, "The chain did not mine these blocks. See whether the sandbox still runs.");
         });
         return success(id, plan.answer);
       case "subscribe":
@@ -132,9 +133,9 @@ export class RequestAnswerer {
 
   /** Sends a transaction and reports it to what journals the chain. */
   async #send(call: PlannedCall, [transaction]: readonly unknown[]): Promise<Response> {
-    const answer = await this.#ask([call]);
-    if (isSuccess(answer)) await this.#kept(async () => await this.#chain.sent(transaction));
-    return answer;
+    return await this.#kept(
+      async () => await this.#chain.send(transaction, async () => await this.#ask([call]), isSuccess),
+    );
   }
 
   /** Makes a call that no block shows and reports it to what journals the chain. */
@@ -146,13 +147,13 @@ export class RequestAnswerer {
     );
   }
 
-  /** Says that a call may be sent again when it cannot be kept. */
+  /** Says whether a call has taken effect when it cannot be kept. */
   async #kept<T>(step: () => Promise<T>): Promise<T> {
     try {
       return await step();
     } catch (cause) {
       if (!(cause instanceof StoreUnavailableError)) throw cause;
-      throw new ChainSilentError(`${cause.message} Send the call again.`, { cause });
+      throw silent(cause, `${cause.message} Send the call again.`);
     }
   }
 
@@ -170,9 +171,7 @@ export class RequestAnswerer {
     } catch (error) {
       if (error instanceof RpcRefusedError)
         return failure(id, { code: error.rpcCode, message: error.reason });
-      throw new ChainSilentError("The chain did not reorganize. See whether the sandbox still runs.", {
-        cause: error,
-      });
+      throw silent(error, "The chain did not reorganize. See whether the sandbox still runs.");
     }
     return success(id, null);
   }
@@ -222,6 +221,12 @@ async function subscribe(
 ): Promise<Response> {
   const asked = await subscriptions.ask(method, params);
   return Buffer.from(asked.answer.replace(`"id":${asked.id}`, () => `"id":${JSON.stringify(id)}`));
+}
+
+/** @param otherwise - what is said of a call that has not taken effect. */
+function silent(cause: unknown, otherwise: string): ChainSilentError {
+  const notDurable = causesOf(cause).find((one) => one instanceof NotDurableError);
+  return new ChainSilentError(notDurable?.message ?? otherwise, { cause });
 }
 
 function isSuccess(answer: Response): boolean {

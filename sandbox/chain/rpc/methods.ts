@@ -1,5 +1,6 @@
 import {
   accountMethods,
+  dropMethods,
   gasMethods,
   impersonationMethods,
   nonceMethods,
@@ -187,13 +188,7 @@ export const passedMethods: readonly PassedMethods[] = [
       "a reorganization, which service and relayer follow, within [limits](#limits); a block that is being made is waited for, and [time does not go back](#time-and-reorgs)",
   },
   {
-    methods: [
-      "anvil_dropTransaction",
-      "hardhat_dropTransaction",
-      "anvil_dropAllTransactions",
-      "hardhat_dropAllTransactions",
-      "anvil_removePoolTransactions",
-    ],
+    methods: dropMethods,
     effect: "a pool that forgets; the relayer sends its own transactions again",
   },
   {

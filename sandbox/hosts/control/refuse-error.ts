@@ -9,6 +9,7 @@ import { Problem } from "../../../server/errors/problem.ts";
 import { toProblem } from "../../../server/http/to-problem.ts";
 import { StoreConflictError, StoreUnavailableError } from "../../../server/store/store.ts";
 import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
+import { NotDurableError } from "../../chain/journal/not-durable-error.ts";
 import type { SandboxErrorCode } from "../../lib/sandbox-error.ts";
 import { ProblemError } from "../../service/client/problem-error.ts";
 import { GivenInvalidError } from "../../service/given/options.ts";
@@ -26,6 +27,8 @@ export function refuseError(error: unknown, response: Response): void {
   else if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
   else if (error instanceof CodedError && error.code === snapshotTimeout)
     refuse(response.set("Retry-After", "1"), 503, error.message, { code: snapshotTimeout });
+  // Without Retry-After: the call has taken effect, and must not be repeated without a look.
+  else if (error instanceof NotDurableError) refuse(response, 503, error.message, { code: error.code });
   else if (isOfService(error)) refuseAsService(toProblem(error), response);
   else if (isSilence(error))
     refuse(

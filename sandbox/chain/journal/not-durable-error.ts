@@ -1,0 +1,18 @@
+import { StoreUnavailableError } from "../../../server/store/store.ts";
+
+/** A call has changed the chain, and the data directory has refused to keep that. */
+export class NotDurableError extends StoreUnavailableError {
+  constructor(options: ErrorOptions) {
+    super(
+      "The call has taken effect on the chain, but the data directory does not take writes: it is durable only once the directory takes them again. Free disk space or correct the permissions, and look at the chain (eth_blockNumber, GET /status) before you repeat the call.",
+      options,
+    );
+  }
+}
+
+/** The node does not answer, so that what it has made cannot be kept. */
+export class ChainUnreadError extends StoreUnavailableError {
+  constructor(options: ErrorOptions) {
+    super("The chain, which the journal keeps, does not answer.", options);
+  }
+}
