@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { promisify } from "node:util";
+import { isNativeError } from "node:util/types";
 import { z } from "zod";
 
 const execute = promisify(execFile);
@@ -44,7 +45,8 @@ export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean 
   try {
     return process.kill(pid, signal);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+    // A test runner may have given this module another Error than the process has.
+    if (isNativeError(error) && "code" in error && error.code === "ESRCH") return false;
     throw error;
   }
 }

@@ -326,7 +326,7 @@ export const clock: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A call that changes the chain is recorded.",
-        find: "if (isDone(answered)) this.#record(call);",
+        find: "if (isDone(answered)) await this.#record(call);",
         replace: "",
       },
       {

@@ -15,12 +15,13 @@ export interface RelayedServices extends Pick<Services, "store" | "deployment"> 
 }
 
 /**
- * Returns services that tell what journal and records have, for readers outside of the request gate.
+ * Returns services that tell what the relayer's journal and the records have, for readers outside of the request gate. What a merchant
+ * registered is read from the chain: no journal has it.
  *
  * @param unknown - the operations that are not known to be as the journal has them: to read one throws ChainUnavailableError.
  */
 export function asJournaled(
-  { store, deployment, relayer }: Services,
+  { store, deployment, relayer, chain }: Services,
   unknown: readonly OutcomeUnknownError[] = [],
 ): RelayedServices {
   return {
@@ -32,7 +33,7 @@ export function asJournaled(
         return await relayer.read(id);
       },
     },
-    chain: { route: async () => "merchant_direct" },
+    chain,
   };
 }
 

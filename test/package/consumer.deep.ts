@@ -80,7 +80,7 @@ import type { expect as vitestExpect } from "vitest";
 declare const expect: typeof vitestExpect;
 export const withSandbox = (): ReturnType<typeof sandboxTest> => sandboxTest({ seed: "typed" });
 export const commit: (...given: Parameters<typeof hashCommitment>) => string = hashCommitment;
-const refused: boolean = await createSandbox({ confirmations: 0 }).then(() => false, (error) => !(error instanceof SandboxError));
+const refused: boolean = await createSandbox({ confirmations: 0 }).then(() => false, (error) => error instanceof SandboxError && error.code === "option_invalid");
 await using sandbox: Sandbox = await createSandbox({ seed: "typed" });
 const { chain, contracts, urls } = sandbox.description;
 const { now } = unwrap(await createApiClient(urls.api).GET("/v1/routing/capabilities"));

@@ -16,7 +16,7 @@ import type { KeptOffset } from "../clock/clock.ts";
 import type { MiningPace } from "../clock/mining.ts";
 import { isDropping, isRewinding } from "./changing-methods.ts";
 import { ChainUnreadError, NotDurableError } from "./not-durable-error.ts";
-import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
+import { describeBlock, findTouched, type ReadBlock, readBlock } from "./read-block.ts";
 
 /** How many blocks are read at once. */
 const portion = 64;
@@ -35,6 +35,9 @@ const waitingSchema = z
 const poolSchema = z
   .object({ pending: waitingSchema, queued: waitingSchema })
   .transform(({ pending, queued }) => [...pending, ...queued]);
+
+/** The transactions of a reorg, each with the block that it is for, the first being 0. */
+const replacedSchema = z.array(z.tuple([z.unknown(), z.int()]));
 
 /** Which of the params of a read says at which block, or up to which. */
 const placeOfBlock: { readonly [method: string]: number } = {
@@ -82,6 +85,8 @@ export class ChainJournal implements ChainSource {
   /** Whether the node has answered something that only a block may have that is not known yet. */
   #isBehind = true;
   #paused = false;
+  /** What a reorg was asked to put into which block. */
+  #asked = new Map<number, unknown[]>();
   #mining: MiningPace;
   #keep: () => Promise<void> = async () => {};
 
@@ -319,6 +324,10 @@ export class ChainJournal implements ChainSource {
     const number = this.#head.number - Number(params[0] ?? 1);
     const hash = this.#hashes.get(number);
     if (hash !== undefined) this.#rewind({ number, hash });
+    for (const [transaction, block] of replacedSchema.safeParse(params[1]).data ?? []) {
+      const inBlock = number + 1 + block;
+      this.#asked.set(inBlock, [...(this.#asked.get(inBlock) ?? []), transaction]);
+    }
   }
 
   /** Reads what the node has made since. */
@@ -364,6 +373,10 @@ export class ChainJournal implements ChainSource {
 
   async #add(block: ReadBlock): Promise<boolean> {
     if (block.parentHash !== this.#head.hash) return false;
+    // The node leaves out what cannot be paid for, and has an empty account for its sender from then on.
+    for (const account of await findTouched(this.#node, block, this.#asked.get(block.number) ?? []))
+      this.#happened.push({ kind: "call", method: "anvil_setBalance", params: [account, "0x0"] });
+    this.#asked.delete(block.number);
     this.#happened.push(await describeBlock(this.#node, block));
     const { number, hash } = block;
     this.#hashes.set(number, hash);

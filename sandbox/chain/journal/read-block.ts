@@ -1,10 +1,18 @@
-import { type Hex, isHex, toHex } from "viem";
+import {
+  type Hex,
+  isHex,
+  keccak256,
+  recoverTransactionAddress,
+  type TransactionSerialized,
+  toHex,
+} from "viem";
 import { z } from "zod";
 import { ask, type Node } from "../../../relayer/node/node.ts";
 import type { BlockChange } from "../../../server/store/chain-log.ts";
 
 const hex = z.custom<Hex>((value) => isHex(value));
 const number = hex.transform(Number);
+const signedSchema = z.custom<TransactionSerialized>((value) => isHex(value));
 
 const transactionSchema = z.looseObject({ hash: hex, r: hex, s: hex });
 
@@ -39,6 +47,29 @@ const sentFields = [
 export async function readBlock(node: Node, block: number | "latest"): Promise<ReadBlock | null> {
   const which = block === "latest" ? block : toHex(block);
   return await ask(node, "eth_getBlockByNumber", [which, true], blockSchema.nullable());
+}
+
+/** Finds the empty accounts that a block has come to have because a transaction of theirs was left out of it. */
+export async function findTouched(
+  node: Node,
+  { number, transactions }: ReadBlock,
+  asked: readonly unknown[],
+): Promise<Hex[]> {
+  const hashes = new Set(transactions.map(({ hash }) => hash));
+  const touched: Hex[] = [];
+  for (const transaction of asked) {
+    const { data } = signedSchema.safeParse(transaction);
+    if (data === undefined || hashes.has(keccak256(data))) continue;
+    const sender = await recoverTransactionAddress({ serializedTransaction: data });
+    const at = [sender, toHex(number)];
+    const [balance, nonce, code] = await Promise.all([
+      ask(node, "eth_getBalance", at, hex),
+      ask(node, "eth_getTransactionCount", at, hex),
+      ask(node, "eth_getCode", at, hex),
+    ]);
+    if (BigInt(balance) === 0n && BigInt(nonce) === 0n && code === "0x") touched.push(sender);
+  }
+  return touched;
 }
 
 /** Returns everything that is needed to make a block again. */

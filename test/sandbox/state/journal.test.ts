@@ -57,6 +57,22 @@ test.for([
   },
 );
 
+test("a reorg with a transaction that its sender cannot pay for is made again", async () => {
+  const dataDirectory = await temporaryFolder();
+  const first = await createSandbox({ dataDirectory });
+  const { client } = first.chain;
+  await client.mine({ blocks: 3 });
+  const poor = privateKeyToAccount(sha256("0x01"));
+  const fields = { chainId: first.description.chain.chain_id, to: poor.address, gas: 21_000n, nonce: 0 };
+  const raw = await poor.signTransaction({ ...fields, gasPrice: 10n ** 10n });
+  await client.request({ method: "anvil_reorg", params: [3, [[raw, 1]]] });
+  const { hash, transactions } = await client.getBlock();
+  expect(transactions).toEqual([]);
+  await first.close();
+  await using second = await createSandbox({ dataDirectory });
+  expect((await second.chain.client.getBlock()).hash).toBe(hash);
+});
+
 test("what a killed replacement of the directory left next to it is removed by the next start", async () => {
   const dataDirectory = await temporaryFolder();
   await (await createSandbox({ dataDirectory })).close();

@@ -1,5 +1,6 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/id.ts";
@@ -403,6 +404,21 @@ describe("a registration that a reorg removes", () => {
     await kit.wallet("merchant").send({ to: kit.wallet("merchant").address, data: "0x" });
     expect(await kit.act("merchant", "purchase", purchase, "register")).not.toBe(first);
     expect(await read({ purchase })).toMatchObject({ status: "active", route: "merchant_direct" });
+  });
+
+  test("is gone from the explorer's list and timeline too", async () => {
+    const purchase = (await kit.createPurchase(merchant)).id;
+    await register(purchase);
+    await kit.reorg(1);
+    const { control } = kit.sandbox.description.urls;
+    const listed = async (status: string) =>
+      z
+        .object({ data: z.array(z.unknown()) })
+        .parse(await (await fetch(`${control}/explorer/purchases?status=${status}`)).json()).data;
+    expect(await listed("created")).toContainEqual(expect.objectContaining({ id: purchase, route: null }));
+    expect(await listed("active")).not.toContainEqual(expect.objectContaining({ id: purchase }));
+    const timeline = await (await fetch(`${control}/explorer/purchases/${purchase}`)).json();
+    expect(timeline).toMatchObject({ purchase: { status: "created", route: null } });
   });
 
   test("is reported as it was once the same transaction is mined again", async () => {
