@@ -49,9 +49,12 @@ async function take(sandbox: Sandbox, step: DiskScenario["steps"][number]): Prom
       const { number, hash } = await chain.client.getBlock();
       return tell({ fact: "block", number: Number(number), hash });
     }
-    case "balance":
-      await chain.client.setBalance({ address, value: BigInt(await chain.client.getBlockNumber()) });
+    case "balance": {
+      const value = await chain.client.getBlockNumber();
+      tell({ fact: "setting", value: String(value) });
+      await chain.client.setBalance({ address, value });
       return tell({ fact: "balance", value: String(await chain.client.getBalance({ address })) });
+    }
     case "snapshot":
       await controlSandbox(description, "POST", "/snapshots");
       return tell({ fact: "snapshot" });

@@ -9,6 +9,8 @@ export type Fact =
   | { fact: "answered"; request: RelayedRequest; answer: ExactAnswer }
   /** The chain has a block. */
   | { fact: "block"; number: number; hash: string }
+  /** An account is about to be given a balance. */
+  | { fact: "setting"; value: string }
   /** An account has a balance. */
   | { fact: "balance"; value: string }
   | { fact: "snapshot" }

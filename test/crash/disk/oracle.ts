@@ -19,20 +19,23 @@ function branches(facts: readonly Fact[]): Fact[][] {
   return ended === -1 || isRefused ? [undone, [...facts]] : [undone];
 }
 
-function isOfBalance(fact: Fact): boolean {
-  return fact.fact === "balance" || (fact.fact === "refused" && fact.step === "balance");
+/** The balances that the account may have: the one that was answered last, or one that it was given since by a call that was not answered. */
+function possibleBalances(facts: readonly Fact[]): string[] {
+  const answered = facts.findLastIndex(({ fact }) => fact === "balance");
+  return facts
+    .slice(Math.max(answered, 0))
+    .flatMap((fact) => (fact.fact === "balance" || fact.fact === "setting" ? [fact.value] : []))
+    .concat(answered === -1 ? ["0"] : []);
 }
 
-/** Whether the chain has the blocks and the balance that it was said to have. A call that was refused may have set the balance all the same. */
+/** Whether the chain has the blocks and the balance that it was said to have. A call that was refused may have had its effect. */
 async function fits({ chain: { client } }: Sandbox, facts: readonly Fact[]): Promise<boolean> {
   for (const fact of facts)
     if (fact.fact === "block") {
       const block = await client.getBlock({ blockNumber: BigInt(fact.number) }).catch(() => null);
       if (block?.hash !== fact.hash) return false;
     }
-  if (facts.findLast(isOfBalance)?.fact === "refused") return true;
-  const balance = facts.findLast((fact) => fact.fact === "balance")?.value;
-  return balance === undefined || String(await client.getBalance({ address })) === balance;
+  return possibleBalances(facts).includes(String(await client.getBalance({ address })));
 }
 
 /**
