@@ -110,9 +110,7 @@ async function stepsNow(purchase: PurchaseRecord, services: Services): Promise<P
   if (filed !== null && otherClaim(filed, onChain) !== null)
     return steps.filter((step) => !chainDecides.has(step));
   const nextBlock = await chain.nextTime();
-  return steps.filter(
-    (step) => !chainDecides.has(step) || step === "refunds" || isOpen(purchase, onChain, nextBlock),
-  );
+  return steps.filter((step) => !chainDecides.has(step) || isOpen(step, purchase, onChain, nextBlock));
 }
 
 /** The steps that the record alone does not decide. */
@@ -125,11 +123,17 @@ const chainDecides: ReadonlySet<PurchaseStep> = new Set([
 ]);
 
 /** Whether the chain has what the next step counts on: time left for its transaction, the payments, the claim that is decided. */
-function isOpen(purchase: PurchaseRecord, onChain: ChainPurchase, nextBlock: number): boolean {
+function isOpen(
+  step: PurchaseStep,
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+  nextBlock: number,
+): boolean {
   const { status, offer_deadline, claim_deadline } = purchase;
   if (status === "created") return nextBlock <= offer_deadline;
   // The contract overwrites the claim hash when the refund is collected.
   const isClaimed = onChain.claimHash !== null || onChain.decisionHash !== null;
+  if (step === "refunds") return isClaimed;
   const mayClaim = isClaimed || (status === "active" && nextBlock <= claim_deadline);
   return mayClaim && whyPaymentsRemoved(purchase, onChain) === null;
 }

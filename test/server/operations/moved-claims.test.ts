@@ -246,6 +246,9 @@ describe("a filed claim that a reorg has removed", () => {
         "The collection was not sent: the chain has no claim of this purchase any more. " +
         "Let the beneficiary send its claim again, then send the identical request again.",
     });
+    expect(await collections()).toMatchObject([
+      { status: "failed", status_reason: "simulation_reverted", nonce: null, reserved_wei: "0" },
+    ]);
     const offered = await kit.action("purchase", purchase.id, "claim");
     expect(offered).toMatchObject({
       allowed: true,
@@ -267,6 +270,17 @@ describe("a filed claim that a reorg has removed", () => {
     });
     const done = await kit.requestRefund(approved);
     expect(done.status, done.text).toBe(201);
+  });
+
+  test("takes the refund out of what is offered next, until the claim is on the chain again", async () => {
+    const { purchase, claim } = await kit.approvedPurchase(merchant);
+    const path = kit.path(`/purchases/${purchase.id}/registration`);
+    await kit.reorg(1);
+    const without = problem(await kit.post(path, {}));
+    expect(without).toMatchObject({ code: "state_conflict", current_state: "approved" });
+    expect(without.allowed).toEqual(["reconcile"]);
+    await fileOnChain(purchase, `0x${claim.claim_hash.slice(2)}`);
+    expect(problem(await kit.post(path, {})).allowed).toEqual(["reconcile", "refunds"]);
   });
 
   test("is not offered with other terms", async () => {

@@ -166,6 +166,15 @@ const states: { readonly [state: string]: State } = {
     allowed: ["reconcile", "decisions"],
   },
   approved: { given: async () => (await decided("approved")).purchase, allowed: ["reconcile", "refunds"] },
+  "approved, and a reorg has removed its claim": {
+    given: async () => {
+      const { purchase } = await kit.approvedPurchase(merchant);
+      await kit.reorg(1);
+      return purchase;
+    },
+    allowed: ["reconcile"],
+    refused: { refunds: "not_found" },
+  },
   denied: { given: async () => (await decided("denied")).purchase, allowed: ["reconcile"] },
   refund_due: {
     given: async () => {
