@@ -16,17 +16,24 @@ function renumbered(data: string): string {
 
 const rawObject = z.looseObject({});
 
+/** Reconciles a valid payment, after something was changed behind it. */
+async function reconcileAfter(fixture: ContractFixture, change: () => unknown): Promise<FixtureAnswer> {
+  const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+  await change();
+  return await fixture.reconcile(fixture.purchase, [hash]);
+}
+
 /** Reconciles a valid payment whose transaction the node changes. */
 async function reconcileChangedTransaction(
   fixture: ContractFixture,
   change: { [field: string]: unknown },
 ): Promise<FixtureAnswer> {
-  const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-  fixture.tampered.change("eth_getTransactionByHash", (answer) => ({
-    ...rawObject.parse(answer),
-    ...change,
-  }));
-  return await fixture.reconcile(fixture.purchase, [hash]);
+  return await reconcileAfter(fixture, () =>
+    fixture.tampered.change("eth_getTransactionByHash", (answer) => ({
+      ...rawObject.parse(answer),
+      ...change,
+    })),
+  );
 }
 
 /** Replaces the newest blocks by empty ones: their transactions are gone. */
@@ -38,20 +45,24 @@ async function reorganize(fixture: ContractFixture, depth: number): Promise<void
   await fixture.client.request({ method: "anvil_dropAllTransactions" });
 }
 
-/** Has the newest block be another one when it is looked at again, so many times. */
-async function reorganizeUnderReads(fixture: ContractFixture, times: number): Promise<{ changed: number }> {
-  const head = Number(await fixture.client.getBlockNumber());
-  const reads = { changed: 0 };
-  let looks = 0;
-  fixture.tampered.change("eth_getBlockByNumber", (answer, parameters) => {
-    if (!Array.isArray(parameters) || Number(parameters[0]) !== head) return answer;
-    looks += 1;
-    // The first look is for the receipt's block, the second one asks whether the head still stands, and so on.
-    if (looks % 2 === 1 || reads.changed >= times) return answer;
-    reads.changed += 1;
-    return { ...rawObject.parse(answer), hash: fixture.second.commitment.hash };
+/** Reconciles a valid payment while the newest block is another one when it is looked at again, so many times. */
+async function reconcileUnderReorgs(fixture: ContractFixture, times: number): Promise<FixtureAnswer> {
+  let changed = 0;
+  const answer = await reconcileAfter(fixture, async () => {
+    const head = Number(await fixture.client.getBlockNumber());
+    let looks = 0;
+    fixture.tampered.change("eth_getBlockByNumber", (answer, parameters) => {
+      if (!Array.isArray(parameters) || Number(parameters[0]) !== head) return answer;
+      looks += 1;
+      // The first look is for the receipt's block, the second one asks whether the head still stands, and so on.
+      if (looks % 2 === 1 || changed >= times) return answer;
+      changed += 1;
+      return { ...rawObject.parse(answer), hash: fixture.second.commitment.hash };
+    });
   });
-  return reads;
+  if (Number.isFinite(times) && changed !== times)
+    throw new Error(`The chain changed under ${changed} reads, not ${times}.`);
+  return answer;
 }
 
 function expectReverted(answer: FixtureAnswer, reverted: number): FixtureAnswer {
@@ -158,55 +169,32 @@ export const chainAttacks: readonly Attack[] = [
     family: "chain",
     name: "a node whose logs and figures differ",
     stopped: refused(503, "rpc_unavailable"),
-    async run(fixture) {
-      const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      fixture.tampered.change("eth_getLogs", () => []);
-      return await fixture.reconcile(fixture.purchase, [hash]);
-    },
+    run: async (fixture) =>
+      await reconcileAfter(fixture, () => fixture.tampered.change("eth_getLogs", () => [])),
   },
   {
     family: "chain",
     name: "a chain that reorganizes while it is read: it is read again",
     stopped: harmless,
-    async run(fixture) {
-      const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      const reads = await reorganizeUnderReads(fixture, 1);
-      const answer = await fixture.reconcile(fixture.purchase, [hash]);
-      if (reads.changed !== 1) throw new Error("The chain did not change under the read.");
-      return answer;
-    },
+    run: async (fixture) => await reconcileUnderReorgs(fixture, 1),
   },
   {
     family: "chain",
     name: "a chain that reorganizes under two reads: it is read a third time",
     stopped: harmless,
-    async run(fixture) {
-      const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      const reads = await reorganizeUnderReads(fixture, 2);
-      const answer = await fixture.reconcile(fixture.purchase, [hash]);
-      if (reads.changed !== 2) throw new Error("The chain did not change under two reads.");
-      return answer;
-    },
+    run: async (fixture) => await reconcileUnderReorgs(fixture, 2),
   },
   {
     family: "chain",
     name: "a chain that reorganizes under three reads",
     stopped: refused(503, "rpc_unavailable"),
-    async run(fixture) {
-      const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      await reorganizeUnderReads(fixture, 3);
-      return await fixture.reconcile(fixture.purchase, [hash]);
-    },
+    run: async (fixture) => await reconcileUnderReorgs(fixture, 3),
   },
   {
     family: "chain",
     name: "a chain that reorganizes under every read",
     stopped: refused(503, "rpc_unavailable"),
-    async run(fixture) {
-      const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      await reorganizeUnderReads(fixture, Number.POSITIVE_INFINITY);
-      return await fixture.reconcile(fixture.purchase, [hash]);
-    },
+    run: async (fixture) => await reconcileUnderReorgs(fixture, Number.POSITIVE_INFINITY),
   },
   {
     family: "chain",
@@ -227,11 +215,8 @@ export const chainAttacks: readonly Attack[] = [
     family: "chain",
     name: "a node of another chain id with the same first blocks",
     stopped: refused(503, "chain_mismatch"),
-    async run(fixture) {
-      const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      fixture.tampered.change("eth_chainId", () => "0x1");
-      return await fixture.reconcile(fixture.purchase, [hash]);
-    },
+    run: async (fixture) =>
+      await reconcileAfter(fixture, () => fixture.tampered.change("eth_chainId", () => "0x1")),
   },
   {
     family: "chain",

@@ -1,34 +1,28 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { cli } from "./program.ts";
+import { cli, runCli, startInFolder } from "./program.ts";
 
 let sandbox: Sandbox;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "routing-sandbox-"));
-  sandbox = await createSandbox({ dataDirectory: folder });
-});
-
-afterAll(async () => {
-  await sandbox.close();
-  await rm(folder, { recursive: true });
+  const started = await startInFolder();
+  ({ sandbox, folder } = started);
+  return started.end;
 });
 
 /** What a command prints to standard output. */
 async function run(...args: string[]): Promise<string> {
   const where = args.includes("--data-dir") ? [] : ["--data-dir", folder];
-  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args, ...where]);
-  return stdout;
+  return await runCli(...args, ...where);
 }
 
 /** The exit code and the complaint of a command that fails. */

@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { commandsOf, createProgram, exampleOf } from "../../cli/program.ts";
-import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { Storefront, send } from "../crash/storefront.ts";
-import { cli } from "./program.ts";
+import { cli, runCli, startInFolder } from "./program.ts";
 
 const execute = promisify(execFile);
 
@@ -18,18 +17,10 @@ let sandbox: Sandbox;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "routing-sandbox-"));
-  sandbox = await createSandbox({ dataDirectory: folder });
+  const started = await startInFolder();
+  ({ sandbox, folder } = started);
+  return started.end;
 });
-
-afterAll(async () => {
-  await sandbox.close();
-  await rm(folder, { recursive: true });
-});
-
-async function run(...args: string[]): Promise<string> {
-  return (await execute(process.execPath, [cli, ...args])).stdout;
-}
 
 test("every command explains itself with an example that it would accept, and prints JSON on request", () => {
   const commands = commandsOf(createProgram());
@@ -53,7 +44,7 @@ test("resume lets an operation continue that needs a person", async () => {
   sandbox.relayer.fault({ point: "nonce", action: "foreign_nonce" });
   const { text } = await send(sandbox.description, storefront.credential, stopped);
   const { operation_id } = refusal.parse(JSON.parse(text)).operation;
-  const resumed = await run("resume", operation_id, "--data-dir", folder);
+  const resumed = await runCli("resume", operation_id, "--data-dir", folder);
   expect(resumed).toBe(`${operation_id} is confirmed now.\n`);
 });
 
@@ -64,16 +55,16 @@ test("resume --abandon gives an operation up whose nonce was taken", async () =>
   sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
   const { text } = await send(sandbox.description, storefront.credential, taken);
   const { operation_id } = refusal.parse(JSON.parse(text)).operation;
-  const still = await run("resume", operation_id, "--data-dir", folder);
+  const still = await runCli("resume", operation_id, "--data-dir", folder);
   expect(still).toBe(`${operation_id} is needs_attention now: nonce_taken.\n`);
-  const abandoned = await run("resume", operation_id, "--abandon", "--data-dir", folder);
+  const abandoned = await runCli("resume", operation_id, "--abandon", "--data-dir", folder);
   expect(abandoned).toBe(`${operation_id} is abandoned. Send its request again to begin attempt 2.\n`);
   expect((await send(sandbox.description, storefront.credential, taken)).status).toBe(200);
 });
 
 test("keys rotate changes the secret that sandbox.json tells", async () => {
   const { hmac_secret } = sandbox.description.receiver;
-  const answer = await run("keys", "rotate", "notifications", "--json", "--data-dir", folder);
+  const answer = await runCli("keys", "rotate", "notifications", "--json", "--data-dir", folder);
   expect(JSON.parse(answer)).toEqual({ rotated: ["notifications"] });
   const file = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
   expect(file.receiver.hmac_secret).toMatch(/^whsec_/);
@@ -82,13 +73,15 @@ test("keys rotate changes the secret that sandbox.json tells", async () => {
 
 test("given makes a merchant and a purchase in a state, of the running sandbox", async () => {
   const merchant = ["given", "merchant", "--state", "funded", "--wallet", "other_merchant"];
-  const made = JSON.parse(await run(...merchant, "--json", "--data-dir", folder));
+  const made = JSON.parse(await runCli(...merchant, "--json", "--data-dir", folder));
   expect(made.merchant).toMatchObject({ status: "enrolled", program: "prg_demo" });
-  expect(await run(...merchant, "--data-dir", folder)).toBe(`${made.merchant.id} of prg_demo is enrolled.\n`);
+  expect(await runCli(...merchant, "--data-dir", folder)).toBe(
+    `${made.merchant.id} of prg_demo is enrolled.\n`,
+  );
   const purchase = ["given", "purchase", "--state", "refunded", "--route", "merchant_direct", "--permit"];
   const amounts = ["--amount", "9000000", "--paid", "8000000", "--claimed", "7000000", "--award", "6000000"];
   const of = ["--merchant", made.merchant.id, "--buyer", "other_buyer", "--data-dir", folder];
-  const given = JSON.parse(await run(...purchase, ...amounts, ...of, "--json"));
+  const given = JSON.parse(await runCli(...purchase, ...amounts, ...of, "--json"));
   expect(given).toMatchObject({
     merchant: { id: made.merchant.id },
     purchase: { amount: "9000000", route: "merchant_direct", payment_status: "partially_paid" },
@@ -98,40 +91,40 @@ test("given makes a merchant and a purchase in a state, of the running sandbox",
     refund: { status: "collected" },
   });
   const { id, commitment } = JSON.parse(
-    await run("given", "purchase", "--state", "expired", ...of, "--json"),
+    await runCli("given", "purchase", "--state", "expired", ...of, "--json"),
   ).purchase;
-  expect(await run("given", "purchase", "--state", "expired", ...of)).toMatch(
+  expect(await runCli("given", "purchase", "--state", "expired", ...of)).toMatch(
     /^pur_[a-z2-7]{20} of mer_[a-z2-7]{20} is active, expired; commitment 0x[0-9a-f]{64}\.\n$/,
   );
   expect([id, commitment.hash]).toEqual([expect.stringMatching(/^pur_/), expect.stringMatching(/^0x/)]);
 });
 
 test("deliver delivers every undelivered event of the running sandbox", async () => {
-  const deliver = async (...flags: string[]) => await run("deliver", ...flags, "--data-dir", folder);
+  const deliver = async (...flags: string[]) => await runCli("deliver", ...flags, "--data-dir", folder);
   await deliver();
   expect(await deliver()).toBe("Events delivered: 0; exhausted: none.\n");
   const merchant = ["given", "merchant", "--state", "pending", "--wallet", "stranger", "--data-dir", folder];
-  const { event_id } = JSON.parse(await run(...merchant, "--json")).merchant;
+  const { event_id } = JSON.parse(await runCli(...merchant, "--json")).merchant;
   const { notifications } = JSON.parse(await deliver("--json"));
   expect(notifications).toMatchObject([{ event_id, status: "delivered" }]);
-  const other = JSON.parse(await run(...merchant, "--json")).merchant;
+  const other = JSON.parse(await runCli(...merchant, "--json")).merchant;
   sandbox.receiver.failNext(5, { status: 503 });
   expect(await deliver()).toBe(`Events delivered: 0; exhausted: ${other.event_id}.\n`);
 });
 
 test("given says what is wrong with an option and what to do", async () => {
   const given = ["given", "purchase", "--data-dir", folder];
-  await expect(run(...given, "--state", "payed")).rejects.toMatchObject({
+  await expect(runCli(...given, "--state", "payed")).rejects.toMatchObject({
     stderr: expect.stringContaining("Allowed choices are created, active, partially_paid, paid,"),
   });
-  await expect(run(...given, "--state", "active", "--permit")).rejects.toMatchObject({
+  await expect(runCli(...given, "--state", "active", "--permit")).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^permit true is not for the state active\. Leave out permit, or use /),
   });
 });
 
 test("demo tells each step as a line of JSON", async () => {
-  const lines = (await run("demo", "--json", "--data-dir", folder)).trimEnd().split("\n");
+  const lines = (await runCli("demo", "--json", "--data-dir", folder)).trimEnd().split("\n");
   const steps = lines.map((line) => JSON.parse(line));
   expect(steps[0]).toEqual({ chapter: "A purchase, from enrollment to refund" });
   expect(steps.filter(({ step }) => step !== undefined).length).toBeGreaterThan(20);
@@ -141,7 +134,7 @@ test("bash completes values of options and arguments", { timeout: 60_000 }, asyn
   const program = join(folder, "routing-sandbox");
   await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`);
   await chmod(program, 0o755);
-  await writeFile(join(folder, "completion.bash"), await run("completion", "bash"));
+  await writeFile(join(folder, "completion.bash"), await runCli("completion", "bash"));
   // What bash-completion, which shells bring along, tells a completion function: the words, and the one that is being typed.
   const script = `
     _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; prev=\${words[cword - 1]}; }
@@ -157,6 +150,6 @@ test("bash completes values of options and arguments", { timeout: 60_000 }, asyn
 });
 
 test.for(["zsh", "fish"])("there is a completion script for %s", async (shell) => {
-  const script = await run("completion", shell);
+  const script = await runCli("completion", shell);
   expect(script).toContain("routing-sandbox complete --");
 });

@@ -16,7 +16,8 @@ async function limitFiles({ description }: StartedSandbox, bytes: number | "unli
 }
 
 /** A sandbox that has answered a write, which is in its journal alone. */
-async function answeredIn(folder: string) {
+async function answeredSandbox() {
+  const folder = await temporaryFolder();
   const sandbox = await startSandbox(folder);
   const storefront = await Storefront.open(sandbox.description);
   const request = await storefront.prepare("offer");
@@ -29,7 +30,7 @@ async function answeredIn(folder: string) {
       ...answer,
       replayed: true,
     });
-  return { sandbox, requireAnswer };
+  return { folder, sandbox, requireAnswer };
 }
 
 describe.skipIf(process.platform !== "linux")(
@@ -38,8 +39,7 @@ describe.skipIf(process.platform !== "linux")(
     test("leaves the journal in place at a stop, and everything that was answered is there at the next start", {
       timeout: 90_000,
     }, async () => {
-      const folder = await temporaryFolder();
-      const { sandbox, requireAnswer } = await answeredIn(folder);
+      const { folder, sandbox, requireAnswer } = await answeredSandbox();
       await limitFiles(sandbox, 20_000);
       // Its exit code is not asked for: what Node itself writes at the end may meet the limit, too.
       await sandbox.end("SIGINT");
@@ -50,8 +50,7 @@ describe.skipIf(process.platform !== "linux")(
     test("refuses a restore, which changes nothing, also when the process is killed right after", {
       timeout: 90_000,
     }, async () => {
-      const folder = await temporaryFolder();
-      const { sandbox, requireAnswer } = await answeredIn(folder);
+      const { folder, sandbox, requireAnswer } = await answeredSandbox();
       await controlSandbox(sandbox.description, "POST", "/snapshots");
       await limitFiles(sandbox, 20_000);
       const restore = await fetch(`${sandbox.description.urls.control}/snapshots/1/restore`, {
@@ -71,8 +70,7 @@ describe.skipIf(process.platform !== "linux")(
 test("a data directory whose store.json is missing stops the start, and its journal stays as it is", {
   timeout: 90_000,
 }, async () => {
-  const folder = await temporaryFolder();
-  const { sandbox } = await answeredIn(folder);
+  const { folder, sandbox } = await answeredSandbox();
   await sandbox.end("SIGKILL");
   const store = join(folder, "store");
   await rm(join(store, "store.json"));

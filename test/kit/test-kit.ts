@@ -239,6 +239,11 @@ export class TestKit implements AsyncDisposable {
     return present(await this.api.GET("/v1/routing/programs/{program}/transactions", { params })).data;
   }
 
+  /** Reads the program's relay operations of refunds. */
+  async collections(): Promise<Schema<"Operation">[]> {
+    return (await this.relayOperations()).filter(({ kind }) => kind === "collect_refund");
+  }
+
   /** Activates a purchase; as long as its operation is not confirmed, the identical request asks again. */
   async activate(purchase: Schema<"Purchase">): Promise<Schema<"Purchase">> {
     const params = this.write(purchase.id);
@@ -383,6 +388,15 @@ export class TestKit implements AsyncDisposable {
       method: "anvil_reorg",
       params: [depth, mined],
     });
+  }
+
+  /** The signed bytes of a transaction that the node has, to be sent or mined again after a reorg. */
+  async rawTransaction(hash: string): Promise<Hex> {
+    return await this.sandbox.chain.client.request<{
+      Method: "eth_getRawTransactionByHash";
+      Parameters: [string];
+      ReturnType: Hex;
+    }>({ method: "eth_getRawTransactionByHash", params: [hash] });
   }
 
   /** Signs a transaction of a wallet, to be mined by a reorg. */

@@ -52,6 +52,27 @@ async function accepted(page: Page, action: string): Promise<void> {
   await page.locator(`#action-${action}`).getByText("Accepted by the service").waitFor();
 }
 
+/** The buyer's page of an active purchase whose whole amount is approved. */
+async function openApproved() {
+  const purchase = await kit.activePurchase();
+  await kit.sandbox.wallets.buyer.approve(purchase);
+  const wallet = walletOf("buyer");
+  const page = await openWith(wallet, purchase.wallet_url);
+  return { purchase, wallet, page, pay: page.locator("#action-pay") };
+}
+
+/** Holds the service's answer to an amount until it is released. */
+async function holdAnswer(page: Page, amount: number): Promise<{ asked: Promise<void>; release(): void }> {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route(new RegExp(`amount=${amount}$`), async (route) => {
+    ask();
+    await released;
+    await route.continue();
+  });
+  return { asked, release };
+}
+
 describe("with an injected wallet", () => {
   test("a merchant enrolls and funds, and the program continues with what was submitted", async () => {
     const merchant = await kit.createMerchant();
@@ -118,12 +139,7 @@ describe("with an injected wallet", () => {
   });
 
   test("the first click after an amount was typed pays that amount, also when the service answers while the button is pressed", async () => {
-    const purchase = await kit.activePurchase();
-    const { buyer } = kit.sandbox.wallets;
-    await buyer.approve(purchase);
-    const wallet = walletOf("buyer");
-    const page = await openWith(wallet, purchase.wallet_url);
-    const pay = page.locator("#action-pay");
+    const { purchase, wallet, page, pay } = await openApproved();
     const amount = pay.getByLabel("Amount in USDC");
     const button = pay.getByRole("button", { name: "Pay" });
     await amount.fill("");
@@ -133,19 +149,13 @@ describe("with an injected wallet", () => {
     expect(await figuresOf(purchase)).toMatchObject({ paid: "10000000" });
 
     await expect.poll(async () => await amount.inputValue()).toBe("15");
-    const asked = Promise.withResolvers<void>();
-    const released = Promise.withResolvers<void>();
-    await page.route(/amount=5000000$/, async (route) => {
-      asked.resolve();
-      await released.promise;
-      await route.continue();
-    });
+    const { asked, release } = await holdAnswer(page, 5_000_000);
     const answered = page.waitForResponse(/amount=5000000$/);
     await amount.fill("5");
-    await asked.promise;
+    await asked;
     await button.hover();
     await page.mouse.down();
-    released.resolve();
+    release();
     await (await answered).finished();
     await page.mouse.up();
     await expect.poll(async () => (await figuresOf(purchase)).paid).toBe("15000000");
@@ -153,40 +163,23 @@ describe("with an injected wallet", () => {
   });
 
   test("a click on an amount that the service refuses sends nothing and says why", async () => {
-    const purchase = await kit.activePurchase();
-    const { buyer } = kit.sandbox.wallets;
-    await buyer.approve(purchase);
-    const wallet = walletOf("buyer");
-    const page = await openWith(wallet, purchase.wallet_url);
-    const pay = page.locator("#action-pay");
-    const released = Promise.withResolvers<void>();
-    await page.route(/amount=25000001$/, async (route) => {
-      await released.promise;
-      await route.continue();
-    });
+    const { wallet, page, pay } = await openApproved();
+    const { release } = await holdAnswer(page, 25_000_001);
     await pay.getByLabel("Amount in USDC").fill("25.000001");
     await pay.getByRole("button", { name: "Pay" }).click();
-    released.resolve();
+    release();
     await pay.getByRole("alert").filter({ hasText: "Only 25000000 base units are outstanding" }).waitFor();
     expect(wallet.signed).toEqual([]);
   });
 
   test("of two amounts that are typed the later one counts, whichever answer comes first", async () => {
-    const purchase = await kit.activePurchase();
-    const { buyer } = kit.sandbox.wallets;
-    await buyer.approve(purchase);
-    const page = await openWith(walletOf("buyer"), purchase.wallet_url);
-    const pay = page.locator("#action-pay");
-    const released = Promise.withResolvers<void>();
-    await page.route(/amount=1000000$/, async (route) => {
-      await released.promise;
-      await route.continue();
-    });
+    const { purchase, page, pay } = await openApproved();
+    const { release } = await holdAnswer(page, 1_000_000);
     const first = page.waitForResponse(/amount=1000000$/);
     await pay.getByLabel("Amount in USDC").fill("1");
     await pay.getByLabel("Amount in USDC").fill("12");
     await pay.getByText("12.00 USDC").waitFor();
-    released.resolve();
+    release();
     await (await first).finished();
     await pay.getByRole("button", { name: "Pay" }).click();
     await accepted(page, "pay");

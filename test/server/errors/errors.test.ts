@@ -10,6 +10,7 @@ import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { exchange } from "../../exchange.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
 import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
+import { holdDelivery } from "../../kit/hold-delivery.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -166,18 +167,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
       receiptTimeoutMs: 50,
       receiverUrl: receiver.url,
     });
-    await impatient.enrolledMerchant();
-    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    receiver.answer = async (_request, response) => {
-      arrive();
-      await released;
-      response.end();
-    };
-    const deliver = async () =>
-      await impatient.post(impatient.path("/notifications"), {}, { "Idempotency-Key": "deliver-1" });
-    const first = deliver();
-    await arrived;
+    const { deliver, first, release } = await holdDelivery(impatient, receiver);
     const meanwhile = await deliver();
     release();
     await first;

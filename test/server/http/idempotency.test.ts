@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { type Answer, present, problem } from "../../kit/answer.ts";
 import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
+import { holdDelivery } from "../../kit/hold-delivery.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
@@ -321,22 +322,7 @@ test("the identical request while the first is under way gets 409 idempotency_in
     receiptTimeoutMs: 50,
     receiverUrl: receiver.url,
   });
-  await impatient.enrolledMerchant();
-  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  receiver.answer = async (_request, response) => {
-    arrive();
-    await released;
-    response.end();
-  };
-  const deliver = async () =>
-    await impatient.post(
-      "/v1/routing/programs/prg_demo/notifications",
-      {},
-      { "Idempotency-Key": "deliver-1" },
-    );
-  const first = deliver();
-  await arrived;
+  const { deliver, first, release } = await holdDelivery(impatient, receiver);
   const meanwhile = await deliver();
   expect(meanwhile.status).toBe(409);
   expect(problem(meanwhile)).toMatchObject({ code: "idempotency_in_flight", retryable: true });

@@ -32,15 +32,8 @@ async function decide(purchase: Schema<"Purchase">, body: Schema<"RecordDecision
 async function signedClaim(purchase: Schema<"Purchase">, amount?: string) {
   const body = await kit.claimBody(purchase, amount);
   const { client } = kit.sandbox.chain;
-  const raw = await client.request<{
-    Method: "eth_getRawTransactionByHash";
-    Parameters: [string];
-    ReturnType: `0x${string}`;
-  }>({
-    method: "eth_getRawTransactionByHash",
-    params: [String(body.transaction_hash)],
-  });
-  return { body, sendAgain: async () => await client.sendRawTransactionSync({ serializedTransaction: raw }) };
+  const serializedTransaction = await kit.rawTransaction(String(body.transaction_hash));
+  return { body, sendAgain: async () => await client.sendRawTransactionSync({ serializedTransaction }) };
 }
 
 async function file(purchase: Schema<"Purchase">, body: Schema<"FileClaim">): Promise<Answer> {

@@ -1,18 +1,21 @@
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
-import { claimCall } from "../../../protocol/call.ts";
 import { toTimestamp } from "../../../protocol/time.ts";
 import { catchUp } from "../../../sandbox/chain/catch-up.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
-
-type Approved = Awaited<ReturnType<TestKit["approvedPurchase"]>>;
+import {
+  type Approved,
+  callOfClaim,
+  expectOtherClaim,
+  expectPaidOther,
+  other,
+  signOtherClaim,
+} from "./other-claim.ts";
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-
-const other: Hex = `0x${"0c".repeat(32)}`;
 
 resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "moved claims", receiptTimeoutMs: 30_000 });
@@ -22,37 +25,17 @@ resetBeforeEach(async () => {
 
 /** Has the beneficiary file a claim hash on chain, without the service. */
 async function fileOnChain(purchase: Schema<"Purchase">, hash: Hex): Promise<void> {
-  const call = claimCall(kit.sandbox.chain.deployment.registrar.address, purchase.commitment.hash, hash);
-  expect((await kit.wallet("beneficiary").send(call)).status).toBe("success");
-}
-
-/** The program's relay operations of refunds. */
-async function collections() {
-  return (await kit.relayOperations()).filter(({ kind }) => kind === "collect_refund");
+  expect((await kit.wallet("beneficiary").send(callOfClaim(kit, purchase, hash))).status).toBe("success");
 }
 
 describe("a refund is collected only for the claim that was decided:", () => {
-  const refused = ({ claim, decision }: Approved) => ({
-    code: "binding_mismatch",
-    retryable: false,
-    detail:
-      `The decision ${decision.id} is on the claim ${claim.claim_hash}, and the chain has the claim ${other} of this purchase. ` +
-      "The contract takes no second claim, so settle the award outside of this service.",
-    binding: {
-      accepted: false,
-      checks: [{ name: "purchase", ok: false, expected: claim.claim_hash, actual: other }],
-    },
-  });
-
   test("another claim that the chain has after a reorg is refused before anything is relayed", async () => {
     const approved = await kit.approvedPurchase(merchant);
     await kit.reorg(1);
     await fileOnChain(approved.purchase, other);
     const before = await kit.digest();
-    const answer = await kit.requestRefund(approved);
-    expect(answer.status, answer.text).toBe(422);
-    expect(problem(answer)).toMatchObject(refused(approved));
-    expect(await collections()).toEqual([]);
+    expectOtherClaim(approved, await kit.requestRefund(approved));
+    expect(await kit.collections()).toEqual([]);
     expect(await kit.readPurchase(approved.purchase)).toMatchObject({
       status: "approved",
       refund: null,
@@ -67,44 +50,28 @@ describe("a refund is collected only for the claim that was decided:", () => {
     expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     await kit.reorg(1);
     await fileOnChain(approved.purchase, other);
-    const answer = await kit.requestRefund(approved, "first-key");
-    expect(answer.status, answer.text).toBe(422);
-    expect(problem(answer)).toMatchObject(refused(approved));
-    expect(await collections()).toMatchObject([{ status: "accepted", nonce: null, hash: null }]);
+    expectOtherClaim(approved, await kit.requestRefund(approved, "first-key"));
+    expect(await kit.collections()).toMatchObject([{ status: "accepted", nonce: null, hash: null }]);
     expect(await kit.readPurchase(approved.purchase)).toMatchObject({ figures: { refunded: "0" } });
   });
 
   /** Has another claim filed and paid in place of the decided one, by a reorg that comes behind the node's answer. */
   async function collectBehindOther(approved: Approved): Promise<Answer> {
-    const { client, deployment } = kit.sandbox.chain;
-    const call = claimCall(deployment.registrar.address, approved.purchase.commitment.hash, other);
-    const { address } = kit.wallet("beneficiary");
-    const nonce = (await client.getTransactionCount({ address })) - 1;
+    const raw = await signOtherClaim(kit, approved);
     return await kit.behind(
       async () => [],
       async () => await kit.requestRefund(approved, "first-key"),
       async () => {
-        await kit.reorg(1, [[await kit.sign("beneficiary", call, nonce), 0]]);
-        await client.mine({ blocks: 1 });
+        await kit.reorg(1, [[raw, 0]]);
+        await kit.sandbox.chain.client.mine({ blocks: 1 });
       },
     );
   }
 
-  /** Expects the refusal of a collection that has paid the other claim. */
-  function expectPaidOther({ claim, decision }: Approved, answer: Answer, hash: string | null): void {
-    expect(answer.status, answer.text).toBe(422);
-    const refusal = problem(answer);
-    expect(refusal).toMatchObject({
-      code: "binding_mismatch",
-      retryable: false,
-      detail:
-        `The collection has paid the claim ${other}, which a reorg put in the place of the claim ${claim.claim_hash} that ${decision.id} is on. ` +
-        "It is recorded and cannot be undone: settle the difference outside of this service.",
-      transaction_hash: hash,
-      binding: { accepted: false },
-    });
-    const failed = refusal.binding?.checks.filter(({ ok }) => !ok) ?? [];
-    expect(failed).toMatchObject([
+  /** Expects the refusal of the transaction that has paid the other claim, with the log of both. */
+  function expectPaidBy(approved: Approved, answer: Answer, hash: string | null): void {
+    const { claim } = approved;
+    expect(expectPaidOther(approved, answer)).toMatchObject([
       {
         name: "log",
         expected: expect.arrayContaining([
@@ -115,6 +82,7 @@ describe("a refund is collected only for the claim that was decided:", () => {
         ]),
       },
     ]);
+    expect(problem(answer).transaction_hash).toBe(hash);
   }
 
   /** What everything that shows the purchase says once the other claim is paid. */
@@ -126,7 +94,7 @@ describe("a refund is collected only for the claim that was decided:", () => {
       claim: { claim_hash: claim.claim_hash },
       refund: { status: "collected", award: "10000000", claim_hash: other },
     });
-    expect(await collections()).toMatchObject([
+    expect(await kit.collections()).toMatchObject([
       {
         status: "confirmed",
         attempt: 1,
@@ -163,15 +131,15 @@ describe("a refund is collected only for the claim that was decided:", () => {
   test("a collection that was mined behind another claim is refused for good, under every key, and recorded as the chain has it", async () => {
     const approved = await kit.approvedPurchase(merchant);
     const behindIt = await collectBehindOther(approved);
-    const [{ hash } = { hash: null }] = await collections();
-    expectPaidOther(approved, behindIt, hash);
+    const [{ hash } = { hash: null }] = await kit.collections();
+    expectPaidBy(approved, behindIt, hash);
     await expectShown(approved);
     const again = await kit.requestRefund(approved, "first-key");
-    expectPaidOther(approved, again, hash);
+    expectPaidBy(approved, again, hash);
     const { request_id: _first, ...first } = problem(behindIt);
     const { request_id: _repeat, ...repeat } = problem(again);
     expect(repeat).toEqual(first);
-    expectPaidOther(approved, await kit.requestRefund(approved, "second-key"), hash);
+    expectPaidBy(approved, await kit.requestRefund(approved, "second-key"), hash);
     await expectShown(approved);
     const path = kit.path(`/purchases/${approved.purchase.id}/reconcile`);
     const reused = await kit.post(path, {}, { "Idempotency-Key": "first-key" });
@@ -246,7 +214,7 @@ describe("a filed claim that a reorg has removed", () => {
         "The collection was not sent: the chain has no claim of this purchase any more. " +
         "Let the beneficiary send its claim again, then send the identical request again.",
     });
-    expect(await collections()).toMatchObject([
+    expect(await kit.collections()).toMatchObject([
       { status: "failed", status_reason: "simulation_reverted", nonce: null, reserved_wei: "0" },
     ]);
     const offered = await kit.action("purchase", purchase.id, "claim");
@@ -293,8 +261,7 @@ describe("a filed claim that a reorg has removed", () => {
         allowed: false,
         why_not: whyNot,
       });
-    const call = claimCall(kit.sandbox.chain.deployment.registrar.address, purchase.commitment.hash, other);
-    const { transactionHash } = await kit.wallet("beneficiary").send(call);
+    const { transactionHash } = await kit.wallet("beneficiary").send(callOfClaim(kit, purchase, other));
     const submitted = await kit.post(`/wallet/${kit.program}/purchase/${purchase.id}`, {
       action: "claim",
       transaction_hash: transactionHash,

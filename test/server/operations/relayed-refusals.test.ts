@@ -72,18 +72,26 @@ async function expectDone(answer: Promise<Answer>): Promise<void> {
   expect([200, 201], text).toContain(status);
 }
 
+/** Makes another account the program's operator, expects the refusal of a request, and that it is done once that is undone. */
+async function expectRefusedToOthers(
+  what: "offer" | "collection",
+  ask: () => Promise<Answer>,
+): Promise<void> {
+  const registrar = kit.wallet("stranger").address;
+  await setProgram({ registrar });
+  expectRefused(await ask(), {
+    detail: `The ${what} was not sent: the program's operator on chain is ${registrar}, and the relayer is ${opened().registrar}. Let the program's admin set the relayer as operator again, ${again}`,
+    retryable: true,
+    revert: "WrongCaller",
+  });
+  await setProgram();
+  await expectDone(ask());
+}
+
 describe("an offer that the contract would refuse says what that means and what to do, and is made after it:", () => {
   test("the relayer is not the program's operator any more", async () => {
     const purchase = await kit.createPurchase(await kit.enrolledMerchant());
-    const registrar = kit.wallet("stranger").address;
-    await setProgram({ registrar });
-    expectRefused(await kit.requestActivation(purchase), {
-      detail: `The offer was not sent: the program's operator on chain is ${registrar}, and the relayer is ${opened().registrar}. Let the program's admin set the relayer as operator again, ${again}`,
-      retryable: true,
-      revert: "WrongCaller",
-    });
-    await setProgram();
-    await expectDone(kit.requestActivation(purchase));
+    await expectRefusedToOthers("offer", () => kit.requestActivation(purchase));
   });
 
   test("the program has another commitment signer now", async () => {
@@ -140,15 +148,7 @@ describe("an offer that the contract would refuse says what that means and what 
 describe("a collection that the contract would refuse says what that means and what to do:", () => {
   test("the relayer is not the program's operator any more", async () => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
-    const registrar = kit.wallet("stranger").address;
-    await setProgram({ registrar });
-    expectRefused(await kit.requestRefund(approved), {
-      detail: `The collection was not sent: the program's operator on chain is ${registrar}, and the relayer is ${opened().registrar}. Let the program's admin set the relayer as operator again, ${again}`,
-      retryable: true,
-      revert: "WrongCaller",
-    });
-    await setProgram();
-    await expectDone(kit.requestRefund(approved));
+    await expectRefusedToOthers("collection", () => kit.requestRefund(approved));
   });
 
   test("a reorg has removed the claim", async () => {

@@ -107,15 +107,6 @@ async function eventsOf({ purchase, event }: Pick<Effect, "purchase" | "event">)
   return events.filter(({ value }) => value.type === event).map(({ value }) => JSON.parse(value.body).data);
 }
 
-async function bytesOf(hash: string): Promise<Hex> {
-  const { client } = kit.sandbox.chain;
-  return await client.request<{
-    Method: "eth_getRawTransactionByHash";
-    Parameters: [string];
-    ReturnType: Hex;
-  }>({ method: "eth_getRawTransactionByHash", params: [hash] });
-}
-
 /** Does an effect, then has a reorg put what makes it revert in front of its transaction. */
 async function undo(effect: Effect, key: string): Promise<void> {
   const done = await effect.ask(key);
@@ -325,7 +316,7 @@ describe.each(["offer", "collect_refund"] as const)(
       expect(problem(reverted)).toMatchObject({ operation: { status: "reverted", attempt: 1 } });
       const first = (await operation())?.hash;
       if (!first) throw new Error("The first attempt has a transaction.");
-      const raw = await bytesOf(first);
+      const raw = await kit.rawTransaction(first);
       await allowAgain(effect);
       const done = await effect.ask("second-key");
       expect(done.status, done.text).toBe(effect.success);
@@ -389,6 +380,17 @@ describe("a registration that a reorg removes", () => {
     return hash;
   }
 
+  /** Has the relayer offer a purchase whose registration a reorg has removed. */
+  async function offerAfterRegistration(): Promise<{ id: string; hash: Hex; raw: Hex }> {
+    const purchase = await kit.createPurchase(merchant);
+    const hash = await register(purchase.id);
+    const raw = await kit.rawTransaction(hash);
+    await kit.reorg(1);
+    const offered = await kit.requestActivation(purchase);
+    expect(offered.status, offered.text).toBe(200);
+    return { id: purchase.id, hash, raw };
+  }
+
   test("leaves a purchase that is created, and that is active again as soon as the merchant has registered it again", async () => {
     const purchase = (await kit.createPurchase(merchant)).id;
     const first = await register(purchase);
@@ -424,7 +426,7 @@ describe("a registration that a reorg removes", () => {
   test("is reported as it was once the same transaction is mined again", async () => {
     const purchase = (await kit.createPurchase(merchant)).id;
     const hash = await register(purchase);
-    const raw = await bytesOf(hash);
+    const raw = await kit.rawTransaction(hash);
     await kit.reorg(1);
     expect(await read({ purchase })).toMatchObject({ status: "created" });
     await kit.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
@@ -432,14 +434,7 @@ describe("a registration that a reorg removes", () => {
   });
 
   test("is taken over the wallet route too once it takes its place again, though it is used by that registration", async () => {
-    const { id, commitment } = await kit.createPurchase(merchant);
-    const hash = await register(id);
-    const raw = await bytesOf(hash);
-    await kit.reorg(1);
-    const offered = await kit.post(kit.path(`/purchases/${id}/activate`), {
-      commitment_hash: commitment.hash,
-    });
-    expect(offered.status, offered.text).toBe(200);
+    const { id, hash, raw } = await offerAfterRegistration();
     await kit.reorg(1, [[raw, 0]]);
     await expect.poll(async () => (await read({ purchase: id })).status).toBe("created");
     const submitted = { action: "register", transaction_hash: hash };
@@ -450,14 +445,7 @@ describe("a registration that a reorg removes", () => {
   });
 
   test("lets the relayer offer the purchase, and the first registration be confirmed when it takes that place again", async () => {
-    const { id, commitment } = await kit.createPurchase(merchant);
-    const hash = await register(id);
-    const raw = await bytesOf(hash);
-    await kit.reorg(1);
-    const offered = await kit.post(kit.path(`/purchases/${id}/activate`), {
-      commitment_hash: commitment.hash,
-    });
-    expect(offered.status, offered.text).toBe(200);
+    const { id, hash, raw } = await offerAfterRegistration();
     expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "registrar_offer" });
     await kit.reorg(1, [[raw, 0]]);
     await expect.poll(async () => (await read({ purchase: id })).status).toBe("created");
@@ -472,7 +460,7 @@ describe("a reconciled payment that a reorg removes", () => {
     const purchase = await kit.activePurchase(merchant);
     const hash = await kit.pay(purchase);
     const { applied } = await kit.reconcile(purchase);
-    const raw = await bytesOf(hash);
+    const raw = await kit.rawTransaction(hash);
     const [{ receipts }] = [await read({ purchase: purchase.id })];
     expect(receipts).toEqual(applied);
     return { purchase, hash, raw, first: applied };

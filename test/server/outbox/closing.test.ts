@@ -4,36 +4,14 @@ import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-
-/** A credential of the first account. */
-async function access({ urls, accounts }: SandboxDescription): Promise<string> {
-  const account = createApiClient(urls.api, accounts[0]?.key);
-  return unwrap(await account.POST("/v1/routing/access", { body: {} })).credential;
-}
+import { deliverEvent, issueCredential, writeEvent } from "./merchant-event.ts";
 
 async function now({ urls }: SandboxDescription): Promise<string> {
   return unwrap(await createApiClient(urls.api).GET("/v1/routing/capabilities")).now;
 }
 
-const write = (key: string) => ({ path: { program: "prg_demo" }, header: { "Idempotency-Key": key } });
-
-async function writeEvent({ urls }: SandboxDescription, bearer: string): Promise<string> {
-  const answer = await createApiClient(urls.api, bearer).POST("/v1/routing/programs/{program}/merchants", {
-    params: write("merchant-1"),
-    body: {
-      wallet: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-      name: "Corner Books",
-      funding_cap: "1",
-    },
-  });
-  return unwrap(answer).event_id;
-}
-
 async function deliver({ urls }: SandboxDescription, bearer: string, event_id: string) {
-  return await createApiClient(urls.api, bearer).POST("/v1/routing/programs/{program}/notifications", {
-    params: write("delivery-1"),
-    body: { event_id },
-  });
+  return await deliverEvent(createApiClient(urls.api, bearer), "delivery-1", event_id);
 }
 
 const closing = { status: 503, code: "service_closing", retryable: true };
@@ -47,8 +25,8 @@ test.each(["deterministic", "live"])(
     receiver.answer = () => {};
     const start = async () => await startSandbox(folder, "--mode", mode, "--receiver-url", receiver.url);
     const first = await start();
-    const bearer = await access(first.description);
-    const event_id = await writeEvent(first.description, bearer);
+    const bearer = await issueCredential(first.description);
+    const event_id = await writeEvent(createApiClient(first.description.urls.api, bearer));
     const before = await now(first.description);
     const asked = deliver(first.description, bearer, event_id);
     await expect.poll(() => receiver.received.length).toBe(1);
@@ -88,8 +66,8 @@ test("a live sandbox that is interrupted between two attempts makes no further o
   receiver.answer = (_, response) => response.writeHead(500, { "retry-after": "10" }).end();
   const start = async () => await startSandbox(folder, "--mode", "live", "--receiver-url", receiver.url);
   const first = await start();
-  const bearer = await access(first.description);
-  const event_id = await writeEvent(first.description, bearer);
+  const bearer = await issueCredential(first.description);
+  const event_id = await writeEvent(createApiClient(first.description.urls.api, bearer));
   const asked = deliver(first.description, bearer, event_id);
   await expect.poll(() => receiver.received.length).toBe(1);
   expect(await first.end("SIGINT")).toBe(0);

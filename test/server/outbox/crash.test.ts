@@ -5,10 +5,7 @@ import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { type StartedSandbox, startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-
-const program = "prg_demo";
-
-const write = (key: string) => ({ path: { program }, header: { "Idempotency-Key": key } });
+import { deliverEvent, issueCredential, writeEvent } from "./merchant-event.ts";
 
 /** A sandbox process that is started again and again in one folder, with one credential. */
 class Process {
@@ -28,34 +25,21 @@ class Process {
     onTestFinished(async () => {
       await opened.#running.end("SIGTERM");
     });
-    const account = createApiClient(opened.#description.urls.api, opened.#description.accounts[0]?.key);
-    opened.#credential = unwrap(await account.POST("/v1/routing/access", { body: {} })).credential;
+    opened.#credential = await issueCredential(opened.#description);
     return opened;
   }
 
-  /** Delivers an event, or the oldest that is undelivered. */
   async deliver(key: string, event_id?: string) {
-    return await this.#api.POST("/v1/routing/programs/{program}/notifications", {
-      params: write(key),
-      body: event_id === undefined ? {} : { event_id },
-    });
+    return await deliverEvent(this.#api, key, event_id);
   }
 
   async writeEvent(): Promise<string> {
-    const answer = await this.#api.POST("/v1/routing/programs/{program}/merchants", {
-      params: write("merchant-1"),
-      body: {
-        wallet: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-        name: "Corner Books",
-        funding_cap: "1",
-      },
-    });
-    return unwrap(answer).event_id;
+    return await writeEvent(this.#api);
   }
 
   async receipts() {
     const path = "/v1/routing/programs/{program}/notification-receipts";
-    return unwrap(await this.#api.GET(path, { params: { path: { program } } }));
+    return unwrap(await this.#api.GET(path, { params: { path: { program: "prg_demo" } } }));
   }
 
   /** Lets the process die by SIGKILL at a point of a delivery, and starts the next one. */
