@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import base from "./vitest.config.ts";
 
-/** The package, packed and installed as somebody else installs it: `npm run test:package`. */
+/** The package, packed and installed as a user installs it: `npm run test:package`. */
 export default defineConfig({
   ...base,
   test: {

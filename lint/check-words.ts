@@ -1,10 +1,10 @@
 /**
- * Fails on each word of lint/words.ts, with its file and line and what to write instead. Arguments are the files to read; without any,
- * it reads all sources and documents of the repository.
+ * Fails on each word of lint/words.ts, in a text or in an exported name, with its file and line and what to write instead. Arguments are
+ * the files to read; without any, it reads all sources and documents of the repository.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { type Word, words } from "./words.ts";
+import { names, type Word, words } from "./words.ts";
 
 const kinds = ["md", "ts", "sol", "html", "css", "txt", "mjs", "sh", "yaml", "json"].map(
   (ending) => `*.${ending}`,
@@ -12,9 +12,10 @@ const kinds = ["md", "ts", "sol", "html", "css", "txt", "mjs", "sh", "yaml", "js
 /** The list itself, what others wrote, and data. */
 const skipped = [":!lint/words.ts", ":!portal/vendor", ":!package-lock.json", ":!test/**/*.json"];
 
-const found = (process.argv.length > 2 ? process.argv.slice(2) : allFiles()).flatMap((file) =>
-  words.flatMap((word) => uses(file, readFileSync(file, "utf8"), word)),
-);
+const found = (process.argv.length > 2 ? process.argv.slice(2) : allFiles()).flatMap((file) => {
+  const text = readFileSync(file, "utf8");
+  return [...words.flatMap((word) => uses(file, text, word)), ...exportedNames(file, text)];
+});
 for (const line of found) console.error(line);
 if (found.length > 0) process.exitCode = 1;
 
@@ -36,14 +37,35 @@ function allFiles(): string[] {
 }
 
 /** Returns a line for each use. A word in quotes of its own is a quotation, and one after `.` or `#` a name in code. */
-function uses(file: string, text: string, { forms, instead }: Word): string[] {
+function uses(file: string, text: string, { forms, before, instead }: Word): string[] {
   // A sentence may continue on the next line of a comment.
-  const form = forms.map((words) => either(words).replaceAll(" ", "[\\s*/]+")).join("|");
-  const pattern = new RegExp(`(?<![#.\\w-])(?<!(["'\`])(?=(?:${form})\\1))(?:${form})(?![\\w-])`, "g");
+  const gap = "[\\s*/]+";
+  const form = forms.map((words) => either(words).replaceAll(" ", gap)).join("|");
+  const other = before === undefined ? "" : `(?!${gap}${before}\\b)`;
+  const pattern = new RegExp(
+    `(?<![#.\\w-])(?<!(["'\`])(?=(?:${form})\\1))(?:${form})(?![\\w-])${other}`,
+    "g",
+  );
   return [...text.matchAll(pattern)].map(({ 0: used, index }) => {
-    const line = text.slice(0, index).split("\n").length;
-    return `${file}:${line}: "${used.replaceAll(/[\s*/]+/g, " ")}": write ${instead}.`;
+    return `${file}:${lineAt(text, index)}: "${used.replaceAll(/[\s*/]+/g, " ")}": write ${instead}.`;
   });
+}
+
+/** Returns a line for each exported name of a module, or contract of a Solidity file, that has a word of `names`. */
+function exportedNames(file: string, text: string): string[] {
+  const pattern = file.endsWith(".sol")
+    ? /^(?:abstract )?(?:contract|interface|library) (\w+)/gm
+    : /^export (?:default |abstract |declare |async )*(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+  return [...text.matchAll(pattern)].flatMap(({ 1: name = "", index }) => {
+    const parts = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)?.map((part) => part.toLowerCase()) ?? [];
+    return names
+      .filter(({ forms }) => forms.some((form) => parts.includes(form)))
+      .map(({ instead }) => `${file}:${lineAt(text, index)}: the name ${name}: write ${instead}.`);
+  });
+}
+
+function lineAt(text: string, index: number): number {
+  return text.slice(0, index).split("\n").length;
 }
 
 /** A form with its first letter in either case: `noBody` is not a word. */

@@ -2,6 +2,8 @@
 export interface Word {
   /** Its forms, each as it is written in a sentence. */
   readonly forms: readonly string[];
+  /** The next word with which it is another one: "stands for" is "represents". */
+  readonly before?: string;
   readonly instead: string;
 }
 
@@ -10,12 +12,20 @@ const be = ["is", "are", "be", "was", "were", "been", "being"];
 export const words: readonly Word[] = [
   { forms: ["whoever"], instead: 'name who does it: "a client that …"' },
   { forms: ["nobody"], instead: 'name what does not happen: "only X …", "no process …", "is not …"' },
+  {
+    forms: ["somebody", "everybody"],
+    instead: 'name who it is: "a caller", "another account", "every client"',
+  },
   { forms: ["anew", "as new"], instead: '"again", "fresh" or "reset"' },
   { forms: ["goes on", "go on", "going on", "went on", "gone on"], instead: '"continues"' },
   { forms: be.map((verb) => `${verb} told`), instead: '"gets", "is called with" or "is distinguished from"' },
   { forms: ["mend", "mends", "mended", "mending"], instead: '"repair" or "correct"' },
   { forms: ["beside"], instead: '"next to", "besides", "compared with" or "together with"' },
-  { forms: ["stands on", "stand on"], instead: '"required confirmations" or "relies on"' },
+  {
+    forms: ["stands", "stand", "standing", "stood"],
+    before: "for",
+    instead: '"is", "is on the chain", "is in force", "remains", "required confirmations" or "relies on"',
+  },
   { forms: ["lent", "lend", "lends", "lending", "loan", "loans", "borrower"], instead: '"lease"' },
   {
     forms: ["another life", "one life", "new life", "life of", "brought back to life"],
@@ -27,4 +37,24 @@ export const words: readonly Word[] = [
   { forms: ["goodbye"], instead: "the protocol's own term" },
   { forms: ["not seen are"], instead: 'subject first: "… is not recorded"' },
   { forms: ["someone else than"], instead: '"the caller is not …"' },
+];
+
+/** Words that no exported name has, because the glossary has another one for the same thing. */
+export const names: readonly Word[] = [
+  { forms: ["world", "stage", "stages", "staged", "testbed"], instead: '"sandbox" or "step"' },
+  { forms: ["fold", "folds", "outgrown"], instead: '"checkpoint" or "compact"' },
+  { forms: ["moment"], instead: '"snapshot"' },
+  { forms: ["loan", "loans", "lend", "lent", "borrower"], instead: '"lease"' },
+  { forms: ["seat", "sit", "sits"], instead: '"leader", "follower" or "elect"' },
+  { forms: ["stand", "stands", "standing", "stood"], instead: '"current" or "onChain"' },
+  { forms: ["life"], instead: '"epoch" or "lifecycle"' },
+  { forms: ["endpoint", "endpoints"], instead: '"operation" or "receiver"' },
+  { forms: ["admission", "admit", "enter", "alone"], instead: '"runShared" or "runExclusive"' },
+  { forms: ["outlet", "outlets"], instead: '"sender" or "receiver"' },
+  { forms: ["people", "somebody", "everybody", "nobody"], instead: '"labels" or "accounts"' },
+  { forms: ["shown"], instead: '"view"' },
+  { forms: ["patience", "patient"], instead: '"wait mode" or "receipt timeout"' },
+  { forms: ["reject", "rejects", "rejected", "rejection"], instead: '"refuse" or "refusal"' },
+  { forms: ["beside", "anew", "mend", "told"], instead: "the word that a sentence would have" },
+  { forms: ["house", "goodbye", "honest", "liar", "story"], instead: "the field's own term" },
 ];

@@ -7,7 +7,7 @@ interface Encoding {
 /**
  * Decodes a text that is the one encoding of its bytes.
  *
- * A lenient decoder lets several texts stand for one signature, so that a used one could come back in disguise.
+ * A lenient decoder accepts several texts for one signature, so that a used one could come back in disguise.
  *
  * @returns null for anything else: other alphabet, white space, missing padding, stray bits in the last character.
  * @example decodeExact(base64urlnopad, "AQ") // Uint8Array [1]; "AR" is null

@@ -14,7 +14,7 @@ export const fundingAuthorizationTypes = {
   ],
 } as const;
 
-/** What a merchant's wallet stands for: refunds up to `cap` base units until `validUntil` (Unix seconds). */
+/** What a merchant's wallet covers: refunds up to `cap` base units until `validUntil` (Unix seconds). */
 export interface FundingAuthorization {
   /** keccak256 of the program's id. */
   program: Hex;

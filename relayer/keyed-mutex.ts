@@ -17,7 +17,7 @@ export class KeyedMutex {
     }
   }
 
-  /** Whether somebody holds this key now. */
+  /** Whether this key is held now. */
   isHeld(key: string): boolean {
     return this.#mutexes.get(key)?.isLocked() ?? false;
   }
@@ -29,7 +29,7 @@ export class KeyedMutex {
     const release = await mutex.acquire();
     return () => {
       release();
-      // A turn may be ended twice, and by then the key may be somebody else's, with another mutex.
+      // A turn may be ended twice, and by then another holder may have the key, with another mutex.
       if (!mutex.isLocked() && this.#mutexes.get(key) === mutex) this.#mutexes.delete(key);
     };
   }

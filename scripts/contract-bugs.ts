@@ -218,7 +218,7 @@ const payments: readonly ContractBug[] = [
     replace: "permit(msg.sender, address(this), amount, block.timestamp, v, r, s)",
   },
   {
-    rule: "An allowance that is too small does not stand in for a permit.",
+    rule: "An allowance that is too small does not replace a permit.",
     find: "if (token.allowance(msg.sender, address(this)) < amount) revert",
     replace: "if (token.allowance(msg.sender, address(this)) == 0) revert",
   },

@@ -55,7 +55,7 @@ const MAX_FEE = 2_000_000_000n;
 /** What the folder of a genesis that is being built starts with; its builder's process id follows. */
 const PART_PREFIX = ".part-";
 
-/** Derives the keys of everybody who acts on chain. */
+/** Derives the keys of every account that acts on chain. */
 function deriveAccounts(): Accounts {
   const accountAt = accountDeriver();
   return {

@@ -1,7 +1,7 @@
 import { mostBlocks } from "../sandbox/chain/clock/mining-limits.ts";
 import { runMs } from "../sandbox/chain/rpc/answer-request.ts";
 import { answerMs, largestAnswer } from "../sandbox/chain/rpc/anvil-http.ts";
-import { mostGas, mostShownBlocks, mostTracedGas } from "../sandbox/chain/rpc/bound-call.ts";
+import { mostDetailedBlocks, mostGas, mostTracedGas } from "../sandbox/chain/rpc/bound-call.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { mostTracedBytes } from "../sandbox/chain/rpc/measure-trace.ts";
 import { passedMethods, refusedMethods } from "../sandbox/chain/rpc/methods.ts";
@@ -36,7 +36,7 @@ export const rpcTables: { readonly [name: string]: string } = {
         "those made since Anvil loaded the chain, and whose state it keeps",
       ],
       ["blocks of one `evm_mine`, `anvil_mine` or `hardhat_mine`", count(mostBlocks)],
-      ["blocks of one `evm_mine_detailed` or `anvil_mine_detailed`", count(mostShownBlocks)],
+      ["blocks of one `evm_mine_detailed` or `anvil_mine_detailed`", count(mostDetailedBlocks)],
       ["time of all calls of one request that run code", `${runMs / 1_000} s`],
       ["time of one answer of the chain", `${answerMs / 1_000} s`],
       [

@@ -49,7 +49,7 @@ async function planShots(sandbox: Sandbox): Promise<Shot[]> {
   });
   const withTestKeys = async (page: Page) => {
     await page.getByRole("button", { name: "Test keys" }).click();
-    await page.getByText("keys that everybody knows").waitFor();
+    await page.getByText("keys that are public").waitFor();
   };
   return [
     { name: "wallet-merchant", url: merchant.wallet_url, on: desk, prepare: withTestKeys },

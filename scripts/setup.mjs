@@ -453,7 +453,7 @@ class Setup {
     const aside = `${this.#lockFile}.${randomUUID()}`;
     try {
       renameSync(this.#lockFile, aside);
-      // Somebody else broke it first and took it: give it back.
+      // Another process broke it first and took it: give it back.
       if (readText(aside) !== holder) linkSync(aside, this.#lockFile);
     } catch (error) {
       if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error;

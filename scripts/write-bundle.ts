@@ -19,7 +19,7 @@ export async function writeBundle(
   output: OutputOptions,
   sourcesFile: string,
 ): Promise<void> {
-  // pg loads pg-native if somebody has installed it.
+  // pg loads pg-native if it is installed.
   const bundle = await rolldown({ cwd: root, input, platform: "node", external: ["pg-native"] });
   const { output: files } = await bundle.generate(output);
   const watched = (await bundle.watchFiles).map((path) => relative(root, path));

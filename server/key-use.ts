@@ -1,4 +1,4 @@
-/** What the keys that rotate sign; `reviewer` stands for the designated reviewers of all programs. */
+/** What the keys that rotate sign; `reviewer` means the designated reviewers of all programs. */
 export const keyUses = ["notifications", "receipts", "reviewer"] as const;
 
 /** What a key that rotates signs. */

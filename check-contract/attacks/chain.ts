@@ -54,7 +54,7 @@ async function reconcileUnderReorgs(fixture: ContractFixture, times: number): Pr
     fixture.tampered.change("eth_getBlockByNumber", (answer, parameters) => {
       if (!Array.isArray(parameters) || Number(parameters[0]) !== head) return answer;
       looks += 1;
-      // The first look is for the receipt's block, the second one asks whether the head still stands, and so on.
+      // The first look is for the receipt's block, the second one asks whether the head is still the same, and so on.
       if (looks % 2 === 1 || changed >= times) return answer;
       changed += 1;
       return { ...rawObject.parse(answer), hash: fixture.second.commitment.hash };

@@ -6,7 +6,7 @@ import { parseReconciliation } from "../fixture/fixture-service.ts";
 export const envelopeAttacks: readonly Attack[] = [
   {
     family: "envelope",
-    name: "another wallet's hash: an honest payment of somebody else's purchase",
+    name: "another wallet's hash: a valid payment of another buyer's purchase",
     stopped: mismatch("wallet", "calldata", "log"),
     async run(fixture) {
       const theirs = await fixture.createPurchase({ buyer: fixture.address("other_buyer") });

@@ -71,7 +71,7 @@ export const serviceAttacks: readonly Attack[] = [
   },
   {
     family: "service",
-    name: "a registration by somebody else than the merchant",
+    name: "a registration by another account than the merchant",
     pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
     async run(fixture) {

@@ -37,7 +37,7 @@ function malleable(approval: string): string {
 export const signatureAttacks: readonly Attack[] = [
   {
     family: "signatures",
-    name: "an enrollment that somebody else sent",
+    name: "an enrollment that another account sent",
     pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
     async run(fixture) {
@@ -87,7 +87,7 @@ export const signatureAttacks: readonly Attack[] = [
   },
   {
     family: "signatures",
-    name: "a claim signed by somebody else",
+    name: "a claim signed by another account",
     stopped: refused(422, "signer_mismatch"),
     async run(fixture) {
       const { hash, claim } = await fixture.paidAndClaimed();

@@ -21,7 +21,7 @@ export const permitRules: readonly Rule[] = [
     },
   },
   {
-    name: "a permit that somebody submitted first pays",
+    name: "a permit that another account submitted first pays",
     pays: false,
     async run(fixture) {
       await fixture.succeed("buyer", fixture.approve(0n));
@@ -31,7 +31,7 @@ export const permitRules: readonly Rule[] = [
     },
   },
   {
-    name: "a permit that somebody else signed pays nothing",
+    name: "a permit that another account signed pays nothing",
     pays: false,
     async run(fixture) {
       await fixture.succeed("buyer", fixture.approve(0n));

@@ -9,7 +9,7 @@ interface CheckFlags {
   junit?: string;
 }
 
-/** `routing-sandbox check-contract`: the lifecycle, the rules and every attack against somebody's registrar. */
+/** `routing-sandbox check-contract`: the lifecycle, the rules and every attack against a registrar of your own. */
 export function checkContractCommand(): Command {
   return new Command("check-contract")
     .description("run the lifecycle, the rules and every attack against a registrar with the same interface")

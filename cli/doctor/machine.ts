@@ -63,7 +63,7 @@ export function examineProxies(environment: { readonly [name: string]: string | 
   const read = (name: string) => environment[name] || environment[name.toUpperCase()];
   const proxies = ["http_proxy", "all_proxy"].filter((name) => read(name) !== undefined);
   const exceptions = (read("no_proxy") ?? "").split(/[\s,]+/);
-  if (proxies.length === 0) return healthy("proxy", "No proxy stands before 127.0.0.1.");
+  if (proxies.length === 0) return healthy("proxy", "No proxy is set for 127.0.0.1.");
   const spared = exceptions.some((one) => ["*", "127.0.0.1", "127.0.0.0/8"].includes(one));
   const found = `${proxies.join(" and ")} is set, ${spared ? "with 127.0.0.1 spared" : "and no_proxy does not name 127.0.0.1"}.`;
   return spared

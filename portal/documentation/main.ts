@@ -16,7 +16,7 @@ const found = element("#found", HTMLElement);
 const read = element("#read", HTMLElement);
 const menu = element("details.menu", HTMLDetailsElement);
 
-/** Read when somebody searches first. */
+/** Read at the first search. */
 let sections: Promise<Section[]> | undefined;
 
 // A phone has no room for the list next to the page.

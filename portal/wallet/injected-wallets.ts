@@ -11,7 +11,7 @@ export interface OfferedWallet {
   name: string;
   /** A data URI, or null. */
   icon: string | null;
-  /** Whether it signs with the sandbox's own keys, which everybody knows. */
+  /** Whether it signs with the sandbox's own keys, which are public. */
   test: boolean;
   provider: Provider;
 }

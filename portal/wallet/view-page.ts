@@ -50,7 +50,7 @@ function viewWallets({ offered, connection, connectionFailure }: PageState, deed
     ${
       connection?.wallet.test
         ? html`<div class="notice warn">
-          <p><strong>Test keys.</strong> The sandbox signs for whichever account a step belongs to, with keys that everybody knows. Use them
+          <p><strong>Test keys.</strong> The sandbox signs for whichever account a step belongs to, with keys that are public. Use them
             to try things; never send real funds to these addresses.</p>
         </div>`
         : nothing

@@ -218,7 +218,7 @@ function nextFor(entry: ObservedLog, awaited: ExpectedLog[]): ExpectedLog | unde
   return next?.optional && !isEvent(entry, next) ? nextFor(entry, awaited) : next;
 }
 
-/** A log that does not stand where it should may still be one of the expected events. */
+/** A log that is not where it should be may still be one of the expected events. */
 function decodeAsOther(entry: ObservedLog, logs: readonly ExpectedLog[]): DecodedLog | null {
   for (const one of logs) {
     const decoded = decodeLog(entry, one);

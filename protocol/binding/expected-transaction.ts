@@ -14,7 +14,7 @@ export interface ExpectedLog {
   optional?: true;
 }
 
-/** What stands at a wallet's address: nothing, a delegation to code (EIP-7702), a contract, or what no node tells any more. */
+/** What is at a wallet's address: nothing, a delegation to code (EIP-7702), a contract, or what no node tells any more. */
 export type WalletCode = "none" | "delegated" | "contract" | "unknown";
 
 /** What a transaction must be to be accepted for one step. */

@@ -55,7 +55,7 @@ export const faultPlacements = {
   duplicate: ["broadcast"],
   /** The node refuses because the signer cannot pay. */
   insufficient_funds: ["broadcast"],
-  /** Somebody else uses the signer's next nonce first. */
+  /** Another program uses the signer's next nonce first. */
   foreign_nonce: ["nonce", "broadcast"],
   /** The relayer raises the fee of its own transaction. */
   replace: ["after_signed", "after_broadcast"],
@@ -139,7 +139,7 @@ export class FaultPlan {
     return structuredClone(fault);
   }
 
-  /** The faults as they stand, used-up ones included. */
+  /** The faults as they are now, used-up ones included. */
   list(): Fault[] {
     return structuredClone(this.#faults);
   }

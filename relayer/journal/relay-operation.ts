@@ -107,7 +107,7 @@ export interface RelayOperation {
   to: Address;
   calldata: Hex;
   decoded: { function: string; args: { [name: string]: Json } };
-  /** The transaction that stands for the operation: the mined one, otherwise the newest. */
+  /** The operation's current transaction: the mined one, otherwise the newest. */
   hash: Hex | null;
   /** Every transaction that was ever signed for it; of those with one nonce at most one can be mined. */
   hashes: {
@@ -163,7 +163,7 @@ export function operationId(
   return deriveId("op", [epoch, intent.program, intent.kind, intent.businessKey]);
 }
 
-/** The signed transaction that stands for an operation. */
+/** The current transaction of an operation that is signed. */
 export function currentTransaction(operation: RelayOperationRecord): SignedTransaction {
   const transaction = operation.transactions.find(({ hash }) => hash === operation.hash);
   if (!transaction) throw new Error(`${operation.operation_id} has no signed transaction.`);

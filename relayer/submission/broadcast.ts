@@ -75,7 +75,7 @@ export async function sendTransaction(
     return null;
   } catch (error) {
     if (!(error instanceof RpcRefusedError || error instanceof RpcUnavailableError)) throw error;
-    // The words of a refusal are the same for our own transaction sent twice and for somebody else's: ask for the hash.
+    // The words of a refusal are the same for our own transaction sent twice and for another sender's: ask for the hash.
     const known = await knowsTransaction(node, transaction.hash).catch(() => false);
     return known ? null : error;
   }

@@ -55,7 +55,7 @@ export async function cancel(
   return signed;
 }
 
-/** The operation with a further transaction for its nonce, which stands for it from then on; nothing is written. */
+/** The operation with a further transaction for its nonce, its current one from then on; nothing is written. */
 async function replace(
   context: RelayerContext,
   operation: RelayOperationRecord,

@@ -31,7 +31,7 @@ export async function requirePrecondition(
  * that has a nonce is superseded, so that the relayer fills the nonce with a transaction that does nothing, and no further attempt
  * begins before that one, or the call itself, is mined.
  *
- * @returns what stands for the operation now, and the superseded attempt if there is one.
+ * @returns the operation as it is now, and the superseded attempt if there is one.
  */
 export async function withdraw(
   context: RelayerContext,

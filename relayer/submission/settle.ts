@@ -80,7 +80,7 @@ export async function confirm(
   return confirmed;
 }
 
-// The receipt that was just read is the first confirmation. Further ones count only if it still stands in its block.
+// The receipt that was just read is the first confirmation. Further ones count only if it is still in its block.
 async function countConfirmations(context: RelayerContext, operation: RelayOperationRecord): Promise<number> {
   if (context.confirmations <= 1 || operation.block_number === null || operation.hash === null) return 1;
   const node = nodeOf(context, operation);

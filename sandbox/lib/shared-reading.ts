@@ -1,5 +1,5 @@
 /**
- * Lets everybody who asks while a question is under way have its answer.
+ * Gives every caller that asks while a question is under way its answer.
  *
  * @example const now = sharedReading(() => clock.now())
  */

@@ -131,7 +131,7 @@ export const chainReader: readonly MutantGroup[] = [
         replace: "if (authorization.nonce < 0) return true;",
       },
       {
-        rule: "A delegation of somebody else in a later block changes nothing.",
+        rule: "A delegation of another account in a later block changes nothing.",
         find: "if (sameAddress(await signerOf(authorization), address)) return true;",
         replace: "return authorization.nonce >= 0;",
       },

@@ -18,12 +18,12 @@ export const idempotency: readonly MutantGroup[] = [
         replace: "hashJson([operation.method.toUpperCase(), body])",
       },
       {
-        rule: "A key on a wallet route stands for this object only.",
+        rule: "A key on a wallet route counts for this object only.",
         find: 'operation.authorization.kind === "wallet" ? path : program',
         replace: "program",
       },
       {
-        rule: "A key stands for nothing in another program.",
+        rule: "A key means nothing in another program.",
         find: "key: `${scope}\\n${key}`",
         replace: 'key: `${scope.startsWith("prg_") ? "" : scope}\\n${key}`',
       },

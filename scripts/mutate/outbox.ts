@@ -201,7 +201,7 @@ export const outbox: readonly MutantGroup[] = [
         replace: "matches(one)",
       },
       {
-        rule: "A delivery that somebody waits for is handed out once.",
+        rule: "A delivery that a caller waits for is handed out once.",
         find: "    this.#taken.add(arrival);\n",
         replace: "",
       },
@@ -226,7 +226,7 @@ export const outbox: readonly MutantGroup[] = [
         replace: "arrivals",
       },
       {
-        rule: "Somebody else's receiver cannot be made to fail.",
+        rule: "An external receiver cannot be made to fail.",
         find: 'if (!("crash" in fault) && !this.#isPinned)',
         replace: 'if (!("crash" in fault) && this.url === "")',
       },

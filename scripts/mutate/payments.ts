@@ -59,7 +59,7 @@ export const payments: readonly MutantGroup[] = [
       },
       {
         rule: "A batch records nothing of a purchase that may not be reconciled.",
-        find: "await assertPaidBeside(await currentPurchase(stored.value, services), asked.value, services);",
+        find: "await assertPaidTogether(await currentPurchase(stored.value, services), asked.value, services);",
         replace: "",
         tests: ["test/server/operations/batches.test.ts"],
       },

@@ -281,7 +281,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         find: "await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);",
         replace: "",
         tests: [attacks],
-        only: "a registration by somebody else",
+        only: "a registration by another account",
       },
       {
         rule: "A registration that takes its place again after a reorg is confirmed though its transaction is used already.",

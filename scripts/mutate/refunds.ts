@@ -28,7 +28,7 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A claim is filed only while the chain has the payments that it counts on.",
-        find: "await assertPaymentsStand(purchase, onChain, services);",
+        find: "await assertPaymentsOnChain(purchase, onChain, services);",
         replace: "",
         tests: [decisions],
       },
@@ -149,7 +149,7 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A decision is recorded only while the chain has the payments that it counts on.",
-        find: "await assertPaymentsStand(purchase, onChain, services);",
+        find: "await assertPaymentsOnChain(purchase, onChain, services);",
         replace: "",
         tests: [decisions],
       },
@@ -526,7 +526,7 @@ export const refunds: readonly MutantGroup[] = [
         tests: [moved],
       },
       {
-        rule: "A refused permit that somebody else signed is distinguished from one whose nonce was used.",
+        rule: "A refused permit that another account signed is distinguished from one whose nonce was used.",
         find: "return nonce === null\n    ?",
         replace: "return nonce !== null\n    ?",
         tests: ["test/server/operations/wallet-permits.test.ts"],

@@ -148,7 +148,7 @@ export const store: readonly MutantGroup[] = [
         tests: [disk],
       },
       {
-        rule: "What a commit relies on stands before it in the journal.",
+        rule: "What a commit relies on is before it in the journal.",
         find: "[...chain, ...entries]",
         replace: "[...entries, ...chain]",
         tests: [journaled],

@@ -120,7 +120,7 @@ export const wallet: readonly MutantGroup[] = [
         tests: [permits],
       },
       {
-        rule: "A permit that somebody has submitted to the token is accepted.",
+        rule: "A permit that another account has submitted to the token is accepted.",
         find: "return nonce < next - 1n ||",
         replace: "return nonce < next ||",
         tests: [permits],
@@ -192,7 +192,7 @@ export const wallet: readonly MutantGroup[] = [
       },
       {
         rule: "A batch is submitted only when each of its purchases may be reconciled.",
-        find: "await assertPaidBeside(await currentPurchase(other.value, services), purchase, services);",
+        find: "await assertPaidTogether(await currentPurchase(other.value, services), purchase, services);",
         replace: "void other;",
         tests: ["test/server/operations/batches.test.ts"],
       },
@@ -263,7 +263,7 @@ export const wallet: readonly MutantGroup[] = [
     tests: [permits],
     mutants: [
       {
-        rule: "A permit whose nonce was used is distinguished from one of somebody else.",
+        rule: "A permit whose nonce was used is distinguished from one of another account.",
         find: "nonce >= next - triedNonces",
         replace: "nonce >= next - 1n",
         tests: [permits],

@@ -213,7 +213,7 @@ export function expectPayments(
       const value = amount.toString();
       return [
         registrarLog(services, "PurchasePaid", { id, buyer, merchant, amount: value }),
-        // A permit that somebody submitted before is not approved again.
+        // A permit that was submitted before is not approved again.
         ...(permitted
           ? [{ ...tokenLog(services, "Approval", { owner: buyer, spender, value }), optional: true as const }]
           : []),

@@ -97,7 +97,7 @@ export interface ChainReader {
   observe(hash: Hex): Promise<ObservedTransaction>;
   /** How a mined transaction reverted, found by running it again where it was mined; without the error when the node cannot. */
   revertOf(hash: Hex): Promise<MinedRevert>;
-  /** What stands at a wallet's address after a block. */
+  /** What is at a wallet's address after a block. */
   walletCode(wallet: Address, block: { number: number | bigint; hash: Hex }): Promise<WalletCode>;
   /** A purchase at the newest block, or at the one that other reads were made at. */
   purchase(query: { id: Hex; buyer: Address }, at?: BlockPoint): Promise<ChainPurchase>;

@@ -26,9 +26,9 @@ import { type ExplainedStep, explainRevert, saysInvalidPermit } from "./explain-
 import { findMerchant, findPurchase, readOnChain } from "./find.ts";
 import { assertPending, readFunding } from "./merchant-steps.ts";
 import { whyNotPayable } from "./payment-receipts.ts";
-import { assertPaymentsStand, paymentCall, readClaimedPayments } from "./payments.ts";
+import { assertPaymentsOnChain, paymentCall, readClaimedPayments } from "./payments.ts";
 import { findNonce, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
-import { assertPaidBeside, assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
+import { assertPaidTogether, assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
 import { requireSignature } from "./require-signature.ts";
 import { currentPurchase } from "./status-after-reorg.ts";
 
@@ -151,7 +151,7 @@ async function checkPayment(
   await assertBound(observed, expected, use, services);
   for (const { stored: other } of payments)
     if (other !== null)
-      await assertPaidBeside(await currentPurchase(other.value, services), purchase, services);
+      await assertPaidTogether(await currentPurchase(other.value, services), purchase, services);
   return { about: transaction_hash, transaction_hash, amount: amount.toString(), signer: null };
 }
 
@@ -251,7 +251,7 @@ async function checkClaim(
   const again = await checkClaimAgain({ services, id, body }, purchase, onChain);
   if (again !== null) return again;
   await assertStep(purchase, "claims", services);
-  await assertPaymentsStand(purchase, onChain, services);
+  await assertPaymentsOnChain(purchase, onChain, services);
   const { transaction_hash, signature } = body;
   const before = pickClaim(submissions, purchase, onChain, services.deployment);
   const amount = body.amount ?? before?.amount;

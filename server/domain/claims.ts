@@ -47,7 +47,7 @@ export async function readFiledClaim(
 /**
  * Refuses a claim of more than reconcile has recorded.
  *
- * @param pointer - where the amount stands in the body.
+ * @param pointer - where the amount is in the body.
  * @throws Problem validation_failed
  */
 export function assertReconciled(purchase: PurchaseRecord, amount: string, pointer: string): void {

@@ -10,7 +10,7 @@ export function domainOf(deployment: Deployment): RegistrarDomain {
   return registrarDomain(deployment.chainId, deployment.registrar.address);
 }
 
-/** The commitment that a purchase stands for. */
+/** The commitment of a purchase, as it is signed. */
 export function commitmentOf(
   purchase: Omit<PurchaseRecord, "commitment_hash" | "commitment_signature" | "event_id">,
   deployment: Deployment,

@@ -14,7 +14,7 @@ import { updatePurchase } from "./changes.ts";
 import { readOnChain } from "./find.ts";
 import { isOnChain, removedPayments } from "./payment-receipts.ts";
 import { paymentLogs, readClaimedPayments } from "./payments.ts";
-import { assertPaidBeside } from "./purchase-steps.ts";
+import { assertPaidTogether } from "./purchase-steps.ts";
 import { currentPurchase } from "./status-after-reorg.ts";
 
 /** What reconciling does to one purchase. */
@@ -58,7 +58,7 @@ export async function postPayments(
     const log = logs[index];
     if (stored === null || log === undefined)
       throw new Error("A payment that was accepted has a purchase and a log.");
-    await assertPaidBeside(await currentPurchase(stored.value, services), asked.value, services);
+    await assertPaidTogether(await currentPurchase(stored.value, services), asked.value, services);
     const ledger = ledgers.get(stored.key) ?? (await openOtherLedger(stored, onChain.asOf, services));
     ledgers.set(stored.key, ledger);
     assertRead(log, ledger);

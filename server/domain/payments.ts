@@ -93,7 +93,7 @@ export function paymentCall(registrar: Address, id: Hex, amount: bigint, permit:
  *
  * @throws Problem state_conflict, with those that a reorg has removed.
  */
-export async function assertPaymentsStand(
+export async function assertPaymentsOnChain(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
   services: Services,

@@ -32,10 +32,10 @@ export function permitPayment(
   return payWithPermitCall(registrar.address, commitment_hash, amount, permit);
 }
 
-/** Stands for a signature that is not made yet; no account signs so. */
+/** In place of a signature that is not made yet; no account signs so. */
 export const noSignature: Hex = `0x${"00".repeat(65)}`;
 
-/** How many used nonces are tried on a signature, to tell an outdated permit from one of somebody else. */
+/** How many used nonces are tried on a signature, to tell an outdated permit from one of another account. */
 const triedNonces = 16n;
 
 /** Finds the nonce of the permit that its owner has signed, the next one or one that was used; null where it has signed neither. */

@@ -49,7 +49,7 @@ export async function assertStep(
  *
  * @throws Problem state_conflict that names that purchase, with what it takes now.
  */
-export async function assertPaidBeside(
+export async function assertPaidTogether(
   other: PurchaseRecord,
   asked: PurchaseRecord,
   services: Services,

@@ -73,7 +73,7 @@ export async function isSigned(effect: Effect, services: Services): Promise<bool
  *
  * A transaction that a reorg takes between its confirmation and the binding is not a wrong one: the operation continues.
  *
- * @throws what {@link relay} throws, and what `bind` throws about a transaction that still stands where it was confirmed.
+ * @throws what {@link relay} throws, and what `bind` throws about a transaction that is still in the block where it was confirmed.
  */
 export async function relayBound(
   intent: RelayIntent,

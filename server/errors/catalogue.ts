@@ -227,7 +227,7 @@ export const errorCatalogue = {
   approval_replayed: entry(
     409,
     "The approval was used before",
-    "This decision already stands in another record.",
+    "This decision is already in another record.",
     "Let the reviewer sign a decision for this claim.",
   ),
   outcome_unknown: entry(
@@ -265,7 +265,7 @@ export const errorCatalogue = {
   idempotency_key_reused: entry(
     422,
     "The Idempotency-Key was used for another request",
-    "The key stands for a request with another method, path or body.",
+    "The key was used for a request with another method, path or body.",
     "Use a new key for a new intent, or resend the identical body.",
   ),
   validation_failed: entry(

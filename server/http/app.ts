@@ -60,7 +60,7 @@ export function createApp(
     next();
   });
   const answering = { runner, limiter, operations, services };
-  // Pages stand before what shares their paths, and behind what programs ask for most.
+  // Pages come before what shares their paths, and after what programs ask for most.
   const isShared = ({ path }: Operation) => path.startsWith("/wallet/");
   for (const operation of operations) if (!isShared(operation)) serveOperation(app, operation, answering);
   app.use(pageRoutes(pages, services));

@@ -4,7 +4,7 @@ import { Problem } from "../errors/problem.ts";
 import { limits } from "../limits.ts";
 import type { Operation } from "./operation.ts";
 
-/** What an Idempotency-Key stands for: where it counts and which request it was first sent with. */
+/** What an Idempotency-Key identifies: where it counts and which request it was first sent with. */
 export interface IdempotencyClaim {
   /** The record's key in the store. */
   key: string;
@@ -38,7 +38,7 @@ export function readIdempotencyKey(values: readonly string[] | undefined): strin
 }
 
 /**
- * Says what a key stands for: program and key (wallet routes: program, object and key), and a fingerprint over method,
+ * Says what a key identifies: program and key (wallet routes: program, object and key), and a fingerprint over method,
  * concrete path and parsed body.
  */
 export function claimKey(
@@ -50,7 +50,7 @@ export function claimKey(
   return { key: `${scope}\n${key}`, fingerprint: hashJson([operation.method.toUpperCase(), path, body]) };
 }
 
-/** The refusal of a key that stands for another request. */
+/** The refusal of a key that was used for another request. */
 export function keyReused(): Problem {
   return new Problem(
     "idempotency_key_reused",

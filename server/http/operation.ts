@@ -48,7 +48,7 @@ export interface OperationContext<B = unknown, Q = unknown> {
   outside: GateTurn["outside"];
   /** What an earlier request with this key began an effect on, when this one resumes it. */
   resumes: string | null;
-  /** To be awaited before an effect outside the store: from here on the key stands for the effect on this subject. */
+  /** To be awaited before an effect outside the store: from here on the key belongs to the effect on this subject. */
   beginEffect: (subject: string) => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { Problem } from "../errors/problem.ts";
 
-/** How deep objects and arrays may stand in one another. */
+/** How deep objects and arrays may be nested. */
 export const maximumDepth = 64;
 
 /**

@@ -17,7 +17,7 @@ interface HeldKey extends IdempotencyClaim {
   subject: string | null;
 }
 
-/** What a key stands for now: the answer that is stored under it, or a request that has none yet. */
+/** What a key leads to now: the answer that is stored under it, or a request that has none yet. */
 type Look = { answer: Answer } | { held: HeldKey | null };
 
 /** Runs operations: each effect once per idempotency key, each write in one commit. */

@@ -21,7 +21,7 @@ export function sendAnswer(
 ): void {
   const { status } = answer;
   const body = typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body;
-  // 304 stands for a body that it does not have (RFC 9110, 8.6).
+  // 304 describes a body that it does not have (RFC 9110, 8.6).
   const length = status === 304 ? {} : { "Content-Length": body.length };
   const headers = { ...response.locals["headers"], ...answer.headers, ...length };
   if (request.complete || !hasBody(request)) {

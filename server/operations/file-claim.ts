@@ -6,7 +6,7 @@ import { assertReconciled, claimOf, pickClaim } from "../domain/claims.ts";
 import { domainOf } from "../domain/commitment-of.ts";
 import { findPurchase, readOnChain } from "../domain/find.ts";
 import { nextId } from "../domain/next-id.ts";
-import { assertPaymentsStand } from "../domain/payments.ts";
+import { assertPaymentsOnChain } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { requireSignature } from "../domain/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../domain/submissions.ts";
@@ -48,7 +48,7 @@ export const fileClaim = defineOperation({
     const { stored, purchase } = await findPurchase(services, program.id, id);
     await assertStep(purchase, "claims", services);
     const onChain = await readOnChain(purchase, services);
-    await assertPaymentsStand(purchase, onChain, services);
+    await assertPaymentsOnChain(purchase, onChain, services);
     const submissions = await submissionsOf(store, program.id, id, "claim");
     const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
     const { requested_amount, reason, signature, transaction_hash: hash } = claimed;

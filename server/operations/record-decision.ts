@@ -12,7 +12,7 @@ import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { explainMissing } from "../domain/missing-on-chain.ts";
 import { nextId } from "../domain/next-id.ts";
 import { reconciledOf } from "../domain/payment-receipts.ts";
-import { assertPaymentsStand } from "../domain/payments.ts";
+import { assertPaymentsOnChain } from "../domain/payments.ts";
 import { assertStep } from "../domain/purchase-steps.ts";
 import { submissionKey } from "../domain/submissions.ts";
 import { Problem } from "../errors/problem.ts";
@@ -57,7 +57,7 @@ export const recordDecision = defineOperation({
     const { stored, purchase } = await findPurchase(services, program.id, id);
     const used = await store.get("used_transactions", `approval/${body.approval}`);
     if (used !== undefined)
-      throw new Problem("approval_replayed", `This approval already stands in ${used.value.subject}.`);
+      throw new Problem("approval_replayed", `This approval is already in ${used.value.subject}.`);
     await assertStep(purchase, "decisions", services);
     const { claim } = await findParts(services, purchase);
     if (claim === null || claim.id !== body.claim_id)
@@ -194,7 +194,7 @@ async function assertClaimStands(
       ? await explainGone(error, purchase, onChain, services)
       : error;
   }
-  await assertPaymentsStand(purchase, onChain, services);
+  await assertPaymentsOnChain(purchase, onChain, services);
 }
 
 /** The refusal of a claim whose transaction the chain does not know any more: what is missing, and who can still send it again. */

@@ -114,7 +114,7 @@ export class JournaledStore implements Store, RelayerJournalStore {
     return this.#chain.records;
   }
 
-  /** Has everything that happens on a chain kept: what a commit relies on stands before it. */
+  /** Has everything that happens on a chain kept: what a commit relies on is written before it. */
   follow(source: ChainSource): void {
     this.#source = source;
   }

@@ -162,7 +162,7 @@ export interface KeyGenerationRecord {
   generation: number;
 }
 
-/** What an idempotency key stands for. */
+/** What an idempotency key was used for. */
 export interface IdempotencyRecord {
   fingerprint: Hex;
   state: "in_progress" | "done";

@@ -49,7 +49,7 @@ export type Filter<C extends CollectionName> = {
   [F in (typeof indexedFields)[C][number] & keyof Collections[C]]?: Collections[C][F];
 };
 
-/** A commit met a record that somebody else inserted or changed since it was read; nothing was written. */
+/** A commit met a record that another commit inserted or changed since it was read; nothing was written. */
 export class StoreConflictError extends CodedError<"store_conflict"> {
   override readonly name = "StoreConflictError";
   readonly collection: CollectionName;

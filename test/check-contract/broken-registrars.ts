@@ -10,7 +10,7 @@ import { quickOptimizer } from "../../scripts/quick-optimizer.ts";
 /** A registrar that is the sandbox's own but for one place in its source. */
 interface Break {
   name: string;
-  /** Stands in the source exactly once. */
+  /** Is in the source exactly once. */
   source: string;
   instead: string;
 }
@@ -64,7 +64,7 @@ const compilerOutput = z.object({
 });
 
 /**
- * Compiles the broken registrars and answers the artifact file of each, in the order in which they stand here. What was compiled is
+ * Compiles the broken registrars and answers the artifact file of each, in the order of this list. What was compiled is
  * kept under cache/, by the text of every source.
  */
 export async function brokenArtifacts(): Promise<string[]> {
@@ -101,7 +101,7 @@ export async function brokenArtifacts(): Promise<string[]> {
 
 function breakSource(original: string, { name, source, instead }: Break): string {
   if (original.split(source).length !== 2)
-    throw new Error(`${name} breaks a place that must stand in PurchaseRegistrar.sol exactly once.`);
+    throw new Error(`${name} breaks a place that must be in PurchaseRegistrar.sol exactly once.`);
   return original.replace(source, instead).replace("contract PurchaseRegistrar is", `contract ${name} is`);
 }
 

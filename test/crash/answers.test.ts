@@ -44,7 +44,7 @@ async function expectBooksOf(...done: RelayedRequest[]): Promise<void> {
   await expectBooksToBalance(sandbox.description, credential, finished);
 }
 
-test("a key whose request died stands for that request and no other", { timeout: 60_000 }, async () => {
+test("a key whose request died belongs to that request and no other", { timeout: 60_000 }, async () => {
   const { description } = sandbox;
   const request = prepared("dies");
   await controlSandbox(description, "POST", "/faults", { point: "after_confirmed", action: "crash" });

@@ -45,7 +45,7 @@ export async function readTransactions({ urls, accounts }: SandboxDescription, c
  * Expects chain, journal and budget to agree: one transaction for each operation and no other, one log for each request, and every wei
  * that the signer has lost in the books.
  *
- * @param foreign - how many transactions somebody else has sent with the signer's key.
+ * @param foreign - how many transactions another program has sent with the signer's key.
  */
 export async function expectBooksToBalance(
   description: SandboxDescription,

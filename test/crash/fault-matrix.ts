@@ -33,7 +33,7 @@ export const faults: readonly FaultRequest[] = faultActions
 
 /**
  * Sends one relayed request for each fault, again and again until it is done, and expects exactly one effect, or none at all when
- * somebody else has used its nonce.
+ * another program has used its nonce.
  */
 export function meetFaults(chosen: readonly FaultRequest[], kind: RelayOperationKind, mining: Mining): void {
   let sandbox: Sandbox;

@@ -9,7 +9,7 @@ export interface Received {
   body: string;
 }
 
-/** A receiver of somebody's own, outside of the sandbox. */
+/** A receiver outside of the sandbox. */
 export interface ExternalReceiver extends AsyncDisposable {
   url: string;
   port: number;

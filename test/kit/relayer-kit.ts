@@ -137,7 +137,7 @@ export class RelayerKit {
     return this.chain.client;
   }
 
-  /** Notes where the signer stands and starts a relayer on the kit's own journal. */
+  /** Notes the signer's balance and starts a relayer on the kit's own journal. */
   async start(): Promise<void> {
     this.#balanceBefore = await this.client.getBalance({ address: this.registrar.address });
     this.#blockBefore = await this.client.getBlockNumber();
@@ -326,7 +326,7 @@ export class RelayerKit {
   /**
    * The budget adds up, agrees with every operation, and is what the signer has paid to the wei.
    *
-   * @param foreign - how many transactions somebody else has sent with the signer's key.
+   * @param foreign - how many transactions another program has sent with the signer's key.
    */
   async expectBooksToBalance(foreign = 0): Promise<void> {
     const budget = await this.relayer.budget(program);

@@ -20,7 +20,7 @@ export class SharedChain {
     this.#snapshot = snapshot;
   }
 
-  /** Shares a chain as it stands now; every test begins here. */
+  /** Shares a chain as it is now; every test begins here. */
   static async from(chain: ChainNode): Promise<SharedChain> {
     const { client } = chain;
     const block = await client.getBlock({ blockTag: "latest" });

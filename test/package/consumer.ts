@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inject } from "vitest";
 import { installer, run } from "./run.ts";
 
-/** Somebody's project, which has the package from its tarball. */
+/** A user's project, which has the package from its tarball. */
 export interface Consumer extends AsyncDisposable {
   folder: string;
   env: NodeJS.ProcessEnv;

@@ -26,7 +26,7 @@ export function run(program: string, args: readonly string[], { cwd, env }: Plac
 const settings = ["npm_config_globalconfig", "npm_config_registry", "npm_config_cafile"];
 
 /**
- * The environment of somebody who has nothing of this checkout: another Node, another home. Of npm's settings only those stay that say
+ * The environment of a user who has nothing of this checkout: another Node, another home. Of npm's settings only those stay that say
  * where packages come from.
  *
  * @param node - the folder of the Node to use.

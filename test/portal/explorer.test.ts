@@ -132,7 +132,7 @@ test("a refused transaction shows each check with both sides, and the decoded di
   expect(page.url()).toMatch(new RegExp(`#/purchases/${purchase.id}$`));
 });
 
-test("search leads to what an id, a hash or an address stands for", async () => {
+test("search leads to what an id, a hash or an address belongs to", async () => {
   const session = await kit.begin();
   const purchase = await offered(session);
   const page = await kit.open();

@@ -413,7 +413,7 @@ describe("with the sandbox's test keys", () => {
       await page.keyboard.press("Enter");
     };
     await press("Test keys");
-    await page.getByText("keys that everybody knows").waitFor();
+    await page.getByText("keys that are public").waitFor();
     await press("Register");
     await accepted(page, "register");
     await press("Approve");
@@ -465,7 +465,7 @@ describe("with the sandbox's test keys", () => {
   });
 });
 
-describe("for everybody", () => {
+describe("for every visitor", () => {
   test("axe finds nothing, in light and dark, and a phone's width is enough", async () => {
     const merchant = await kit.createMerchant();
     const purchase = await kit.paidPurchase(await kit.enrolledMerchant());
@@ -473,7 +473,7 @@ describe("for everybody", () => {
     for (const url of [merchant.wallet_url, purchase.wallet_url]) {
       await page.goto(url);
       await page.getByRole("button", { name: "Test keys" }).click();
-      await page.getByText("keys that everybody knows").waitFor();
+      await page.getByText("keys that are public").waitFor();
       for (const summary of await page.locator("summary").all()) await summary.click();
       expect(await accessibilityFaults(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: "dark" });

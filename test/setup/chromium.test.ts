@@ -25,7 +25,7 @@ test("Chromium is the one that CHROMIUM_PATH names, else the first on the PATH, 
   );
 });
 
-/** Stand for the commands that install packages, and say what they were asked for. */
+/** Replace the commands that install packages, and say what they were asked for. */
 const commands = {
   env: 'shift; exec "$@"',
   sudo: 'shift; exec "$@"',

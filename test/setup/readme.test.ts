@@ -33,7 +33,7 @@ async function shippedFiles(): Promise<string[]> {
   return (packed?.files ?? []).map(({ path }) => path).filter((path) => !path.startsWith("dist/"));
 }
 
-test("every link of a document that the package ships leads to what it ships; a picture that it leaves out stands as its text", async () => {
+test("every link of a document that the package ships leads to what it ships; a picture that it leaves out is shown as its text", async () => {
   const files = await shippedFiles();
   const documents = files.filter((file) => /^docs\/[^/]+\.md$/.test(file));
   expect(documents.length).toBeGreaterThan(10);

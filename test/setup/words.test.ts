@@ -4,21 +4,21 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { words } from "../../lint/words.ts";
+import { names, words } from "../../lint/words.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Runs the check on one file with this text. */
-async function check(text: string): Promise<{ status: number | null; lines: string[] }> {
-  const file = join(await temporaryFolder(), "page.md");
+async function check(text: string, name = "page.md"): Promise<{ status: number | null; lines: string[] }> {
+  const file = join(await temporaryFolder(), name);
   await writeFile(file, text);
   const { status, stderr } = spawnSync(process.execPath, ["lint/check-words.ts", file], {
     cwd: root,
     encoding: "utf8",
   });
   const lines = stderr.split("\n").filter((line) => line !== "");
-  return { status, lines: lines.map((line) => line.replace(file, "page.md")) };
+  return { status, lines: lines.map((line) => line.replace(file, name)) };
 }
 
 test("each form of each listed word fails the check, with file, line and what to write instead", async () => {
@@ -41,6 +41,36 @@ test("a form is found at the start of a sentence and across two lines of a comme
 test("a quoted word, a name in code and a part of a longer word pass", async () => {
   const text = 'the word "whoever" or `nobody`, row.beside, noBody, mending-kit, calendar, renewed\n';
   expect(await check(text)).toEqual({ status: 0, lines: [] });
+});
+
+test("a word that is another one before the next word passes there, and fails elsewhere", async () => {
+  const { lines } = await check(`an id ${"stands"} for\nit ${"stands"} forever\n`);
+  expect(lines.map((line) => line.split(": write")[0])).toEqual(['page.md:2: "stands"']);
+});
+
+test("each listed word in an exported name fails the check, with file, line and what to write instead", async () => {
+  const forms = names.flatMap(({ forms, instead }) => forms.map((form) => ({ form, instead })));
+  const exported = forms.map(({ form }) => `the${form[0]?.toUpperCase()}${form.slice(1)}Of`);
+  const { status, lines } = await check(
+    exported.map((name) => `export const ${name} = 1;\n`).join(""),
+    "module.ts",
+  );
+  expect(status).toBe(1);
+  expect(lines).toEqual(
+    forms.map(
+      ({ instead }, index) => `module.ts:${index + 1}: the name ${exported[index]}: write ${instead}.`,
+    ),
+  );
+});
+
+test("the name of a contract is read too", async () => {
+  const { lines } = await check("contract TestWorld {\n", "TestWorld.sol");
+  expect(lines).toEqual(['TestWorld.sol:1: the name TestWorld: write "sandbox" or "step".']);
+});
+
+test("a name that is not exported passes, and so does a listed word inside of a longer one", async () => {
+  const text = "const world = 1;\nexport const scaffold = 1;\nexport class Standard {}\n";
+  expect(await check(text, "module.ts")).toEqual({ status: 0, lines: [] });
 });
 
 test("npm run lint runs the check over all sources and documents", async () => {

@@ -17,7 +17,7 @@ contract DifferentialTest is OriginalToken {
     /// @dev Of eight steps each.
     uint256 private constant FUZZED_ROUNDS = 5;
     uint256 private constant WALKED_ROUNDS = 300;
-    /// @dev What stands for the token's own address in what is compared.
+    /// @dev Replaces the token's own address in what is compared.
     address private constant SELF = address(0x5E1F);
 
     TestUSDC private ours;
@@ -41,7 +41,7 @@ contract DifferentialTest is OriginalToken {
         wallet = new ContractSigner(alice);
         accounts[6] = address(wallet);
         other = new HostileToken();
-        // Name and symbol differ, so that neither can stand for the other.
+        // Name and symbol differ, so that neither can be taken for the other.
         ours = newUSDC("USD Coin", "USDC", accounts[3], accounts[3], accounts[3], accounts[3]);
         theirs = newOriginal("USD Coin", "USDC", accounts[3]);
         other.mint(address(ours), 1_000);

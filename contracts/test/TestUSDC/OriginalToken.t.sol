@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {TestUSDC} from "../../TestUSDC.sol";
 import {Assertions} from "../Assertions.t.sol";
 
-/// @dev The initializers of FiatToken v2.2, which stand where TestUSDC has its constructor.
+/// @dev The initializers of FiatToken v2.2, which are in the place of TestUSDC's constructor.
 interface IInitializers {
     function initialize(
         string calldata name,

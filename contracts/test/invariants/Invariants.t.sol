@@ -3,81 +3,81 @@ pragma solidity 0.8.37;
 
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
 import {Assertions} from "../Assertions.t.sol";
-import {World} from "./World.t.sol";
+import {Handler} from "./Handler.t.sol";
 
 /// @title Invariants
 /// @notice What holds after any sequence of steps by anybody.
 contract InvariantsTest is Assertions {
-    World private world;
+    Handler private handler;
 
     function setUp() public {
-        world = new World();
+        handler = new Handler();
     }
 
-    /// @dev The runner calls the world only.
+    /// @dev The runner calls the handler only.
     function targetContracts() public view returns (address[] memory targets) {
         targets = new address[](1);
-        targets[0] = address(world);
+        targets[0] = address(handler);
     }
 
     function invariant_thePurchasesAddUp() public view {
-        uint256 count = world.idCount();
+        uint256 count = handler.idCount();
         for (uint256 i = 0; i < count; ++i) {
-            bytes32 id = world.ids(i);
-            IPurchaseRegistrar.Figures memory f = world.registrar().figures(id);
+            bytes32 id = handler.ids(i);
+            IPurchaseRegistrar.Figures memory f = handler.registrar().figures(id);
             eq(f.paid + f.outstanding, f.amount, "paid and outstanding make the amount");
             eq(f.refunded <= f.paid, true, "no more is refunded than was paid");
             eq(f.claimHash == 0 || f.paid > 0, true, "no claim without a payment");
             eq((f.refunded == 0) == (f.decisionHash == 0), true, "a refund has its decision");
             eq(f.claimHash == 0 || f.decisionHash == 0, true, "the decision takes the claim's place");
-            eq(world.registrar().hashPurchase(world.commitment(id)), id, "the id is the rehash of the commitment");
+            eq(handler.registrar().hashPurchase(handler.commitment(id)), id, "the id is the rehash of the commitment");
         }
     }
 
     function invariant_stateReadIsStateRebuiltFromLogs() public view {
-        uint256 count = world.idCount();
+        uint256 count = handler.idCount();
         for (uint256 i = 0; i < count; ++i) {
-            bytes32 id = world.ids(i);
+            bytes32 id = handler.ids(i);
             eq(
-                keccak256(abi.encode(world.registrar().purchase(id))),
-                keccak256(abi.encode(world.replay().purchase(id))),
+                keccak256(abi.encode(handler.registrar().purchase(id))),
+                keccak256(abi.encode(handler.replay().purchase(id))),
                 "purchase"
             );
         }
         for (uint256 i = 0; i < 2; ++i) {
             eq(
-                keccak256(abi.encode(world.registrar().programState(world.programs(i)))),
-                keccak256(abi.encode(world.replay().program(world.programs(i)))),
+                keccak256(abi.encode(handler.registrar().programState(handler.programs(i)))),
+                keccak256(abi.encode(handler.replay().program(handler.programs(i)))),
                 "program"
             );
         }
-        count = world.fundingCount();
+        count = handler.fundingCount();
         for (uint256 i = 0; i < count; ++i) {
-            bytes32 program = world.fundingPrograms(i);
-            IPurchaseRegistrar.FundingState memory read = world.registrar().funding(program, world.fundingRefs(i));
-            bytes32 enrolledAs = world.registrar().enrolledAs(program, read.wallet);
+            bytes32 program = handler.fundingPrograms(i);
+            IPurchaseRegistrar.FundingState memory read = handler.registrar().funding(program, handler.fundingRefs(i));
+            bytes32 enrolledAs = handler.registrar().enrolledAs(program, read.wallet);
             // Allowance and balance are the token's, not the registrar's.
             read.allowance = 0;
             read.balance = 0;
             eq(
                 keccak256(abi.encode(read)),
-                keccak256(abi.encode(world.replay().funding(program, world.fundingRefs(i)))),
+                keccak256(abi.encode(handler.replay().funding(program, handler.fundingRefs(i)))),
                 "funding"
             );
-            eq(enrolledAs, world.replay().enrolledAs(program, read.wallet), "enrolled as");
+            eq(enrolledAs, handler.replay().enrolledAs(program, read.wallet), "enrolled as");
         }
     }
 
     function invariant_fundingsAreWithinTheirCaps() public view {
-        uint256 fundings = world.fundingCount();
-        uint256 purchases = world.idCount();
+        uint256 fundings = handler.fundingCount();
+        uint256 purchases = handler.idCount();
         for (uint256 i = 0; i < fundings; ++i) {
-            bytes32 program = world.fundingPrograms(i);
-            bytes32 merchantRef = world.fundingRefs(i);
-            IPurchaseRegistrar.FundingState memory f = world.registrar().funding(program, merchantRef);
+            bytes32 program = handler.fundingPrograms(i);
+            bytes32 merchantRef = handler.fundingRefs(i);
+            IPurchaseRegistrar.FundingState memory f = handler.registrar().funding(program, merchantRef);
             uint256 refunded;
             for (uint256 j = 0; j < purchases; ++j) {
-                IPurchaseRegistrar.PurchaseState memory p = world.registrar().purchase(world.ids(j));
+                IPurchaseRegistrar.PurchaseState memory p = handler.registrar().purchase(handler.ids(j));
                 if (p.program != program || p.merchantRef != merchantRef) continue;
                 eq(p.merchant, f.wallet, "a purchase is its funding's merchant's");
                 eq(p.token, f.token, "a purchase is in its funding's token");
@@ -90,48 +90,48 @@ contract InvariantsTest is Assertions {
 
     function invariant_openOffersAreWhatIsOutstanding() public view {
         for (uint256 i = 0; i < 2; ++i) {
-            bytes32 program = world.programs(i);
+            bytes32 program = handler.programs(i);
             uint256 outstanding;
-            uint256 purchases = world.idCount();
+            uint256 purchases = handler.idCount();
             for (uint256 j = 0; j < purchases; ++j) {
-                IPurchaseRegistrar.PurchaseState memory p = world.registrar().purchase(world.ids(j));
+                IPurchaseRegistrar.PurchaseState memory p = handler.registrar().purchase(handler.ids(j));
                 if (p.program != program || p.route != IPurchaseRegistrar.Route.Offer) continue;
                 if (p.status == IPurchaseRegistrar.Status.Open) outstanding += p.amount - p.paid;
             }
-            eq(world.registrar().programState(program).openOffers, outstanding, "open offers");
+            eq(handler.registrar().programState(program).openOffers, outstanding, "open offers");
         }
     }
 
     function invariant_transfersEqualTheBooks() public view {
-        address[2] memory tokens = [address(world.usdc()), address(world.hostile())];
+        address[2] memory tokens = [address(handler.usdc()), address(handler.hostile())];
         for (uint256 t = 0; t < 2; ++t) {
             for (uint256 i = 0; i < 4; ++i) {
-                address wallet = world.wallets(i);
-                eq(balance(tokens[t], wallet), world.expected(tokens[t], wallet), "balance");
+                address wallet = handler.wallets(i);
+                eq(balance(tokens[t], wallet), handler.expected(tokens[t], wallet), "balance");
             }
-            eq(balance(tokens[t], address(world.registrar())), 0, "the registrar holds nothing");
-            eq(balance(tokens[t], address(world.source())), 0, "the funding source holds nothing");
+            eq(balance(tokens[t], address(handler.registrar())), 0, "the registrar holds nothing");
+            eq(balance(tokens[t], address(handler.source())), 0, "the funding source holds nothing");
         }
     }
 
     function invariant_aPurchaseHasOneRefundUnderItsDecision() public view {
         uint256 refunds;
-        uint256 purchases = world.idCount();
+        uint256 purchases = handler.idCount();
         for (uint256 i = 0; i < purchases; ++i) {
-            IPurchaseRegistrar.PurchaseState memory p = world.registrar().purchase(world.ids(i));
-            eq(p.decisionHash, world.decisionOf(world.ids(i)), "the decision that was carried out for it");
+            IPurchaseRegistrar.PurchaseState memory p = handler.registrar().purchase(handler.ids(i));
+            eq(p.decisionHash, handler.decisionOf(handler.ids(i)), "the decision that was carried out for it");
             if (p.refunded != 0) ++refunds;
         }
-        eq(refunds, world.accepted("collectRefund"), "a refund for each collection");
+        eq(refunds, handler.accepted("collectRefund"), "a refund for each collection");
     }
 
     /// @dev Whatever the admins, the merchants and other programs did, short of emptying balance or allowance.
     function invariant_anOwedRefundCanBeCollected() public {
-        uint256 purchases = world.idCount();
+        uint256 purchases = handler.idCount();
         for (uint256 i = 0; i < purchases; ++i) {
-            uint256 owed = world.owed(world.ids(i));
+            uint256 owed = handler.owed(handler.ids(i));
             if (owed == 0) continue;
-            try this.collect(world.ids(i), owed) {}
+            try this.collect(handler.ids(i), owed) {}
             catch (bytes memory outcome) {
                 eq(keccak256(outcome), keccak256(abi.encodeWithSelector(Tried.selector, true)), "it can be collected");
             }
@@ -142,10 +142,10 @@ contract InvariantsTest is Assertions {
 
     /// @dev Reverts in any case, so that nothing changes. The decision is one that other refunds may have used.
     function collect(bytes32 id, uint256 award) external {
-        vm.warp(world.time());
-        bytes memory data = abi.encodeCall(world.registrar().collectRefund, (id, award, world.someDecision()));
-        address registrar = address(world.registrar());
-        vm.prank(world.operatorOf(id));
+        vm.warp(handler.time());
+        bytes memory data = abi.encodeCall(handler.registrar().collectRefund, (id, award, handler.someDecision()));
+        address registrar = address(handler.registrar());
+        vm.prank(handler.operatorOf(id));
         (bool accepted,) = registrar.call(data);
         revert Tried(accepted);
     }

@@ -2,18 +2,18 @@
 pragma solidity 0.8.37;
 
 import {Assertions} from "../Assertions.t.sol";
-import {World} from "./World.t.sol";
+import {Handler} from "./Handler.t.sol";
 
 /// @title Walk
-/// @notice One long random walk through the world that the invariants are checked in.
+/// @notice One long random walk through the steps that the invariants are checked after.
 /// @dev Shows that the random steps reach everything: each step is accepted at times and refused at times.
 contract WalkTest is Assertions {
     uint256 private constant STEPS = 900;
-    World private world;
+    Handler private handler;
     uint256 private _seed;
 
     function setUp() public {
-        world = new World();
+        handler = new Handler();
     }
 
     function draw() private returns (uint256) {
@@ -41,32 +41,32 @@ contract WalkTest is Assertions {
             "collectRefund"
         ];
         for (uint256 i = 0; i < steps.length; ++i) {
-            eq(world.accepted(steps[i]) > 0, true, string.concat(steps[i], " is accepted at times"));
-            eq(world.refused(steps[i]) > 0, true, string.concat(steps[i], " is refused at times"));
+            eq(handler.accepted(steps[i]) > 0, true, string.concat(steps[i], " is accepted at times"));
+            eq(handler.refused(steps[i]) > 0, true, string.concat(steps[i], " is refused at times"));
         }
     }
 
     function walk(uint256 way) private {
-        if (way < 2) world.wait(draw());
-        else if (way == 2) world.waitForDeadline(draw(), draw() % 2 == 0, draw() % 2 == 0);
-        else if (way == 3) world.setManner(draw());
-        else if (way == 4) world.setTokenPaused(draw());
-        else if (way == 5) world.setBlocked(draw(), draw());
-        else if (way == 6) world.bypass(draw(), draw(), draw());
-        else if (way == 7) world.openProgram(draw(), draw());
-        else if (way == 8) world.setBounds(draw(), draw(), draw(), draw(), draw());
-        else if (way == 9) world.setPaused(draw(), draw(), draw());
-        else if (way < 12) world.enroll(draw(), draw(), draw(), draw(), draw(), draw());
-        else if (way == 12) world.revokeFunding(draw(), draw());
-        else if (way < 19) world.offer(draw(), draw(), draw(), draw());
-        else if (way < 23) world.register(draw(), draw(), draw(), draw());
-        else if (way == 23) world.withdrawOffer(draw(), draw());
-        else if (way == 24) world.expire(draw());
-        else if (way < 30) world.pay(draw(), draw(), draw());
-        else if (way < 33) world.payBatch(draw(), draw(), draw(), draw());
-        else if (way < 36) world.claim(draw(), draw(), draw());
-        else if (way < 40) world.collectRefund(draw(), draw(), draw(), draw());
-        else if (way < 43) world.payWithPermit(draw(), draw(), draw(), draw());
-        else world.approve(draw(), draw(), draw());
+        if (way < 2) handler.wait(draw());
+        else if (way == 2) handler.waitForDeadline(draw(), draw() % 2 == 0, draw() % 2 == 0);
+        else if (way == 3) handler.setManner(draw());
+        else if (way == 4) handler.setTokenPaused(draw());
+        else if (way == 5) handler.setBlocked(draw(), draw());
+        else if (way == 6) handler.bypass(draw(), draw(), draw());
+        else if (way == 7) handler.openProgram(draw(), draw());
+        else if (way == 8) handler.setBounds(draw(), draw(), draw(), draw(), draw());
+        else if (way == 9) handler.setPaused(draw(), draw(), draw());
+        else if (way < 12) handler.enroll(draw(), draw(), draw(), draw(), draw(), draw());
+        else if (way == 12) handler.revokeFunding(draw(), draw());
+        else if (way < 19) handler.offer(draw(), draw(), draw(), draw());
+        else if (way < 23) handler.register(draw(), draw(), draw(), draw());
+        else if (way == 23) handler.withdrawOffer(draw(), draw());
+        else if (way == 24) handler.expire(draw());
+        else if (way < 30) handler.pay(draw(), draw(), draw());
+        else if (way < 33) handler.payBatch(draw(), draw(), draw(), draw());
+        else if (way < 36) handler.claim(draw(), draw(), draw());
+        else if (way < 40) handler.collectRefund(draw(), draw(), draw(), draw());
+        else if (way < 43) handler.payWithPermit(draw(), draw(), draw(), draw());
+        else handler.approve(draw(), draw(), draw());
     }
 }

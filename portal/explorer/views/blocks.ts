@@ -43,7 +43,7 @@ export function blockList(list: readonly BlockView[], measure: Measure): Templat
 function transactionLine({ hash, from, to, function: called, about, succeeded }: TransactionView) {
   return html`<li class="row small">
     <span
-      ><strong>${from.name ?? "somebody"}</strong> ${called === null ? "calls" : html`<code>${called}</code> at`}
+      ><strong>${from.name ?? "an account"}</strong> ${called === null ? "calls" : html`<code>${called}</code> at`}
       ${to === null ? "a new contract" : (to.name ?? "another account")}</span
     >
     ${succeeded ? nothing : html`<span class="badge bad">reverted</span>`} ${transaction(hash)}

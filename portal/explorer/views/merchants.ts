@@ -5,7 +5,7 @@ import { formatAmount } from "../format.ts";
 import { account, badge, copyable, empty, pager, time } from "../templates.ts";
 import { defineView } from "../view.ts";
 
-/** Merchants, the newest first, with what they stand for in refunds. */
+/** Merchants, the newest first, with what they cover in refunds. */
 export const merchants = defineView<ViewPage<MerchantView>>({
   title: () => "Merchants",
   topics: ["merchants", "blocks"],

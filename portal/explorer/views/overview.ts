@@ -79,7 +79,7 @@ export const overview = defineView<Glance>({
   `,
 });
 
-/** What somebody should look at, if there is anything. */
+/** What needs attention, if anything does. */
 function attention(now: Overview, refusal: RefusalView | undefined) {
   const stranded = now.unsettled["needs_attention"] ?? 0;
   return html`${

@@ -7,7 +7,7 @@ import { checks, empty, pager, subjectLink, time, transaction } from "../templat
 import { defineView, type Scene } from "../view.ts";
 import { explanation } from "./explanation.ts";
 
-/** The explanations that somebody asked for, by transaction hash; a text says why there is none. */
+/** The explanations that were asked for, by transaction hash; a text says why there is none. */
 const explained = new Map<string, Explanation | string>();
 
 /** The transactions that a step did not accept, the newest first. */

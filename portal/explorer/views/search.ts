@@ -6,7 +6,7 @@ import { hrefTo } from "../route.ts";
 import { badge, empty } from "../templates.ts";
 import { defineView } from "../view.ts";
 
-/** What an id, a hash, an address or a block number stands for. */
+/** What an id, a hash, an address or a block number belongs to. */
 export const search = defineView<{ data: SearchResult[] }>({
   title: ({ query }) => `Search ${query.get("q") ?? ""}`,
   topics: [],

@@ -6,7 +6,7 @@ export type AnvilErrorCode =
   | "binary_missing"
   /** Anvil ended before it listened, or did not listen in time. */
   | "start_failed"
-  /** Somebody else's node answered on Anvil's port. */
+  /** Another node answered on Anvil's port. */
   | "not_ours"
   /** Anvil did not end in time after SIGTERM. */
   | "stop_failed"

@@ -1,7 +1,7 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 
 /**
- * The clock was asked to go back, or to stand still.
+ * The clock was asked to go back, or to stay at one time.
  *
  * @example
  * await clock.travel(-60).catch((error) => error instanceof ClockError);

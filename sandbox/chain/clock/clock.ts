@@ -7,7 +7,7 @@ import { raiseOffset } from "./anvil-offset.ts";
 import { ClockError } from "./clock-error.ts";
 import { type Duration, requireDuration, toSeconds } from "./duration.ts";
 
-/** `deterministic`: time stands still but for blocks, one second each. `live`: time runs with the wall clock. */
+/** `deterministic`: time passes with blocks only, one second each. `live`: time runs with the wall clock. */
 export type ClockMode = "deterministic" | "live";
 
 /** The begin of the year 9999, in Unix seconds: what is due later still has a time that RFC 3339 can write. */

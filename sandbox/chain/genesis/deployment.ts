@@ -69,7 +69,7 @@ const account = z.object({ address, privateKey: hash });
 /** A test account: its address and its key. */
 export type TestAccount = z.infer<typeof account>;
 
-/** The keys of everybody who acts on chain: test keys only. */
+/** The keys of every account that acts on chain: test keys only. */
 export const accounts = z.object({
   wallets: z.object({
     deployer: account,

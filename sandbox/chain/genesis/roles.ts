@@ -1,4 +1,4 @@
-/** The mnemonic of every development chain: its keys are known to everybody and hold test money only. */
+/** The mnemonic of every development chain: its keys are public and hold test money only. */
 export const testMnemonic = "test test test test test test test test test test test junk";
 
 /** The parent of every account's derivation path; an account's index is appended. */

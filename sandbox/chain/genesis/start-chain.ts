@@ -67,7 +67,7 @@ export interface KeptCheckpoint {
 export interface ChainNode extends AsyncDisposable {
   readonly anvil: SupervisedAnvil;
   readonly client: ChainClient;
-  /** Asks the node itself, whatever stands before `client`. */
+  /** Asks the node itself, whatever `client` goes through. */
   readonly request: EIP1193RequestFn;
   readonly clock: SandboxClock;
   readonly deployment: DeploymentRecord;

@@ -71,7 +71,7 @@ export interface KnownBlock {
  * Collects everything that changes a chain, in its order: blocks no matter who made them, blocks that a reorg removed, and calls that change the
  * chain between blocks.
  *
- * Blocks are read from the node when somebody wants to rely on what it has answered. A call is recorded before any block that was not known
+ * Blocks are read from the node when a caller relies on what it has answered. A call is recorded before any block that was not known
  * before it, so that a block may have been made without its effect; making the blocks again shows which.
  */
 export class ChainJournal implements ChainSource {

@@ -184,7 +184,7 @@ export class RequestAnswerer {
       params: "params" in plan ? plan.params : [],
     }));
     const answer = await this.#anvil.post(JSON.stringify(calls.length === 1 ? calls[0] : calls));
-    // The responses of a batch stand between brackets, which a refusal of the whole has not.
+    // The responses of a batch are in brackets, which a refusal of the whole batch does not have.
     return answer.at(0) === openBracket ? answer.subarray(1, -1) : answer;
   }
 
@@ -251,7 +251,7 @@ function refuseWhole(call: PlannedCall): PlannedCall {
   return { ...call, plan: { kind: "error", error } };
 }
 
-/** Calls that need nothing of their own go together, as long as no other one stands between them. */
+/** Calls that need nothing of their own go together, as long as no other one is between them. */
 function grouped(calls: readonly PlannedCall[]): PlannedCall[][] {
   const groups: PlannedCall[][] = [];
   for (const call of calls) {

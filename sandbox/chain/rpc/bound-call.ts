@@ -8,7 +8,7 @@ export const mostGas = 60_000_000n;
 export const mostTracedGas = 300_000n;
 
 /** How many blocks a call mines at most whose answer shows them. */
-export const mostShownBlocks = 100;
+export const mostDetailedBlocks = 100;
 
 /** How many blocks the history of fees shows at most, as other nodes do. */
 const mostFeeBlocks = 1_024n;

@@ -240,7 +240,7 @@ export const refusedMethods: readonly RefusedMethods[] = [
   },
   {
     methods: ["anvil_dumpState", "hardhat_dumpState"],
-    why: "it would keep the chain from everybody for seconds, and the chain alone is of no use",
+    why: "it would block the chain for every client for seconds, and the chain alone is of no use",
     instead: "Save the whole sandbox: routing-sandbox snapshot save, or sandbox.save().",
   },
   {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { mostBlocks } from "../clock/mining-limits.ts";
 import { isChanging } from "../journal/changing-methods.ts";
-import { bounders, mostShownBlocks, ParamsError, quantity, requireNoBlobs } from "./bound-call.ts";
+import { bounders, mostDetailedBlocks, ParamsError, quantity, requireNoBlobs } from "./bound-call.ts";
 import { measuringParams } from "./measure-trace.ts";
 import {
   executionMethods,
@@ -96,8 +96,8 @@ function planMining({ method, params }: RpcCall): Plan {
       `it would also set the time (params are ${countsFirst ? '["0x2"]' : '[{"blocks": 2}]'} or none)`,
       timeInstead,
     );
-  const isShown = method.endsWith("_detailed");
-  const most = isShown ? mostShownBlocks : mostBlocks;
+  const isDetailed = method.endsWith("_detailed");
+  const most = isDetailed ? mostDetailedBlocks : mostBlocks;
   const asked = numberOfBlocks.safeParse(count);
   if (!asked.success)
     throw new ParamsError(`The number of blocks must be a whole number of at most ${most}, as in "0x2".`);
@@ -106,7 +106,7 @@ function planMining({ method, params }: RpcCall): Plan {
     throw new ParamsError(
       `${method} mines at most ${most} blocks, not ${blocks}. Mine them with several calls.`,
     );
-  if (isShown) return { kind: "awaits_block", params: [{ timestamp: null, blocks: Number(blocks) }] };
+  if (isDetailed) return { kind: "awaits_block", params: [{ timestamp: null, blocks: Number(blocks) }] };
   return { kind: "mine", blocks: Number(blocks), answer: method === "evm_mine" ? "0x0" : null };
 }
 

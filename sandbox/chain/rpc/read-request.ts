@@ -56,7 +56,7 @@ export function readRequest(bytes: Uint8Array): RpcRequest | { invalid: RpcError
   return { isBatch: true, calls: body.map(readCall) };
 }
 
-/** JSON that is written as it stands, for numbers that a double cannot keep. */
+/** JSON that is written as it came, for numbers that a double cannot keep. */
 const asWritten: (source: string) => unknown = Reflect.get(JSON, "rawJSON");
 
 function readCall(value: unknown): RpcCall | InvalidCall {
@@ -81,7 +81,7 @@ function isId(id: unknown): id is RpcId {
   return id === null || typeof id === "string" || typeof id === "number";
 }
 
-/** No method of Anvil needs params by name; an object without members stands for none, as Anvil takes it. */
+/** No method of Anvil needs params by name; an object without members means none, as Anvil takes it. */
 function readParams(params: unknown): readonly unknown[] | null {
   if (params === undefined || params === null) return [];
   if (Array.isArray(params)) return params;

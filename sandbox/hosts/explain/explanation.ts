@@ -32,7 +32,7 @@ const frameFields = {
   type: z.string(),
   from: addressShape,
   to: addressShape.nullable(),
-  /** What stands at `to`, in words. */
+  /** What is at `to`, in words. */
   contract: z.string(),
   /** The call as the contract's ABI reads it, or its selector. */
   call: z.string(),

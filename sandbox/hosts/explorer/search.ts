@@ -8,7 +8,7 @@ import type { Sources } from "./sources.ts";
 import type { SearchResult } from "./views.ts";
 
 /**
- * Finds what an id, a hash, an address or a block number stands for.
+ * Finds what an id, a hash, an address or a block number belongs to.
  *
  * @example await search("pur_…", sources)
  */

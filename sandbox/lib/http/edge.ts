@@ -29,7 +29,7 @@ const starting = new Problem(
   { headers: { "Retry-After": "1" } },
 );
 
-/** Stands between a port and its host: what no host may see is refused here, in the form of the host. */
+/** Checks every request between a port and its host: what no host may see is refused here, in the form of the host. */
 export class Edge {
   readonly #server: Server;
   readonly #port: number;

@@ -67,7 +67,7 @@ export function absoluteTarget(
   return { scheme: scheme.toLowerCase(), authority, path: path.startsWith("/") ? path : `/${path}` };
 }
 
-/** The page that makes a request, or null when it is a program, the listener's own page or a link that somebody follows. */
+/** The page that makes a request, or null when it is a program, the listener's own page or a link that is followed. */
 function pageOf({ method, headers }: IncomingMessage): { origin: URL | null } | null {
   const { origin, "sec-fetch-site": site = "none", "sec-fetch-mode": mode } = headers;
   if (origin !== undefined) return { origin: URL.canParse(origin) ? new URL(origin) : null };

@@ -5,7 +5,7 @@ import { type Arrival, headersOf } from "./arrival.ts";
 import type { DeliveryFaults, ReceiverFault } from "./delivery-fault.ts";
 
 /**
- * Stands in front of a receiver: sees what arrives there, byte for byte, and makes it fail on demand.
+ * Listens in front of a receiver: sees what arrives there, byte for byte, and makes it fail on demand.
  *
  * @example listener.serve(tap.guard(api))
  */

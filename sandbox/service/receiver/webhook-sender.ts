@@ -18,7 +18,7 @@ export function openWebhookSender(parts: {
   signal: AbortSignal;
 }): Pick<Services, "deliver" | "pause"> {
   const { receiver, timeoutMs, clock, faults, signal } = parts;
-  // A deterministic clock stands still while a receiver answers.
+  // A deterministic clock does not move while a receiver answers.
   const stopwatch = clock.mode === "live" ? () => performance.now() : () => 0;
   const send = deliverTo(receiver, { timeoutMs, stopwatch });
   const pass = letTimePass(clock, signal);

@@ -16,7 +16,7 @@ export interface DocumentGroup {
   documents: readonly Document[];
 }
 
-/** What stands in each group, by path, in the order of the navigation. */
+/** The documents of each group, by path, in the order of the navigation. */
 const groups: readonly (readonly [
   title: string,
   documents: readonly (readonly [path: string, title: string])[],
@@ -60,7 +60,7 @@ const groups: readonly (readonly [
   ],
 ];
 
-/** The guide, which stands first: it is filled in for this sandbox. */
+/** The guide, which comes first: it is filled in for this sandbox. */
 const guidePath = "/portal/docs.md";
 
 /**

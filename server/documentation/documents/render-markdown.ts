@@ -1,7 +1,7 @@
 import { Marked, Parser, type RendererObject, TextRenderer, type Token, type Tokens } from "marked";
 import { escapeHtml } from "../../pages/page.ts";
 
-/** A heading of a document and what stands below it, up to the next one. */
+/** A heading of a document and what is below it, up to the next one. */
 export interface Section {
   /** The fragment of its address. */
   anchor: string;
@@ -20,7 +20,7 @@ export interface RenderedDocument {
 /**
  * Renders Markdown as HTML that holds no markup of its own: comments are dropped, and tags are shown as text.
  *
- * @param resolve - the address of what a link or a picture names, or null when it is not served: then its text stands alone.
+ * @param resolve - the address of what a link or a picture names, or null when it is not served: then only its text is left.
  * @example renderMarkdown(markdown, (href) => href)
  */
 export function renderMarkdown(markdown: string, resolve: (href: string) => string | null): RenderedDocument {

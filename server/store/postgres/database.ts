@@ -6,7 +6,7 @@ import { StoreUnavailableError } from "../store.ts";
 /** Runs one statement and answers its rows. */
 export type Query = (text: string, values?: unknown[]) => Promise<{ [column: string]: unknown }[]>;
 
-/** What advisory locks of a sandbox stand for. */
+/** What the advisory locks of a sandbox are for. */
 export const locks = { commit: 1, leader: 2, owner: 3, members: 4, schema: 5 } as const;
 
 /** A URL that names no database; it is not shown, because it may hold a password. */

@@ -4,7 +4,7 @@ import { Crash, offerReservation, openRelayerKits, program, type RelayerKit } fr
 
 const openKit = openRelayerKits();
 
-/** An offer whose nonce somebody else has used. */
+/** An offer whose nonce another program has used. */
 async function takenOffer(kit: RelayerKit): Promise<{ intent: RelayIntent; taken: RelayOperation }> {
   const intent = await kit.offer("taken");
   kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });

@@ -22,7 +22,7 @@ test.each([1, 2, 3, 4, 5])(
     const confirmed = [];
     for (let index = 0; index < depth + 1; index += 1)
       confirmed.push(await kit.relayer.submit(await kit.offer(`deep-${index}`)));
-    const [stands, ...lost] = confirmed;
+    const [kept, ...lost] = confirmed;
 
     await kit.reorg(depth);
     await kit.relayer.follow();
@@ -31,7 +31,7 @@ test.each([1, 2, 3, 4, 5])(
     await expect.poll(() => kit.mined()).toEqual(confirmed.map(({ hash }) => hash));
     await kit.relayer.follow();
     const repaired = await kit.relayer.list(program, { limit: 10 });
-    expect(repaired[0]).toEqual(stands);
+    expect(repaired[0]).toEqual(kept);
     expect(repaired.map(({ status, hash }) => [status, hash])).toEqual(
       confirmed.map(({ hash }) => ["confirmed", hash]),
     );
@@ -97,7 +97,7 @@ test("confirmations are counted with each head, without a request", async () => 
   ]);
 });
 
-test("what stands costs a head one question, however many operations there were", async () => {
+test("what is still on the chain costs a head one question, however many operations there were", async () => {
   const kit = await openKit();
   for (let index = 0; index < 12; index += 1) await kit.relayer.submit(await kit.offer(`many-${index}`));
   const { relayer, asked } = await restartCounting(kit);

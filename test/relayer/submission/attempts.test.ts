@@ -197,7 +197,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
     },
   );
 
-  test("ends with the first attempt when somebody has its bytes mined: the second reverts and there is no third", async () => {
+  test("ends with the first attempt when its bytes are mined after all: the second reverts and there is no third", async () => {
     const kit = await openKit();
     const { intent, reverted, collected } = await collectedAgain(kit);
     const raw = await rawOf(kit, reverted);

@@ -83,7 +83,7 @@ async function silentDatabase(): Promise<string> {
     server.close();
   });
   await once(server, "listening");
-  return `postgres://somebody@127.0.0.1:${portOf(server.address())}/nowhere`;
+  return `postgres://postgres@127.0.0.1:${portOf(server.address())}/nowhere`;
 }
 
 async function open(options: SandboxOptions): Promise<Sandbox> {

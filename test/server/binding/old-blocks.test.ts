@@ -135,7 +135,7 @@ describe("a payment of a block whose state the node has dropped", () => {
     );
   });
 
-  test("is taken when somebody else has delegated since, or its sender had ended its delegation before", async () => {
+  test("is taken when another account has delegated since, or its sender had ended its delegation before", async () => {
     await delegate(await fixture.deploy("ContractWallet"));
     await delegate(zeroAddress);
     const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));

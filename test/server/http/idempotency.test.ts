@@ -224,7 +224,7 @@ describe("a key that was used", () => {
     expect(problem(again)).toMatchObject({ status: 409, code: "outcome_unknown" });
   });
 
-  test("stands for nothing in another program", async () => {
+  test("means nothing in another program", async () => {
     await create("order-1001");
     const { credential } = await kit.issue(kit.otherAccountKey);
     const answer = await kit.post(
@@ -255,7 +255,7 @@ describe("a key that was used", () => {
     expect(problem(await activate(second)).code).toBe("gas_budget_exceeded");
   });
 
-  test("on a wallet route stands for this object only", async () => {
+  test("on a wallet route counts for this object only", async () => {
     const [first, second] = [
       await kit.createPurchase({ id: merchantId }),
       await kit.createPurchase({ id: merchantId }),

@@ -31,7 +31,7 @@ async function contractBeneficiary(mood: Mood): Promise<{ purchase: FixturePurch
   return { purchase, paid: await fixture.paid(purchase) };
 }
 
-/** How a claim with a signature is answered; the payment stands for its transaction, which no step takes. */
+/** How a claim with a signature is answered; the payment is in the place of its transaction, which no step takes. */
 async function claim(purchase: FixturePurchase, paid: Hex, signature: Hex) {
   const { code, failed, wrote, body } = await fixture.fileClaim(paid, signature, purchase);
   expect(wrote).toBe(false);
@@ -44,7 +44,7 @@ const refusedAt = (purchase: FixturePurchase) => ({
 });
 
 describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
-  test("that is honest is taken when its owner signed, and refused when somebody else did", async () => {
+  test("that is honest is taken when its owner signed, and refused when another account did", async () => {
     const { purchase, paid } = await contractBeneficiary("honest");
     const { claim: signed } = fixture.claim(purchase);
     expect(await claim(purchase, paid, await fixture.signClaim(signed))).toMatchObject(taken);

@@ -207,7 +207,7 @@ describe("a payment under a permit", () => {
   });
 });
 
-describe("a permit that somebody else submits first", () => {
+describe("a permit that another account submits first", () => {
   test("after it was submitted here still pays", async () => {
     const transaction = await permitted(await signed());
     await runAhead(transaction);
@@ -243,7 +243,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     return problem(answer);
   }
 
-  test("when somebody else signed it", async () => {
+  test("when another account signed it", async () => {
     const signature = await signedOther({}, "stranger");
     const stranger = kit.wallet("stranger").address;
     expect(await refused({ signature })).toMatchObject({
@@ -328,7 +328,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     expect(await refused({ signature })).toMatchObject({ status: 409, code: "deadline_passed" });
   });
 
-  test("when somebody else signed it for a nonce that was used", async () => {
+  test("when another account signed it for a nonce that was used", async () => {
     const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n }, "stranger");
     await buyer.pay(await kit.activePurchase(merchant), { permit: true, amount: 1n });
@@ -540,7 +540,7 @@ describe("a payment that reverted because the token refuses its permit says why 
     await expectPermitRefused(permit, "its deadline has passed");
   });
 
-  test("somebody else has signed it", async () => {
+  test("another account has signed it", async () => {
     const permit = signedPermit(inTime(), await signedOther({}, "stranger"));
     await expectPermitRefused(permit, "its signature is not the buyer's over these terms");
   });

@@ -618,7 +618,7 @@ describe("nothing that a stranger makes up is stored", () => {
     expect(await kit.digest()).toBe(digest);
   });
 
-  test("a signature of somebody else", async () => {
+  test("a signature of another account", async () => {
     const purchase = await kit.paidPurchase(merchant);
     const { sign } = await signedClaim(purchase);
     const signature = await kit.wallet("stranger").signTypedData(sign.typed_data);
@@ -628,7 +628,7 @@ describe("nothing that a stranger makes up is stored", () => {
     expect(await kit.digest()).toBe(digest);
   });
 
-  test("an enrollment's signature of somebody else", async () => {
+  test("an enrollment's signature of another account", async () => {
     const pending = await kit.createMerchant("1000", "other_merchant");
     const signature = await kit.wallet("stranger").signMessage(pending.enrollment.message);
     const digest = await kit.digest();
@@ -646,7 +646,7 @@ describe("nothing that a stranger makes up is stored", () => {
     expect(await kit.digest()).toBe(digest);
   });
 
-  test("a transaction of somebody else", async () => {
+  test("a transaction of another account", async () => {
     const purchase = await kit.activePurchase(merchant);
     const { transaction } = await kit.action("purchase", purchase.id, "approve");
     if (transaction === undefined) throw new Error("An approval must be offered.");

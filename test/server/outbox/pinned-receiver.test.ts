@@ -8,7 +8,7 @@ import { problem } from "../../kit/answer.ts";
 import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
-/** A name that no DNS has; what it stands for is the test's to say. */
+/** A name that no DNS has; the test says what it resolves to. */
 const name = "receiver.test";
 const answers = ["127.0.0.1", "127.0.0.2"];
 const asked: string[] = [];

@@ -103,7 +103,7 @@ describe("sandbox.receiver", () => {
     expect(() => kit.sandbox.receiver.failNext(0, { drop: true })).toThrow("not 0");
   });
 
-  test("cannot make somebody else's receiver fail, and says who can", async () => {
+  test("cannot make an external receiver fail, and says who can", async () => {
     await using foreign = await openReceiver();
     await using elsewhere = await TestKit.open({ receiverUrl: foreign.url });
     const { receiver } = elsewhere.sandbox;

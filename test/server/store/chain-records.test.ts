@@ -21,7 +21,7 @@ class MadeUpChain implements ChainSource {
   }
 }
 
-test("what happened on the chain stands before what was committed after it", async () => {
+test("what happened on the chain is written before what was committed after it", async () => {
   const { folder, store, chain } = await openFollowing();
   chain.waiting.push(block(1));
   await put(store, "0x01");

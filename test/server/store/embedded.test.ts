@@ -126,7 +126,7 @@ describe("in a directory", () => {
     );
   });
 
-  test("a write that was cut off is dropped, and the next one stands in its place", async () => {
+  test("a write that was cut off is dropped, and the next one takes its place", async () => {
     for (const cut of [1, 5]) {
       const folder = await temporaryFolder();
       await fill(folder);

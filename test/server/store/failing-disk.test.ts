@@ -648,7 +648,7 @@ test.skipIf(!fullDisk)(
   },
 );
 
-/** What the names of snapshot and journal stand for. */
+/** What the names of snapshot and journal lead to. */
 async function filesOf(folder: string) {
   const { "store.json": snapshot, "store.journal": journal } = await listingOf(folder);
   return { "store.json": snapshot, "store.journal": journal };

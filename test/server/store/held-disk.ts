@@ -19,7 +19,7 @@ export interface HeldDisk extends Disposable {
   release(): void;
 }
 
-/** Stands before the syncs of every journal in this process. */
+/** Holds back the syncs of every journal in this process. */
 export async function holdDisk(): Promise<HeldDisk> {
   await using handle = await open("/dev/null");
   const prototype: FileHandle = Object.getPrototypeOf(handle);
@@ -51,7 +51,7 @@ export async function holdDisk(): Promise<HeldDisk> {
   };
 }
 
-/** The files of a directory by name, as the number of their inode: what a name stands for. */
+/** The files of a directory by name, as the number of their inode: what a name leads to. */
 export interface Listing {
   [name: string]: number;
 }

@@ -38,7 +38,7 @@ export async function readFigures(
   );
 }
 
-/** Reads what merchants stand for in refunds at one block, all of it in one request to the node. */
+/** Reads what merchants cover in refunds at one block, all of it in one request to the node. */
 export async function readFundings(
   merchants: readonly MerchantRecord[],
   head: Head,

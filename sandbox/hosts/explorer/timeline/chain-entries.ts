@@ -7,54 +7,59 @@ import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Head } from "../reads/read-at-head.ts";
 import type { BatchingNode, Sources } from "../sources.ts";
 import type { TimelineEntry } from "../views.ts";
-import { type Stage, type StagedEntry, timelineEntry } from "./timeline-entry.ts";
+import { type OrderedEntry, type TimelineStep, timelineEntry } from "./timeline-entry.ts";
 
 /** The registrar's events about one purchase, with what each means and which of its fields are shown. */
 const purchaseEvents = {
   PurchaseOffered: {
-    stage: "on chain",
+    step: "on chain",
     kind: "on_chain",
     title: "The registrar offered it on chain.",
     fields: [],
   },
   PurchaseRegistered: {
-    stage: "on chain",
+    step: "on chain",
     kind: "on_chain",
     title: "The merchant registered it on chain.",
     fields: [],
   },
   PurchasePaid: {
-    stage: "paid",
+    step: "paid",
     kind: "paid",
     title: "The buyer paid on chain.",
     fields: ["amount", "paidTotal"],
   },
   PurchaseClaimed: {
-    stage: "claimed on chain",
+    step: "claimed on chain",
     kind: "claimed",
     title: "The beneficiary claimed on chain.",
     fields: ["claimHash"],
   },
   RefundCollected: {
-    stage: "collected on chain",
+    step: "collected on chain",
     kind: "refunded",
     title: "The award moved on chain.",
     fields: ["award", "claimHash"],
   },
   OfferWithdrawn: {
-    stage: "ended on chain",
+    step: "ended on chain",
     kind: "on_chain",
     title: "The offer was withdrawn on chain.",
     fields: ["released"],
   },
   PurchaseExpired: {
-    stage: "ended on chain",
+    step: "ended on chain",
     kind: "on_chain",
     title: "It expired on chain.",
     fields: ["released"],
   },
 } as const satisfies {
-  [event: string]: { stage: Stage; kind: TimelineEntry["kind"]; title: string; fields: readonly string[] };
+  [event: string]: {
+    step: TimelineStep;
+    kind: TimelineEntry["kind"];
+    title: string;
+    fields: readonly string[];
+  };
 };
 
 type PurchaseEvent = keyof typeof purchaseEvents;
@@ -72,7 +77,7 @@ export async function chainEntries(
   purchase: PurchaseRecord,
   head: Head,
   sources: Sources,
-): Promise<StagedEntry[]> {
+): Promise<OrderedEntry[]> {
   const { node, labels } = sources;
   const { own, approvals } = await readLogs(purchase, head, sources);
   const until = paidInFull(own, purchase) ?? BigInt(head.number);
@@ -125,12 +130,12 @@ async function readLogs(purchase: PurchaseRecord, head: Head, { node, services }
 }
 
 /** The entry of a log of the registrar; none for an event that is not about the purchase's course. */
-function eventEntries(log: MinedLog, at: string, purchase: PurchaseRecord, sources: Sources): StagedEntry[] {
+function eventEntries(log: MinedLog, at: string, purchase: PurchaseRecord, sources: Sources): OrderedEntry[] {
   const decoded = decodeEvent(log);
   if (decoded === null) return [];
-  const { stage, kind, title, fields } = purchaseEvents[decoded.event];
+  const { step, kind, title, fields } = purchaseEvents[decoded.event];
   return [
-    timelineEntry(stage, {
+    timelineEntry(step, {
       at,
       kind,
       title,

@@ -9,7 +9,7 @@ import type {
 } from "../../../../server/store/records.ts";
 import type { AddressLabels } from "../address-labels.ts";
 import type { RelayOperationView } from "../views.ts";
-import { type Stage, type StagedEntry, timelineEntry } from "./timeline-entry.ts";
+import { type OrderedEntry, type TimelineStep, timelineEntry } from "./timeline-entry.ts";
 
 /** What the service recorded of a purchase: its creation, the relayer's work, reconciliations, claim, decision and refund. */
 export function recordEntries(
@@ -17,7 +17,7 @@ export function recordEntries(
   { claim, decision, refund }: PurchaseParts,
   operations: readonly RelayOperationView[],
   labels: AddressLabels,
-): StagedEntry[] {
+): OrderedEntry[] {
   return [
     ...creationEntries(purchase),
     ...operations.flatMap(relayEntries),
@@ -28,7 +28,7 @@ export function recordEntries(
   ];
 }
 
-function creationEntries(purchase: PurchaseRecord): StagedEntry[] {
+function creationEntries(purchase: PurchaseRecord): OrderedEntry[] {
   const at = toTimestamp(purchase.created_at);
   return [
     timelineEntry("created", {
@@ -48,7 +48,7 @@ function creationEntries(purchase: PurchaseRecord): StagedEntry[] {
   ];
 }
 
-function reconciliationEntry(receipt: PaymentReceipt, { created_at }: PurchaseRecord): StagedEntry {
+function reconciliationEntry(receipt: PaymentReceipt, { created_at }: PurchaseRecord): OrderedEntry {
   return timelineEntry("reconciled", {
     at: receipt.reconciled_at ?? toTimestamp(created_at),
     kind: "reconciled",
@@ -60,7 +60,7 @@ function reconciliationEntry(receipt: PaymentReceipt, { created_at }: PurchaseRe
   });
 }
 
-function claimEntry(claim: ClaimRecord, beneficiary: string): StagedEntry {
+function claimEntry(claim: ClaimRecord, beneficiary: string): OrderedEntry {
   const { id, requested_amount, reason, claim_hash } = claim;
   return timelineEntry("claimed", {
     at: toTimestamp(claim.created_at),
@@ -72,7 +72,7 @@ function claimEntry(claim: ClaimRecord, beneficiary: string): StagedEntry {
   });
 }
 
-function decisionEntry({ id, statement, decision_hash, created_at }: DecisionRecord): StagedEntry {
+function decisionEntry({ id, statement, decision_hash, created_at }: DecisionRecord): OrderedEntry {
   return timelineEntry("decided", {
     at: toTimestamp(created_at),
     kind: "decided",
@@ -82,7 +82,7 @@ function decisionEntry({ id, statement, decision_hash, created_at }: DecisionRec
   });
 }
 
-function refundEntries(refund: RefundRecord, operations: readonly RelayOperationView[]): StagedEntry[] {
+function refundEntries(refund: RefundRecord, operations: readonly RelayOperationView[]): OrderedEntry[] {
   const details = { refund: refund.id, award: refund.award };
   const due = timelineEntry("refund due", {
     at: toTimestamp(refund.created_at),
@@ -108,23 +108,23 @@ function refundEntries(refund: RefundRecord, operations: readonly RelayOperation
 const words: { readonly [kind: string]: string } = { offer: "offer", collect_refund: "refund" };
 
 /** The steps of an operation of the relayer, and each transaction that did not make it. */
-function relayEntries(operation: RelayOperationView): StagedEntry[] {
+function relayEntries(operation: RelayOperationView): OrderedEntry[] {
   const { id, kind, hash, from, transactions } = operation;
   const what = words[kind] ?? kind;
-  const [relayed, confirmed]: Stage[] =
+  const [relayed, confirmed]: TimelineStep[] =
     kind === "offer"
       ? ["offer relayed", "offer confirmed"]
       : ["collect_refund relayed", "collect_refund confirmed"];
   const step = (
-    stage: Stage | undefined,
+    step: TimelineStep | undefined,
     at: string | null,
     title: string,
     transaction_hash: string | null,
   ) =>
-    at === null || stage === undefined
+    at === null || step === undefined
       ? []
       : [
-          timelineEntry(stage, {
+          timelineEntry(step, {
             at: toTimestamp(Math.floor(fromTimestamp(at))),
             kind: "relayed",
             title,

@@ -4,10 +4,10 @@ import { viewEvent } from "../reads/read-events.ts";
 import { viewRefusal } from "../reads/read-refusals.ts";
 import type { Sources } from "../sources.ts";
 import type { EventView } from "../views.ts";
-import { type StagedEntry, stages, timelineEntry } from "./timeline-entry.ts";
+import { type OrderedEntry, timelineEntry, timelineSteps } from "./timeline-entry.ts";
 
 /** What the service told and refused about a purchase: wallet submissions, outbox events, their deliveries, and refusals. */
-export async function serviceEntries({ id }: PurchaseRecord, sources: Sources): Promise<StagedEntry[]> {
+export async function serviceEntries({ id }: PurchaseRecord, sources: Sources): Promise<OrderedEntry[]> {
   const { services, refusals } = sources;
   const [submissions, events] = await Promise.all([
     services.store.list("submissions", { subject: id }),
@@ -24,7 +24,7 @@ export async function serviceEntries({ id }: PurchaseRecord, sources: Sources): 
   ];
 }
 
-function submissionEntry({ action, transaction_hash, submitted_at }: SubmissionRecord): StagedEntry {
+function submissionEntry({ action, transaction_hash, submitted_at }: SubmissionRecord): OrderedEntry {
   return timelineEntry("submitted", {
     at: toTimestamp(submitted_at),
     kind: "submitted",
@@ -34,9 +34,9 @@ function submissionEntry({ action, transaction_hash, submitted_at }: SubmissionR
   });
 }
 
-function eventEntries(event: EventView, receiver: string): StagedEntry[] {
+function eventEntries(event: EventView, receiver: string): OrderedEntry[] {
   return [
-    timelineEntry(stages.find((stage) => stage === event.type) ?? "delivered", {
+    timelineEntry(timelineSteps.find((step) => step === event.type) ?? "delivered", {
       at: event.created_at,
       kind: "event",
       title: `The outbox took the event ${event.type}.`,
@@ -60,7 +60,7 @@ function outcomeOf({ ended, status_code, error }: EventView["attempts"][number])
   return status_code === null ? (error ?? "no answer") : `answered ${status_code}`;
 }
 
-function refusalEntry(refusal: ReturnType<typeof viewRefusal>): StagedEntry {
+function refusalEntry(refusal: ReturnType<typeof viewRefusal>): OrderedEntry {
   const failed = refusal.checks.filter(({ ok }) => !ok).map(({ name }) => name);
   return timelineEntry("refused", {
     at: refusal.at,

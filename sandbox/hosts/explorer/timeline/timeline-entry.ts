@@ -1,10 +1,10 @@
 import type { TimelineEntry } from "../views.ts";
 
 /**
- * The stages that a purchase goes through, in their order. Time has whole seconds: entries of one second are in the only order in which they
+ * The steps that a purchase goes through, in their order. Time has whole seconds: entries of one second are in the only order in which they
  * can have happened.
  */
-export const stages = [
+export const timelineSteps = [
   "created",
   "signed",
   "purchase.created",
@@ -36,12 +36,12 @@ export const stages = [
   "delivered",
 ] as const;
 
-/** A stage that a purchase goes through. */
-export type Stage = (typeof stages)[number];
+/** A step that a purchase goes through. */
+export type TimelineStep = (typeof timelineSteps)[number];
 
-/** An entry with its stage. */
-export interface StagedEntry extends TimelineEntry {
-  stage: Stage;
+/** An entry with its step. */
+export interface OrderedEntry extends TimelineEntry {
+  step: TimelineStep;
 }
 
 /**
@@ -50,17 +50,17 @@ export interface StagedEntry extends TimelineEntry {
  * @example timelineEntry("created", { at, kind: "created", title: "The purchase was created.", actor: "the service" })
  */
 export function timelineEntry(
-  stage: Stage,
+  step: TimelineStep,
   given: Pick<TimelineEntry, "at" | "kind" | "title" | "actor"> & Partial<TimelineEntry>,
-): StagedEntry {
-  return { stage, block_number: null, transaction_hash: null, details: {}, checks: [], ...given };
+): OrderedEntry {
+  return { step, block_number: null, transaction_hash: null, details: {}, checks: [], ...given };
 }
 
 /** Sorts entries by the time and the order in which they happened. */
-export function inOrder(entries: readonly StagedEntry[]): TimelineEntry[] {
+export function inOrder(entries: readonly OrderedEntry[]): TimelineEntry[] {
   const sorted = entries.toSorted(
     (left, right) =>
-      left.at.localeCompare(right.at) || stages.indexOf(left.stage) - stages.indexOf(right.stage),
+      left.at.localeCompare(right.at) || timelineSteps.indexOf(left.step) - timelineSteps.indexOf(right.step),
   );
-  return sorted.map(({ stage: _, ...entry }) => entry);
+  return sorted.map(({ step: _, ...entry }) => entry);
 }

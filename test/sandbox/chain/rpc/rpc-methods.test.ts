@@ -103,13 +103,13 @@ describe("every method of Anvil is on one list", () => {
     }
   });
 
-  // Where the names stand in the binary is the compiler's choice.
+  // Where the names are in the binary is the compiler's choice.
   test.runIf(process.platform === "linux" && process.arch === "x64")(
-    "and the names that stand together in its binary are all among them",
+    "and the names that are together in its binary are all among them",
     async () => {
       const binary = (await readFile(anvilBinary())).toString("latin1");
       const [names = ""] = /eth_networkId[A-Za-z0-9_]+anvil_setFeeToken/.exec(binary) ?? [];
-      // Nothing stands between them.
+      // Nothing is between them.
       const separate = names.split(
         /(?<=[A-Za-z0-9])(?=(?:anvil|hardhat|evm|tenderly|eth|debug|trace|txpool|ots|erigon|personal|net)_)/,
       );

@@ -99,7 +99,7 @@ test.each(["gone-1", "", "0123456789ab-1"])(
   },
 );
 
-test("tells everybody to read everything when a snapshot is restored, and forgets the refusals", async () => {
+test("tells every page to read everything when a snapshot is restored, and forgets the refusals", async () => {
   const snapshot = await kit.sandbox.snapshot();
   await kit.post(kit.path("/merchants/mer_none/enrollment"), {
     transaction_hash: `0x${"00".repeat(32)}`,

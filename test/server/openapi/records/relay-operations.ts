@@ -71,7 +71,7 @@ export class RelayOperations {
     }
   }
 
-  /** A nonce that somebody else used; the abandoned attempt's nonce is filled once a reorg frees it. */
+  /** A nonce that another program used; the abandoned attempt's nonce is filled once a reorg frees it. */
   async #takenNonce(): Promise<void> {
     const { relayer, chain } = this.#kit.sandbox;
     await this.#offer({ point: "broadcast", action: "foreign_nonce" });

@@ -13,12 +13,12 @@ import {Assertions} from "../Assertions.t.sol";
 import {Vm} from "../Vm.t.sol";
 import {Replay} from "./Replay.t.sol";
 
-/// @title World
+/// @title Handler
 /// @notice Takes every step of every actor with the arguments that the fuzzer finds, after predicting whether it must be accepted.
 /// @dev The prediction comes from the logs so far (`Replay`), the clock and the tokens. A step that is accepted against the
 /// prediction, or refused against it, reverts here and so fails the run. Balances are followed apart from the logs, by what
 /// each accepted step must have moved.
-contract World is Assertions {
+contract Handler is Assertions {
     uint256 private constant WALLETS = 4;
     uint256 private constant MOST = 1_000;
     uint256 private constant WEALTH = 1_000_000_000;
@@ -91,7 +91,7 @@ contract World is Assertions {
         enroll(1, 0, 0, MOST * 5, 30, 0);
     }
 
-    /// @dev The clock is the world's own.
+    /// @dev The clock is this contract's own.
     modifier step() {
         vm.warp(time);
         vm.recordLogs();
@@ -364,7 +364,7 @@ contract World is Assertions {
         return IERC20(p.token).allowance(p.buyer, address(registrar));
     }
 
-    /// @dev A permit and what becomes of it: at times signed by the wrong key, too late, or submitted by somebody before.
+    /// @dev A permit and what becomes of it: at times signed by the wrong key, too late, or submitted by another account before.
     struct Permit {
         uint256 deadline;
         uint8 v;
