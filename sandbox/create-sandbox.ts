@@ -270,7 +270,7 @@ function announcing(watch: Watch, kept: KeptChain): Watch {
 
 /** All state but the chain's. */
 function openState(
-  { settings, chain, cluster, urls, receiver: pinned, ownReceiver }: SandboxProcess,
+  { settings, chain, urls, receiver: pinned, ownReceiver }: SandboxProcess,
   service: StartedService,
   refusals: RefusalLog,
 ) {
@@ -286,8 +286,7 @@ function openState(
   const access = lazyAccess(urls.api, account?.key ?? "");
   const accounts = keys.accounts.map(({ program }) => givenAccount(settings.seed, program));
   const given = new GivenAccess(urls.api, accounts);
-  const { chainStore } = cluster;
-  const parts = listParts(chain, chainStore, service, { access, given, receiver, refusals }, settings.parts);
+  const parts = listParts(chain, service, { access, given, receiver, refusals }, settings.parts);
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api, undefined, {

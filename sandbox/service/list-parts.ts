@@ -1,5 +1,4 @@
 import { type RateLimitCounts, type RateLimiter, rateLimitCounts } from "../../server/http/rate-limit.ts";
-import type { Store } from "../../server/store/store.ts";
 import { miningPart } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { type Part, requireDistinctNames } from "../lib/part.ts";
@@ -14,13 +13,11 @@ import type { StartedService } from "./start-service.ts";
  * Lists all state but the chain's, in the order in which a restore brings it back: the relayer's faults may pause mining, so they come
  * before it.
  *
- * @param chainStore - where what happens on the chain is kept, if that is not the store.
  * @param added - those of the option `parts`, which come last.
  * @throws SandboxError option_invalid when two have the same name.
  */
 export function listParts(
   { client, journal }: ChainNode,
-  chainStore: Store | null,
   { services, relayer, store, requests }: StartedService,
   own: { access: LazyAccess; given: GivenAccess; receiver: SandboxReceiver; refusals: Part<null> },
   added: readonly Part[],
@@ -28,7 +25,7 @@ export function listParts(
   const parts: readonly Part[] = [
     relayerFaultsPart(relayer),
     miningPart(client, journal),
-    storePart(store, chainStore),
+    storePart(store),
     requests,
     rateLimitPart(services.rateLimiter),
     own.access,

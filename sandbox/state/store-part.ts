@@ -11,26 +11,14 @@ const savedImage: z.ZodType<StoreImage> = z.codec(storeImage, storeImage, {
   encode: ({ chain: _, ...image }) => image,
 });
 
-/**
- * Everything that is stored: the records of the API, the relayer's journal and the key ring, and with them what happened on the chain.
- *
- * @param chainStore - where what happens on the chain is kept, if that is another store.
- */
-export function storePart(store: Store, chainStore: Store | null): Part<StoreImage> {
+/** Everything that is stored: the records of the API, the relayer's journal and the key ring, and with them what happened on the chain. */
+export function storePart(store: Store): Part<StoreImage> {
   return {
     name: "store",
     schema: savedImage,
     isDurable: true,
-    async capture() {
-      const image = await store.export();
-      const { chain } = (await chainStore?.export()) ?? {};
-      return chain === undefined ? image : { ...image, chain };
-    },
-    async restore(image) {
-      await store.import(image);
-      const { chain } = image;
-      if (chain !== undefined) await chainStore?.import({ version: 1, counters: {}, collections: {}, chain });
-    },
+    capture: async () => await store.export(),
+    restore: async (image) => await store.import(image),
     digest: digestStore,
   };
 }

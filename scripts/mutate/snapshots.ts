@@ -113,8 +113,8 @@ export const snapshots: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A restore takes the records back.",
-        find: "      await store.import(image);\n",
-        replace: "",
+        find: "restore: async (image) => await store.import(image),",
+        replace: "restore: async () => {},",
       },
     ],
   },

@@ -4,6 +4,7 @@ const embedded = "test/server/store/embedded.test.ts";
 const disk = "test/server/store/failing-disk.test.ts";
 const journaled = "test/server/store/chain-records.test.ts";
 const postgres = "test/server/store/postgres.test.ts";
+const position = "test/server/store/database-position.test.ts";
 
 export const store: readonly MutantGroup[] = [
   {
@@ -138,7 +139,7 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "An import is on disk before it counts.",
-        find: "await this.#durability.replace({ ...this.#durable(), ...records, chain });",
+        find: "await this.#durability.replace({ ...this.#durable(chain), ...records });",
         replace: "",
       },
       {
@@ -161,7 +162,7 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "A restore brings the chain's records back with the others.",
-        find: "      this.#chain.replace(chain);\n",
+        find: "      this.#chain = chain;\n",
         replace: "",
         tests: [journaled],
       },
@@ -424,6 +425,49 @@ export const store: readonly MutantGroup[] = [
         replace: "if (group.changed.size > 1_000)",
         tests: ["test/server/store/two-processes.test.ts"],
         only: "the explorer of one",
+      },
+    ],
+  },
+  {
+    file: "server/store/postgres/position.ts",
+    tests: [position],
+    mutants: [
+      {
+        rule: "Each transaction with records is counted.",
+        find: "kept.value::bigint + 1",
+        replace: "kept.value::bigint",
+      },
+      {
+        rule: "A database knows how many records of the chain it relies on.",
+        find: "[String(chainRecords ?? 0)]",
+        replace: '["0"]',
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/cluster/shared-store.ts",
+    tests: [position],
+    mutants: [
+      {
+        rule: "A directory that is older than its database is refused.",
+        find: "if (chainCount < chainRecords)",
+        replace: "if (chainCount < 0)",
+      },
+      {
+        rule: "A database that is older than its directory is refused.",
+        find: "if (commits < databaseCommits)",
+        replace: "if (commits < 0)",
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/cluster/kept-chain.ts",
+    tests: [position],
+    mutants: [
+      {
+        rule: "A process that joined tells how many commits it knows of.",
+        find: "body: JSON.stringify({ commits: known })",
+        replace: "body: JSON.stringify({ commits: 0 })",
       },
     ],
   },

@@ -73,7 +73,13 @@ export interface DropChange {
   waiting: readonly string[];
 }
 
-/** Something that happened on the chain. */
+/** The records are in a database, which had so many commits by then. */
+export interface DatabaseChange {
+  kind: "database";
+  commits: number;
+}
+
+/** Something that happened on the chain, or to the records that belong to it. */
 export type ChainChange =
   | BlockChange
   | CallChange
@@ -82,7 +88,8 @@ export type ChainChange =
   | CheckpointChange
   | MiningChange
   | SentChange
-  | DropChange;
+  | DropChange
+  | DatabaseChange;
 
 /**
  * Whether a change stays whatever is taken back: neither a revert nor a reorg moves the clock, or changes which accounts and signatures a
@@ -103,9 +110,11 @@ export class ChainLog {
   #count = 0;
   /** How many of the records are of transactions that wait for a block. */
   #waiting = 0;
+  /** The last of its kind, which no rewind takes back. */
+  #database: DatabaseChange | null = null;
 
   constructor(records: readonly ChainChange[] = [], count = records.length) {
-    this.replace(records);
+    this.#replace(records);
     this.#count = count;
   }
 
@@ -116,7 +125,12 @@ export class ChainLog {
 
   /** The records that count now; adding others does not change this list. */
   get records(): readonly ChainChange[] {
-    return [...this.#records];
+    return this.#database === null ? [...this.#records] : [...this.#records, this.#database];
+  }
+
+  /** How many commits the database with the records had by the last of them. */
+  get databaseCommits(): number {
+    return this.#database?.commits ?? 0;
   }
 
   /** Adds what happened next. */
@@ -124,23 +138,27 @@ export class ChainLog {
     this.#count += 1;
     if (record.kind === "rewind") this.#rewind(record);
     else if (record.kind === "drop") this.#drop(record);
+    else if (record.kind === "database") this.#database = record;
     else this.#records.push(record);
     if (record.kind === "sent") this.#waiting += 1;
     if (record.kind === "block" && this.#waiting > 0) this.#forgetSent(record);
   }
 
-  /** The records that count when the chain goes back to earlier ones of this log. */
-  after(earlier: readonly ChainChange[]): readonly ChainChange[] {
+  /** Returns this log with the chain gone back to earlier records of it, which is counted as one more. */
+  restored(earlier: readonly ChainChange[]): ChainLog {
     const kept = new Set(earlier);
     // A restore drops what waits in the pool.
     const there = earlier.filter(({ kind }) => kind !== "sent");
-    return [...there, ...this.#records.filter((record) => isLasting(record) && !kept.has(record))];
+    const lasting = this.#records.filter((record) => isLasting(record) && !kept.has(record));
+    const restored = new ChainLog([...there, ...lasting], this.#count + 1);
+    if (restored.databaseCommits < this.databaseCommits) restored.#database = this.#database;
+    return restored;
   }
 
-  /** Continues from other records; numbers continue. */
-  replace(records: readonly ChainChange[]): void {
-    this.#records = [...records];
+  #replace(records: readonly ChainChange[]): void {
+    this.#records = records.filter(({ kind }) => kind !== "database");
     this.#waiting = records.filter(({ kind }) => kind === "sent").length;
+    this.#database = records.findLast((record) => record.kind === "database") ?? this.#database;
   }
 
   /** A node's state of a block has the calls after it in it, up to the next block. */
@@ -154,7 +172,7 @@ export class ChainLog {
   /** What is not in the pool any more is not sent again; that includes what was replaced by what was dropped. */
   #drop({ waiting }: DropChange): void {
     const hashes = new Set(waiting);
-    this.replace(
+    this.#replace(
       this.#records.filter((record) => record.kind !== "sent" || hashes.has(hashOf(record.transaction))),
     );
   }
@@ -162,7 +180,7 @@ export class ChainLog {
   /** What is in a block does not wait for one. */
   #forgetSent({ transactions }: BlockChange): void {
     const mined = new Set<unknown>(transactions);
-    this.replace(this.#records.filter((record) => record.kind !== "sent" || !mined.has(record.transaction)));
+    this.#replace(this.#records.filter((record) => record.kind !== "sent" || !mined.has(record.transaction)));
   }
 }
 

@@ -60,7 +60,7 @@ export class JournaledStore implements Store, RelayerJournalStore {
   readonly #tables: MemoryTables;
   readonly #pending: PendingEntries;
   /** What is durable of the chain. */
-  readonly #chain: ChainLog;
+  #chain: ChainLog;
   #begin: Json;
   #source: ChainSource | null = null;
   #durability: Durability;
@@ -112,6 +112,16 @@ export class JournaledStore implements Store, RelayerJournalStore {
   /** What happened on the chain and is durable. */
   get chain(): readonly ChainChange[] {
     return this.#chain.records;
+  }
+
+  /** How many records of the chain there ever were; what is durable alone counts. */
+  get chainCount(): number {
+    return this.#chain.count;
+  }
+
+  /** How many commits the database had, by what is durable here, when the records are in one. */
+  get databaseCommits(): number {
+    return this.#chain.databaseCommits;
   }
 
   /** Has everything that happens on a chain kept: what a commit relies on is written before it. */
@@ -220,14 +230,14 @@ export class JournaledStore implements Store, RelayerJournalStore {
   async import(image: StoreImage): Promise<void> {
     await this.#whileNotWriting(async () => {
       const records = recordsOf(image);
-      const chain = image.chain === undefined ? this.chain : this.#chain.after(image.chain);
+      const chain = image.chain === undefined ? this.#chain : this.#chain.restored(image.chain);
       try {
-        await this.#durability.replace({ ...this.#durable(), ...records, chain });
+        await this.#durability.replace({ ...this.#durable(chain), ...records });
       } catch (cause) {
         throw unavailable(cause);
       }
       this.#tables.load(records);
-      this.#chain.replace(chain);
+      this.#chain = chain;
       this.#pending.clear();
       this.#taken.clear();
     });
@@ -335,12 +345,12 @@ export class JournaledStore implements Store, RelayerJournalStore {
       });
   }
 
-  #durable(): StoreContents {
+  #durable({ count, records }: ChainLog = this.#chain): StoreContents {
     return {
       upTo: this.#upTo,
-      chainUpTo: this.#chain.count,
+      chainUpTo: count,
       begin: this.#begin,
-      chain: this.#chain.records,
+      chain: records,
       ...this.#tables.contents(),
     };
   }

@@ -119,7 +119,7 @@ export interface Store {
   /** Everything that is stored, as plain data for a snapshot; {@link Store.import} takes it back. */
   export(): Promise<StoreImage>;
 
-  /** Replaces everything that is stored. */
+  /** Replaces everything that is stored, and what happened on the chain with it. */
   import(image: StoreImage): Promise<void>;
 
   close(): Promise<void>;

@@ -88,7 +88,11 @@ export class ChainJournal implements ChainSource {
   /** What a reorg was asked to put into which block. */
   #asked = new Map<number, unknown[]>();
   #mining: MiningPace;
-  #keep: () => Promise<void> = async () => {};
+  #keep: () => Promise<number> = async () => 0;
+  /** How many commits the database with the records has, and how many are recorded. */
+  #commits: number;
+  #recordedCommits: number;
+  #isEnding = false;
 
   /** Where the chain's clock keeps its offset. */
   readonly offset: KeptOffset;
@@ -124,16 +128,23 @@ export class ChainJournal implements ChainSource {
     this.#head = known.at(-1) ?? known[0];
     this.#checkpoint = checkpoint;
     this.#mining = lastPace(changes);
+    this.#commits = changes.findLast((change) => change.kind === "database")?.commits ?? 0;
+    this.#recordedCommits = this.#commits;
   }
 
-  /** Sets what makes the records durable. */
-  keptBy(keep: () => Promise<void>): void {
+  /** Sets what makes the records durable, and says how many there are then. */
+  keptBy(keep: () => Promise<number>): void {
     this.#keep = keep;
   }
 
   async take(): Promise<readonly ChainChange[]> {
     return await this.#mutex.runExclusive(async () => {
       if (this.#isBehind && !this.#paused) await this.#catchUp();
+      const isDue = this.#happened.length > 0 || this.#isEnding;
+      if (isDue && this.#commits > this.#recordedCommits) {
+        this.#happened.push({ kind: "database", commits: this.#commits });
+        this.#recordedCommits = this.#commits;
+      }
       return this.#happened.splice(0);
     });
   }
@@ -142,15 +153,25 @@ export class ChainJournal implements ChainSource {
     this.#happened = [...changes, ...this.#happened];
   }
 
-  /** Resolves when what has happened is durable. @throws StoreUnavailableError */
-  async keep(): Promise<void> {
-    await this.#keep();
+  /** Resolves when what has happened is durable, with the number of records. @throws StoreUnavailableError */
+  async keep(): Promise<number> {
+    return await this.#keep();
   }
 
-  /** Records that the node has a new head; resolves when its block is durable. @throws NotDurableError */
-  async announce(): Promise<void> {
+  /** Records that the node has a new head; resolves when its block is durable, with the number of records. @throws NotDurableError */
+  async announce(): Promise<number> {
     this.#isBehind = true;
-    await this.#keepEffect();
+    return await this.#keepEffect();
+  }
+
+  /** Records, with what happens next or at the end, how many commits the database with the records has. */
+  committed(commits: number): void {
+    this.#commits = Math.max(this.#commits, commits);
+  }
+
+  /** Has the last number of commits recorded although nothing else happens. */
+  end(): void {
+    this.#isEnding = true;
   }
 
   /** Returns what the node answers, and notes that its reader may rely on it. */
@@ -295,9 +316,9 @@ export class ChainJournal implements ChainSource {
     return data !== undefined && (data === this.#head.hash || Number(data) <= this.#head.number);
   }
 
-  async #keepEffect(): Promise<void> {
+  async #keepEffect(): Promise<number> {
     try {
-      await this.#keep();
+      return await this.#keep();
     } catch (cause) {
       const isDisk =
         cause instanceof StoreUnavailableError &&

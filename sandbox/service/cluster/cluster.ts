@@ -12,8 +12,6 @@ export interface Cluster extends AsyncDisposable {
   readonly store: Store;
   /** Where the relayer keeps its journal. */
   readonly relayerJournal: RelayerJournalStore;
-  /** Where what happens on the chain is kept, if that is not {@link Cluster.store}; null otherwise. */
-  readonly chainStore: Store | null;
   /** What a start waits for here, as in "Anvil to answer". */
   readonly awaited: string;
   /** Returns a relayer that follows the chain only while this process leads. */

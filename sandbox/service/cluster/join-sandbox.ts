@@ -18,7 +18,7 @@ import { StartDeadline } from "../../options/start-deadline.ts";
 import { checkStartTimeout, defaultStartTimeoutMs } from "../../options/start-timeout.ts";
 import { RequestCounter } from "../../state/request-counter.ts";
 import { followChain, startService } from "../start-service.ts";
-import { askToKeep } from "./kept-chain.ts";
+import { keptByFirst } from "./kept-chain.ts";
 import { MemberObserver } from "./member-observer.ts";
 import { sharedClock } from "./shared-clock.ts";
 import { SharedStore } from "./shared-store.ts";
@@ -63,7 +63,7 @@ async function openJoined(
   const shared = opened.use(await deadline.within(database, opening, close));
   const sandbox = await deadline.within(database, shared.read());
   const { mode, settings, deployment, accounts, anvilUrl, loadedBlock } = sandbox;
-  shared.keptBehind(async () => await askToKeep(sandbox.urls.control));
+  shared.reliesOn(keptByFirst(sandbox.urls.control));
   const socket = nodeSocket(anvilUrl);
   opened.defer(() => socket.close());
   deadline.signal.addEventListener("abort", () => socket.close());

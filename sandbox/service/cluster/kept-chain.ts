@@ -1,29 +1,62 @@
-import { Router } from "express";
+import express, { Router } from "express";
+import { z } from "zod";
+import type { JournaledStore } from "../../../server/store/journaled-store.ts";
+import type { KeptChain } from "../../../server/store/postgres/database.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
 
 const path = "/chain/kept";
 
-/**
- * Has the first process of a shared sandbox keep what has happened on the chain by now, before another one commits what relies on it.
- *
- * @throws StoreUnavailableError
- */
-export async function askToKeep(controlUrl: string): Promise<void> {
+/** How many commits of the database a process knows of. */
+const askedSchema = z.strictObject({ commits: z.int() });
+const keptSchema = z.object({ records: z.int().nullable() });
+
+/** The chain of a sandbox with a database, which its first process keeps in a data directory. */
+export function keptIn(store: JournaledStore, journal: ChainJournal): KeptChain {
+  return {
+    keep: async () => await journal.keep(),
+    committed: (commits) => journal.committed(commits),
+    records: () => store.chain,
+    restore: async (chain, commits) => {
+      const taken = [...chain, { kind: "database", commits } as const];
+      await store.import({ version: 1, counters: {}, collections: {}, chain: taken });
+    },
+  };
+}
+
+/** The chain of a sandbox that a process has joined: the first one keeps it, and learns from each request how many commits the database has. */
+export function keptByFirst(controlUrl: string): KeptChain {
+  let known = 0;
   const refused = (cause: unknown) =>
     new StoreUnavailableError("The first process of the sandbox does not keep the chain.", { cause });
-  const response = await fetch(new URL(path, controlUrl), { method: "POST" }).catch((cause: unknown) => {
-    throw refused(cause);
-  });
-  if (!response.ok) throw refused(new Error(`It answered ${response.status}.`));
+  return {
+    async keep() {
+      const response = await fetch(new URL(path, controlUrl), {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ commits: known }),
+      }).catch((cause: unknown) => {
+        throw refused(cause);
+      });
+      if (!response.ok) throw refused(new Error(`It answered ${response.status}.`));
+      return keptSchema.parse(await response.json()).records;
+    },
+    committed(commits) {
+      known = Math.max(known, commits);
+    },
+    records: () => undefined,
+    // Only the first process restores.
+    async restore() {},
+  };
 }
 
 /** The part of the control API that keeps the chain for other processes of the sandbox: it changes nothing that is recorded. */
 export function keptChainRoutes(journal: ChainJournal | null): Router {
   const router = Router();
-  router.post(path, async (_request, response) => {
-    await journal?.announce();
-    response.status(204).end();
+  router.post(path, express.json({ limit: "1kb" }), async (request, response) => {
+    const { commits } = askedSchema.parse(request.body);
+    journal?.committed(commits);
+    response.json({ records: (await journal?.announce()) ?? null });
   });
   return router;
 }

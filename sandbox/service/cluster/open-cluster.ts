@@ -13,7 +13,6 @@ import { openShared } from "./shared-store.ts";
 class ClusterOfOne implements Cluster {
   readonly store: Store;
   readonly relayerJournal: RelayerJournalStore;
-  readonly chainStore = null;
   readonly awaited = "Anvil to answer";
 
   constructor(store: JournaledStore) {

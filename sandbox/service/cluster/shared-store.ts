@@ -1,15 +1,15 @@
 import { z } from "zod";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Log, Services } from "../../../server/services.ts";
+import type { JournaledStore } from "../../../server/store/journaled-store.ts";
 import {
   ClusterMember,
   ClusterMemberError,
   type ClusterRole,
 } from "../../../server/store/postgres/cluster-member.ts";
-import { Database } from "../../../server/store/postgres/database.ts";
+import { Database, type KeptChain } from "../../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../../server/store/postgres/postgres-store.ts";
 import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
-import type { Store } from "../../../server/store/store.ts";
 import { accounts, decimal, deployment } from "../../chain/genesis/deployment.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
@@ -20,6 +20,7 @@ import { programSchema } from "../../options/programs.ts";
 import type { SandboxUrls } from "../../state/description.ts";
 import type { Cluster } from "./cluster.ts";
 import { forwardingTo } from "./forwarding.ts";
+import { keptIn } from "./kept-chain.ts";
 
 const url = z.codec(z.url(), z.instanceof(URL), {
   decode: (text) => new URL(text),
@@ -58,7 +59,6 @@ type SharedSandbox = z.infer<typeof sharedSandbox>;
 /** A store in a database, and this process's place among those that share it. */
 export class SharedStore implements Cluster {
   readonly store: PostgresStore;
-  chainStore: Store | null = null;
   readonly awaited = "the database and Anvil to answer";
   readonly member: ClusterMember;
   readonly #log: Log;
@@ -74,9 +74,9 @@ export class SharedStore implements Cluster {
     return this.member.relayerJournal;
   }
 
-  /** Names what makes durable, before anything is committed, what has happened on the chain. */
-  keptBehind(keepChain: () => Promise<void>): void {
-    this.store.database.beforeCommit = keepChain;
+  /** Names the chain that the records rely on. */
+  reliesOn(chain: KeptChain): void {
+    this.store.database.chain = chain;
   }
 
   /** Opens the database and joins its cluster. @throws SandboxError database_in_use; StoreUnavailableError, DatabaseUrlError */
@@ -91,12 +91,14 @@ export class SharedStore implements Cluster {
   }
 
   /**
-   * Makes sure that the database holds what belongs to a chain.
+   * Makes sure that the database holds what belongs to a chain, and that neither of the two is older than what the other one knows of it.
    *
+   * @param journal - where a data directory keeps what happens on the chain; null in memory.
    * @throws SandboxError database_mismatch
    */
   async requireChain(
     chain: { deployment: { epoch: string }; resumed: boolean },
+    journal: JournaledStore | null,
     fresh: boolean,
   ): Promise<void> {
     if (fresh) await this.store.clear();
@@ -109,6 +111,26 @@ export class SharedStore implements Cluster {
         "database_mismatch",
         `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Start with the data directory that belongs to it (--data-dir), or choose another schema (?schema= in --store).`,
       );
+    const { commits, chainRecords } = await this.store.position();
+    if (journal === null) return;
+    const { chainCount, databaseCommits } = journal;
+    if (chainCount < chainRecords)
+      throw this.#isOlder(
+        `The data directory has ${chainCount} records of the chain, and the database (${this.store.database.name}) relies on ${chainRecords}`,
+        "data directory",
+      );
+    if (commits < databaseCommits)
+      throw this.#isOlder(
+        `The database (${this.store.database.name}) has ${commits} commits, and the data directory knows of ${databaseCommits}`,
+        "database",
+      );
+  }
+
+  #isOlder(found: string, older: string): SandboxError {
+    return new SandboxError(
+      "database_mismatch",
+      `${found}: the ${older} is older than the other. Put both back to backups of the same moment, or choose another data directory (--data-dir) and schema (?schema= in --store).`,
+    );
   }
 
   /** Writes down what those that join have to know. */
@@ -201,19 +223,18 @@ function asSandboxError(error: unknown): never {
 /**
  * Opens the database of a sandbox's settings for a chain.
  *
- * @param chainStore - where a data directory keeps what happens on the chain; null in memory.
+ * @param journal - where a data directory keeps what happens on the chain; null in memory.
  * @throws SandboxError database_mismatch, database_in_use; StoreUnavailableError, DatabaseUrlError.
  */
 export async function openShared(
   { store, fresh, log }: Pick<SandboxSettings, "fresh" | "log"> & { store: string },
   chain: ChainNode,
-  chainStore: Store | null,
+  journal: JournaledStore | null,
 ): Promise<SharedStore> {
   const shared = await SharedStore.open(store, "owner", log);
   try {
-    await shared.requireChain(chain, fresh);
-    shared.chainStore = chainStore;
-    shared.keptBehind(async () => await chain.journal?.keep());
+    await shared.requireChain(chain, journal, fresh);
+    if (journal !== null && chain.journal !== null) shared.reliesOn(keptIn(journal, chain.journal));
     return shared;
   } catch (error) {
     await shared[Symbol.asyncDispose]();

@@ -50,12 +50,16 @@ export function keepChain(
   const { store } = journal;
   const source = chain.journal;
   store.follow(source);
-  source.keptBy(async () => await store.recordChain());
+  source.keptBy(async () => {
+    await store.recordChain();
+    return store.chainCount;
+  });
   const { anvil } = chain;
   const checkpoints = new Checkpoints(chain, source, journal, log);
   opened.defer(async () => {
     // What is not mined yet ends with the chain.
     await endsWithin(awaitAutomine(connect(chain.request)), mineDeadlineMs);
+    source.end();
     await store.recordChain().catch((error: unknown) => {
       // What a killed node made, and no answer relied on, is gone with it.
       if (anvil.isRunning) throw error;

@@ -1,6 +1,7 @@
 import { type CollectionName, indexedFields, orderings } from "../records.ts";
 import { type Change, fits, StoreConflictError } from "../store.ts";
 import type { Database, Query } from "./database.ts";
+import { countCommit } from "./position.ts";
 import { encode } from "./reader.ts";
 
 /** A commit that waits to be written. */
@@ -29,13 +30,15 @@ class Group {
  *
  * A commit with a conflict writes nothing and does not keep the others from being written.
  *
- * @returns the outcome of each of them, to be reported once the transaction is durable.
+ * @param chainRecords - how many records of the chain are durable, which the commits rely on.
+ * @returns the outcome of each of them, to be reported once the transaction is durable, and how many transactions have been committed then.
  */
 export async function writeGroup(
   commits: readonly PendingCommit[],
   query: Query,
   database: Database,
-): Promise<(() => void)[]> {
+  chainRecords: number | null,
+): Promise<{ told: (() => void)[]; commits: number }> {
   const { schema } = database;
   await query(`SELECT pg_advisory_xact_lock(${database.lock("commit")})`);
   const group = new Group();
@@ -57,7 +60,7 @@ export async function writeGroup(
   }
   await write(group, query, schema);
   if (group.changed.size > 0) await query(`NOTIFY ${database.channel}`);
-  return told;
+  return { told, commits: await countCommit(query, schema, chainRecords) };
 }
 
 async function readCounters(

@@ -30,12 +30,13 @@ export class CommitQueue {
   async #write(): Promise<void> {
     let group: PendingCommit[] = [];
     try {
-      const told = await this.#transact(async (query) => {
+      const { told, commits } = await this.#transact(async (query) => {
         group = this.#waiting;
         this.#waiting = [];
-        await this.#database.beforeCommit();
-        return await writeGroup(group, query, this.#database);
+        const records = await this.#database.chain.keep();
+        return await writeGroup(group, query, this.#database, records);
       });
+      this.#database.chain.committed(commits);
       for (const tell of told) tell();
     } catch (error) {
       // Also those that came before a connection was found.

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Client, type ClientConfig, escapeIdentifier, Pool } from "pg";
 import { CodedError } from "../../../protocol/coded-error.ts";
+import type { ChainChange } from "../chain-log.ts";
 import { StoreUnavailableError } from "../store.ts";
 
 /** Runs one statement and answers its rows. */
@@ -21,6 +22,26 @@ export class DatabaseUrlError extends CodedError<"database_url_invalid"> {
 /** How long a connection or a statement may take, in milliseconds; longer is as good as never. */
 const answerTimeoutMs = 10_000;
 
+/** The chain that the records of a database belong to, which is kept elsewhere. */
+export interface KeptChain {
+  /**
+   * Runs in each transaction before anything is committed.
+   *
+   * @returns how many records of the chain there are once what the commits rely on is durable; null when they are kept nowhere.
+   */
+  keep(): Promise<number | null>;
+  /** Called once the database has so many commits. */
+  committed(commits: number): void;
+  /** What has happened on the chain and is durable; undefined when it is kept nowhere. */
+  records(): readonly ChainChange[] | undefined;
+  /**
+   * Takes the chain back, which adds one record to it, before the transaction is committed that takes the records back.
+   *
+   * @param commits - how many commits the database has with that transaction.
+   */
+  restore(chain: readonly ChainChange[], commits: number): Promise<void>;
+}
+
 /** A PostgreSQL database with one schema for each sandbox in it. */
 export class Database {
   /** Where it is, without user and password. */
@@ -29,8 +50,13 @@ export class Database {
   readonly schema: string;
   /** The channel that commits are announced on, quoted. */
   readonly channel: string;
-  /** Runs in each transaction before anything is committed, to make durable elsewhere what the commits rely on. */
-  beforeCommit: () => Promise<void> = async () => {};
+  /** What the commits rely on. */
+  chain: KeptChain = {
+    keep: async () => null,
+    committed() {},
+    records: () => undefined,
+    async restore() {},
+  };
   readonly #config: ClientConfig;
   readonly #pool: Pool;
   /** Keeps the locks of one schema apart from those of another. */

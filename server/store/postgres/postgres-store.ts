@@ -10,6 +10,7 @@ import type { Change, Filter, OrderedPage, Store, Stored, StoreImage } from "../
 import { insertRecords } from "./commit-group.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { Database, Query } from "./database.ts";
+import { countCommit, type DatabasePosition } from "./position.ts";
 import { Reader } from "./reader.ts";
 import { prepareTables } from "./tables.ts";
 
@@ -86,15 +87,18 @@ export class PostgresStore implements Store {
 
   async export(): Promise<StoreImage> {
     const { database } = this;
-    return await database.transaction(
+    const image = await database.transaction(
       async (query) => await readImage(query, database.schema),
       "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     );
+    await database.chain.keep();
+    const chain = database.chain.records();
+    return chain === undefined ? image : { ...image, chain };
   }
 
   async import(image: StoreImage): Promise<void> {
     const { database } = this;
-    await database.transaction(async (query) => {
+    const commits = await database.transaction(async (query) => {
       await query(`SELECT pg_advisory_xact_lock(${database.lock("commit")})`);
       await clear(query, database.schema);
       const counters = Object.entries(image.counters);
@@ -114,7 +118,23 @@ export class PostgresStore implements Store {
         }
       }
       await query(`NOTIFY ${database.channel}`);
+      const chainRecords = await database.chain.keep();
+      const commits = await countCommit(
+        query,
+        database.schema,
+        chainRecords === null ? null : chainRecords + 1,
+      );
+      // Last, so that a chain that cannot be taken back leaves the records as they are.
+      if (image.chain !== undefined) await database.chain.restore(image.chain, commits);
+      return commits;
     });
+    database.chain.committed(commits);
+  }
+
+  /** How far the database is. */
+  async position(): Promise<DatabasePosition> {
+    const [commits, chainRecords] = await Promise.all([this.about("commits"), this.about("chain_records")]);
+    return { commits: Number(commits ?? 0), chainRecords: Number(chainRecords ?? 0) };
   }
 
   /** What is written down about the sandbox as a whole, such as which chain it is on. */

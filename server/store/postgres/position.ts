@@ -1,0 +1,31 @@
+import type { Query } from "./database.ts";
+
+/** How far a database is, and how far the chain was that its records rely on. */
+export interface DatabasePosition {
+  /** How many transactions have written records. */
+  commits: number;
+  /** How many records of the chain were durable by the last of them; 0 when the chain is kept nowhere. */
+  chainRecords: number;
+}
+
+/**
+ * Counts a transaction that writes records, as a part of it.
+ *
+ * @param chainRecords - how many records of the chain are durable; null when the chain is kept nowhere.
+ * @returns how many transactions there are with it.
+ */
+export async function countCommit(
+  query: Query,
+  schema: string,
+  chainRecords: number | null,
+): Promise<number> {
+  const rows = await query(
+    `INSERT INTO ${schema}.about AS kept VALUES ('commits', '1'), ('chain_records', $1)
+     ON CONFLICT (name) DO UPDATE SET value = CASE kept.name
+       WHEN 'commits' THEN kept.value::bigint + 1
+       ELSE greatest(kept.value::bigint, EXCLUDED.value::bigint)
+     END RETURNING name, value`,
+    [String(chainRecords ?? 0)],
+  );
+  return Number(rows.find((row) => row["name"] === "commits")?.["value"]);
+}
