@@ -146,7 +146,7 @@ export const merchants: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/merchant-steps.ts",
+    file: "server/domain/merchants/merchant-steps.ts",
     tests: [enrollments],
     mutants: [
       {
@@ -205,7 +205,7 @@ export const merchants: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/offer-bounds.ts",
+    file: "server/domain/purchases/offer-bounds.ts",
     tests: [enrollments],
     mutants: [
       {

@@ -30,7 +30,7 @@ export const payments: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/payment-ledger.ts",
+    file: "server/domain/payments/payment-ledger.ts",
     tests: [attacks],
     mutants: [
       {
@@ -108,7 +108,7 @@ export const payments: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/payments.ts",
+    file: "server/domain/payments/payments.ts",
     tests: [attacks],
     mutants: [
       {

@@ -9,7 +9,7 @@ const windows = "test/server/binding/windows.test.ts";
 
 export const purchaseSteps: readonly MutantGroup[] = [
   {
-    file: "server/domain/purchase-steps.ts",
+    file: "server/domain/purchases/purchase-steps.ts",
     tests: [states],
     mutants: [
       {
@@ -168,7 +168,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/offer-bounds.ts",
+    file: "server/domain/purchases/offer-bounds.ts",
     tests: [errors],
     mutants: [
       {
@@ -257,7 +257,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/status-after-reorg.ts",
+    file: "server/domain/purchases/status-after-reorg.ts",
     tests: ["test/server/operations/reorgs.test.ts"],
     mutants: [
       {

@@ -275,7 +275,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/funding.ts",
+    file: "server/domain/merchants/funding.ts",
     tests: [collected],
     mutants: [
       {
@@ -370,7 +370,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/explain-revert.ts",
+    file: "server/domain/reverts/explain-revert.ts",
     tests: ["test/server/operations/relayed-refusals.test.ts"],
     mutants: [
       {
@@ -428,7 +428,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/cause.ts",
+    file: "server/domain/reverts/cause.ts",
     tests: [reverted],
     mutants: [
       {
@@ -445,7 +445,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/claims.ts",
+    file: "server/domain/refunds/claims.ts",
     tests: [moved],
     mutants: [
       {
@@ -469,7 +469,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/missing-on-chain.ts",
+    file: "server/domain/refunds/missing-on-chain.ts",
     tests: [moved],
     mutants: [
       {
@@ -490,7 +490,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/explain-mined.ts",
+    file: "server/domain/reverts/explain-mined.ts",
     tests: [reverted],
     mutants: [
       {
@@ -511,7 +511,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/explain-revert.ts",
+    file: "server/domain/reverts/explain-revert.ts",
     tests: [reverted],
     mutants: [
       {
@@ -534,7 +534,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/precondition.ts",
+    file: "server/domain/refunds/precondition.ts",
     tests: [withdrawn],
     mutants: [
       {
@@ -568,7 +568,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/status-after-reorg.ts",
+    file: "server/domain/purchases/status-after-reorg.ts",
     tests: [withdrawn],
     mutants: [
       {

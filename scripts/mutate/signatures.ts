@@ -21,7 +21,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/require-signature.ts",
+    file: "server/domain/wallets/require-signature.ts",
     tests: ["test/server/operations/wallet-permits.test.ts", "test/server/operations/enrollments.test.ts"],
     mutants: [
       {

@@ -68,7 +68,7 @@ export const wallet: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/check-submission.ts",
+    file: "server/domain/wallets/check-submission.ts",
     tests: [submissions],
     mutants: [
       {
@@ -206,7 +206,7 @@ export const wallet: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/submissions.ts",
+    file: "server/domain/wallets/submissions.ts",
     tests: [submissions],
     mutants: [
       {
@@ -233,7 +233,7 @@ export const wallet: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/claims.ts",
+    file: "server/domain/refunds/claims.ts",
     tests: [submissions],
     mutants: [
       {
@@ -259,7 +259,7 @@ export const wallet: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/permits.ts",
+    file: "server/domain/payments/permits.ts",
     tests: [permits],
     mutants: [
       {
@@ -286,7 +286,7 @@ export const wallet: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/wallet-actions.ts",
+    file: "server/domain/wallets/wallet-actions.ts",
     tests: [offers],
     mutants: [
       {
@@ -410,7 +410,7 @@ export const wallet: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/payment-receipts.ts",
+    file: "server/domain/payments/payment-receipts.ts",
     tests: [withdrawn],
     mutants: [
       {

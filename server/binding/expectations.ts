@@ -13,7 +13,7 @@ import {
 import { toJson } from "../../protocol/json.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment, PinnedContract } from "../deployment.ts";
-import { authorizationOf, commitmentOf } from "../domain/commitment-of.ts";
+import { authorizationOf, commitmentOf } from "../domain/purchases/commitment-of.ts";
 import type { Settings } from "../services.ts";
 import type { ClaimRecord, DecisionRecord, MerchantRecord, PurchaseRecord } from "../store/records.ts";
 

@@ -8,8 +8,8 @@ import {
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toJson } from "../../protocol/json.ts";
 import { toChainTimestamp } from "../../protocol/time.ts";
-import { explainMined } from "../domain/explain-mined.ts";
-import type { ExplainedStep } from "../domain/explain-revert.ts";
+import { explainMined } from "../domain/reverts/explain-mined.ts";
+import type { ExplainedStep } from "../domain/reverts/explain-revert.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import type { Services } from "../services.ts";
 import type { Expectation } from "./expectations.ts";

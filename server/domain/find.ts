@@ -10,7 +10,7 @@ import type {
   RefundRecord,
 } from "../store/records.ts";
 import type { Store, Stored } from "../store/store.ts";
-import { currentPurchase, currentRefund, type RelayedServices } from "./status-after-reorg.ts";
+import { currentPurchase, currentRefund, type RelayedServices } from "./purchases/status-after-reorg.ts";
 
 /** Finds a merchant of a program; a foreign one is as absent as none. */
 export async function findMerchant(

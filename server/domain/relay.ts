@@ -12,9 +12,9 @@ import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../
 import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
-import { sayRemedy } from "./cause.ts";
-import { explainMined } from "./explain-mined.ts";
-import { explainRevert } from "./explain-revert.ts";
+import { sayRemedy } from "./reverts/cause.ts";
+import { explainMined } from "./reverts/explain-mined.ts";
+import { explainRevert } from "./reverts/explain-revert.ts";
 
 /** How far a relayed operation came: confirmed with its transaction, or still on its way. */
 export type Relayed =

@@ -5,11 +5,11 @@ import {
 } from "../../protocol/funding-authorization.ts";
 import { hashId } from "../../protocol/id.ts";
 import { deriveKey } from "../../protocol/key-derivation.ts";
-import { authorizationOf, domainOf } from "../domain/commitment-of.ts";
-import { commitmentSigner } from "../domain/commitment-signer.ts";
 import { findMerchantId } from "../domain/find.ts";
 import { nextId } from "../domain/next-id.ts";
-import { findUnable } from "../domain/parties.ts";
+import { authorizationOf, domainOf } from "../domain/purchases/commitment-of.ts";
+import { commitmentSigner } from "../domain/purchases/commitment-signer.ts";
+import { findUnable } from "../domain/purchases/parties.ts";
 import { assertNothingFound, type Finding } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { createMerchantBody, merchantSchema } from "../schemas/merchant.ts";

@@ -1,6 +1,6 @@
 import { toJson } from "../../protocol/json.ts";
 import { cutPage, readPage } from "../domain/pagination.ts";
-import { assertKnown } from "../domain/status-after-reorg.ts";
+import { assertKnown } from "../domain/purchases/status-after-reorg.ts";
 import { defineOperation } from "../http/operation.ts";
 import { listTransactionsQuery, transactionsSchema } from "../schemas/transactions.ts";
 

@@ -1,11 +1,11 @@
 import { toJson } from "../../protocol/json.ts";
 import { findMerchant, findPurchase, readOnChain } from "../domain/find.ts";
-import { readFunding } from "../domain/merchant-steps.ts";
+import { readFunding } from "../domain/merchants/merchant-steps.ts";
 import {
   merchantWalletActions,
   type OfferedAction,
   purchaseWalletActions,
-} from "../domain/wallet-actions.ts";
+} from "../domain/wallets/wallet-actions.ts";
 import { defineOperation, type OperationContext } from "../http/operation.ts";
 import { readMerchantWalletQuery, readPurchaseWalletQuery, walletSchema } from "../schemas/wallet.ts";
 import { viewSubmission } from "../views/submission.ts";

@@ -10,8 +10,8 @@ import {
   type Ledger,
   openLedger,
   postPayments,
-} from "../domain/payment-ledger.ts";
-import { assertStep } from "../domain/purchase-steps.ts";
+} from "../domain/payments/payment-ledger.ts";
+import { assertStep } from "../domain/purchases/purchase-steps.ts";
 import { defineOperation } from "../http/operation.ts";
 import { answerUnchanged } from "../http/outcome.ts";
 import { reconciliationData } from "../outbox/reconciliation-data.ts";

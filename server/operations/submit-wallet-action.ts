@@ -1,11 +1,11 @@
 import type { Json } from "../../protocol/json.ts";
+import { findPurchase } from "../domain/find.ts";
+import { permitPayment } from "../domain/payments/permits.ts";
 import {
   type CheckedSubmission,
   checkMerchantSubmission,
   checkPurchaseSubmission,
-} from "../domain/check-submission.ts";
-import { findPurchase } from "../domain/find.ts";
-import { permitPayment } from "../domain/permits.ts";
+} from "../domain/wallets/check-submission.ts";
 import {
   findRecorded,
   type GivenEvidence,
@@ -13,7 +13,7 @@ import {
   stateOf,
   submissionKey,
   submissionsOf,
-} from "../domain/submissions.ts";
+} from "../domain/wallets/submissions.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { assertNothingFound } from "../errors/problem.ts";
 import { defineOperation, type OperationContext, type Outcome } from "../http/operation.ts";

@@ -4,8 +4,8 @@ import { fundingAuthorizationTypedData } from "../../protocol/funding-authorizat
 import type { Json } from "../../protocol/json.ts";
 import { toTimestamp } from "../../protocol/time.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
-import { authorizationOf, domainOf } from "../domain/commitment-of.ts";
-import { remainingOf } from "../domain/funding.ts";
+import { remainingOf } from "../domain/merchants/funding.ts";
+import { authorizationOf, domainOf } from "../domain/purchases/commitment-of.ts";
 import type { Services } from "../services.ts";
 import type { MerchantRecord } from "../store/records.ts";
 import { viewTransactionRequest } from "./transaction-request.ts";

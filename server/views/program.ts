@@ -3,7 +3,7 @@ import type { Json } from "../../protocol/json.ts";
 import { toChainSeconds } from "../../protocol/time.ts";
 import type { ChainProgram } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
-import { domainOf } from "../domain/commitment-of.ts";
+import { domainOf } from "../domain/purchases/commitment-of.ts";
 import type { PublicKey } from "../key-ring.ts";
 import { limits } from "../limits.ts";
 import type { Services } from "../services.ts";

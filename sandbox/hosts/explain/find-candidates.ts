@@ -18,8 +18,8 @@ import {
 } from "../../../server/binding/expectations.ts";
 import type { Use } from "../../../server/binding/require-bound.ts";
 import { findParts, readOnChain } from "../../../server/domain/find.ts";
-import { readClaimedPayments } from "../../../server/domain/payments.ts";
-import { asJournaled } from "../../../server/domain/status-after-reorg.ts";
+import { readClaimedPayments } from "../../../server/domain/payments/payments.ts";
+import { asJournaled } from "../../../server/domain/purchases/status-after-reorg.ts";
 import type { Services } from "../../../server/services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Stored } from "../../../server/store/store.ts";

@@ -1,6 +1,6 @@
 import { type Hex, isAddress, isHash } from "viem";
 import type { RelayOperationRecord } from "../../../relayer/journal/relay-operation.ts";
-import { assertKnown } from "../../../server/domain/status-after-reorg.ts";
+import { assertKnown } from "../../../server/domain/purchases/status-after-reorg.ts";
 import type { Services } from "../../../server/services.ts";
 import { readPage } from "./reads/page.ts";
 import { readBlock } from "./reads/read-blocks.ts";

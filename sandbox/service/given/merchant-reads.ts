@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { hashId } from "../../../protocol/id.ts";
 import { findMerchantId } from "../../../server/domain/find.ts";
-import { readFunding } from "../../../server/domain/merchant-steps.ts";
+import { readFunding } from "../../../server/domain/merchants/merchant-steps.ts";
 import { merchantSchema } from "../../../server/schemas/merchant.ts";
 import type { Services } from "../../../server/services.ts";
 import { viewMerchant } from "../../../server/views/merchant.ts";

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
-import { effectOfRefunds, preconditionOfRefunds } from "../../../server/domain/precondition.ts";
+import { effectOfRefunds, preconditionOfRefunds } from "../../../server/domain/refunds/precondition.ts";
 import { type RelayerJournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { crashProcess } from "../../lib/processes.ts";

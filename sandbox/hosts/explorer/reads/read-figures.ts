@@ -3,7 +3,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.gene
 import { hashId } from "../../../../protocol/id.ts";
 import { toTimestamp } from "../../../../protocol/time.ts";
 import type { Deployment } from "../../../../server/deployment.ts";
-import { reconciledOf } from "../../../../server/domain/payment-receipts.ts";
+import { reconciledOf } from "../../../../server/domain/payments/payment-receipts.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";
 import type { BatchingNode } from "../sources.ts";
 import type { FiguresView, MerchantView } from "../views.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { toTimestamp } from "../../../../protocol/time.ts";
-import { asJournaled, currentPurchase } from "../../../../server/domain/status-after-reorg.ts";
+import { asJournaled, currentPurchase } from "../../../../server/domain/purchases/status-after-reorg.ts";
 import { purchaseStatuses } from "../../../../server/schemas/purchase.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";

@@ -5,7 +5,7 @@ import {
   toRelayOperation,
 } from "../../../../relayer/journal/relay-operation.ts";
 import type { OutcomeUnknownError } from "../../../../relayer/relayer.ts";
-import { assertKnown } from "../../../../server/domain/status-after-reorg.ts";
+import { assertKnown } from "../../../../server/domain/purchases/status-after-reorg.ts";
 import { readSuperseded } from "../../../../server/store/relayer-journal.ts";
 import type { Sources } from "../sources.ts";
 import type { RelayOperationView, ViewPage } from "../views.ts";

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { operationId } from "../../../../relayer/journal/relay-operation.ts";
 import type { OutcomeUnknownError } from "../../../../relayer/relayer.ts";
 import { findParts } from "../../../../server/domain/find.ts";
-import { asJournaled, currentPurchase } from "../../../../server/domain/status-after-reorg.ts";
+import { asJournaled, currentPurchase } from "../../../../server/domain/purchases/status-after-reorg.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Stored } from "../../../../server/store/store.ts";
 import { readAtHead } from "../reads/read-at-head.ts";

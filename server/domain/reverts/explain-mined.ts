@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
-import type { ChainCall, ChainRevert } from "../chain/chain-reader.ts";
-import type { Services } from "../services.ts";
+import type { ChainCall, ChainRevert } from "../../chain/chain-reader.ts";
+import type { Services } from "../../services.ts";
+import { batchedPayments, paymentCall } from "../payments/payments.ts";
+import { permitOfCall } from "../payments/permits.ts";
 import { type Cause, sayRemedy } from "./cause.ts";
 import { explainRevert, labelRevert, type RevertedStep } from "./explain-revert.ts";
-import { batchedPayments, paymentCall } from "./payments.ts";
-import { permitOfCall } from "./permits.ts";
 
 /** A mined call that reverted. */
 interface MinedCall {

@@ -1,12 +1,12 @@
 import { concat, decodeFunctionData, type Hex, numberToHex } from "viem";
-import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { type Call, decodeCall, payWithPermitCall } from "../../protocol/call.ts";
-import { hashPermit, type Permit, signedPermit, tokenDomain } from "../../protocol/permit.ts";
-import { recoverSigner } from "../../protocol/wallet-signature.ts";
-import type { ChainCall } from "../chain/chain-reader.ts";
-import type { Deployment } from "../deployment.ts";
-import type { Services } from "../services.ts";
-import type { PurchaseRecord } from "../store/records.ts";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { type Call, decodeCall, payWithPermitCall } from "../../../protocol/call.ts";
+import { hashPermit, type Permit, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
+import { recoverSigner } from "../../../protocol/wallet-signature.ts";
+import type { ChainCall } from "../../chain/chain-reader.ts";
+import type { Deployment } from "../../deployment.ts";
+import type { Services } from "../../services.ts";
+import type { PurchaseRecord } from "../../store/records.ts";
 
 /** Returns the permit that pays an amount of a purchase: to the registrar contract, until the payment deadline. */
 export function permitOf(

@@ -1,6 +1,6 @@
-import type { ChainPurchase } from "../chain/chain-reader.ts";
-import type { PaymentReceipt } from "../schemas/purchase.ts";
-import type { PurchaseRecord } from "../store/records.ts";
+import type { ChainPurchase } from "../../chain/chain-reader.ts";
+import type { PaymentReceipt } from "../../schemas/purchase.ts";
+import type { PurchaseRecord } from "../../store/records.ts";
 
 type Recorded = Pick<PurchaseRecord, "receipts">;
 type Payments = Pick<ChainPurchase, "payments">;

@@ -1,11 +1,11 @@
-import type { ChainPurchase } from "../chain/chain-reader.ts";
-import { Problem } from "../errors/problem.ts";
-import type { PurchaseStatus } from "../schemas/purchase.ts";
-import type { Services } from "../services.ts";
-import type { PurchaseRecord } from "../store/records.ts";
-import { otherClaim, readFiledClaim } from "./claims.ts";
-import { readOnChain } from "./find.ts";
-import { reconciledOf, whyPaymentsRemoved } from "./payment-receipts.ts";
+import type { ChainPurchase } from "../../chain/chain-reader.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { PurchaseStatus } from "../../schemas/purchase.ts";
+import type { Services } from "../../services.ts";
+import type { PurchaseRecord } from "../../store/records.ts";
+import { readOnChain } from "../find.ts";
+import { reconciledOf, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
+import { otherClaim, readFiledClaim } from "../refunds/claims.ts";
 
 /** The steps that act on a purchase. */
 export type PurchaseStep = "activate" | "registration" | "reconcile" | "claims" | "decisions" | "refunds";

@@ -1,6 +1,6 @@
 import { type Address, isAddressEqual, zeroAddress } from "viem";
-import type { Deployment } from "../deployment.ts";
-import type { Finding } from "../errors/problem.ts";
+import type { Deployment } from "../../deployment.ts";
+import type { Finding } from "../../errors/problem.ts";
 
 /**
  * Finds out whether an address cannot act as a merchant's wallet, a buyer or a beneficiary.

@@ -1,24 +1,31 @@
 import { type Address, type Hex, hashMessage } from "viem";
-import { walletCodeReasons } from "../../protocol/binding/check-binding.ts";
-import { approveCall, type Call, claimCall, enrollCall, payCall, registerCall } from "../../protocol/call.ts";
-import { claimTypedData, hashClaim } from "../../protocol/claim.ts";
-import type { Json } from "../../protocol/json.ts";
-import { hashPermit, permitTypedData } from "../../protocol/permit.ts";
-import type { BlockPoint, ChainFunding, ChainPurchase } from "../chain/chain-reader.ts";
-import type { WalletAction } from "../schemas/wallet.ts";
-import type { Services } from "../services.ts";
-import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
-import { enrollmentMessageOf } from "../views/merchant.ts";
-import { viewTransactionRequest } from "../views/transaction-request.ts";
-import { viewTypedData } from "../views/typed-data.ts";
-import { sayCause } from "./cause.ts";
-import { claimOf, operationAfter, readFiledClaim } from "./claims.ts";
-import { authorizationOf, commitmentOf, domainOf } from "./commitment-of.ts";
-import { type ExplainedStep, explainRevert } from "./explain-revert.ts";
-import { whyNotPending } from "./merchant-steps.ts";
-import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "./payment-receipts.ts";
-import { noSignature, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
-import { whyNotStep } from "./purchase-steps.ts";
+import { walletCodeReasons } from "../../../protocol/binding/check-binding.ts";
+import {
+  approveCall,
+  type Call,
+  claimCall,
+  enrollCall,
+  payCall,
+  registerCall,
+} from "../../../protocol/call.ts";
+import { claimTypedData, hashClaim } from "../../../protocol/claim.ts";
+import type { Json } from "../../../protocol/json.ts";
+import { hashPermit, permitTypedData } from "../../../protocol/permit.ts";
+import type { BlockPoint, ChainFunding, ChainPurchase } from "../../chain/chain-reader.ts";
+import type { WalletAction } from "../../schemas/wallet.ts";
+import type { Services } from "../../services.ts";
+import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
+import { enrollmentMessageOf } from "../../views/merchant.ts";
+import { viewTransactionRequest } from "../../views/transaction-request.ts";
+import { viewTypedData } from "../../views/typed-data.ts";
+import { whyNotPending } from "../merchants/merchant-steps.ts";
+import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
+import { noSignature, permitDomainOf, permitOf, permitPayment } from "../payments/permits.ts";
+import { authorizationOf, commitmentOf, domainOf } from "../purchases/commitment-of.ts";
+import { whyNotStep } from "../purchases/purchase-steps.ts";
+import { claimOf, operationAfter, readFiledClaim } from "../refunds/claims.ts";
+import { sayCause } from "../reverts/cause.ts";
+import { type ExplainedStep, explainRevert } from "../reverts/explain-revert.ts";
 import { submissionsOf } from "./submissions.ts";
 
 /** One action of a wallet: what to sign or send, or why not now. */

@@ -1,13 +1,13 @@
 import { isHex } from "viem";
-import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { decodeLog } from "../../protocol/binding/match-log.ts";
-import type { Json } from "../../protocol/json.ts";
-import { sameAddress } from "../../protocol/same-address.ts";
-import type { EffectCheck, Precondition } from "../../relayer/relayer.ts";
-import type { ChainReader } from "../chain/chain-reader.ts";
-import type { ClaimRecord, PurchaseRecord } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
-import { readOnChain } from "./find.ts";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { decodeLog } from "../../../protocol/binding/match-log.ts";
+import type { Json } from "../../../protocol/json.ts";
+import { sameAddress } from "../../../protocol/same-address.ts";
+import type { EffectCheck, Precondition } from "../../../relayer/relayer.ts";
+import type { ChainReader } from "../../chain/chain-reader.ts";
+import type { ClaimRecord, PurchaseRecord } from "../../store/records.ts";
+import type { Store } from "../../store/store.ts";
+import { readOnChain } from "../find.ts";
 
 /**
  * Makes the precondition of collections: the chain has the claim that was decided. The contract pays for any claim that it has, and a

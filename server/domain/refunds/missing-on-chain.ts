@@ -1,7 +1,7 @@
-import { toChainTimestamp } from "../../protocol/time.ts";
-import type { ChainPurchase } from "../chain/chain-reader.ts";
-import type { PurchaseRecord } from "../store/records.ts";
-import type { Cause } from "./cause.ts";
+import { toChainTimestamp } from "../../../protocol/time.ts";
+import type { ChainPurchase } from "../../chain/chain-reader.ts";
+import type { PurchaseRecord } from "../../store/records.ts";
+import type { Cause } from "../reverts/cause.ts";
 
 /** What a step counts on besides the claim. */
 interface CountedOn {

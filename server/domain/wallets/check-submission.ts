@@ -1,7 +1,7 @@
 import { type Address, type Hex, hashMessage } from "viem";
-import { walletCodeReasons } from "../../protocol/binding/check-binding.ts";
-import { hashClaim } from "../../protocol/claim.ts";
-import { hashPermit } from "../../protocol/permit.ts";
+import { walletCodeReasons } from "../../../protocol/binding/check-binding.ts";
+import { hashClaim } from "../../../protocol/claim.ts";
+import { hashPermit } from "../../../protocol/permit.ts";
 import {
   type Expectation,
   expectClaim,
@@ -10,27 +10,27 @@ import {
   expectPaymentApproval,
   expectPayments,
   expectRegistration,
-} from "../binding/expectations.ts";
-import { assertBound, requireBound } from "../binding/require-bound.ts";
-import type { ChainPurchase, ChainRevert } from "../chain/chain-reader.ts";
-import { Problem } from "../errors/problem.ts";
-import type { OperationContext } from "../http/operation.ts";
-import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../schemas/wallet.ts";
-import type { PurchaseRecord, SubmissionRecord } from "../store/records.ts";
-import type { Stored } from "../store/store.ts";
-import { enrollmentMessageOf } from "../views/merchant.ts";
-import { sayCause } from "./cause.ts";
-import { assertReconciled, claimOf, pickClaim, readFiledClaim } from "./claims.ts";
-import { domainOf } from "./commitment-of.ts";
-import { type ExplainedStep, explainRevert, saysInvalidPermit } from "./explain-revert.ts";
-import { findMerchant, findPurchase, readOnChain } from "./find.ts";
-import { assertPending, readFunding } from "./merchant-steps.ts";
-import { whyNotPayable } from "./payment-receipts.ts";
-import { assertPaymentsOnChain, paymentCall, readClaimedPayments } from "./payments.ts";
-import { findNonce, permitDomainOf, permitOf, permitPayment } from "./permits.ts";
-import { assertPaidTogether, assertRoute, assertStep, stepConflict } from "./purchase-steps.ts";
+} from "../../binding/expectations.ts";
+import { assertBound, requireBound } from "../../binding/require-bound.ts";
+import type { ChainPurchase, ChainRevert } from "../../chain/chain-reader.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { OperationContext } from "../../http/operation.ts";
+import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../../schemas/wallet.ts";
+import type { PurchaseRecord, SubmissionRecord } from "../../store/records.ts";
+import type { Stored } from "../../store/store.ts";
+import { enrollmentMessageOf } from "../../views/merchant.ts";
+import { findMerchant, findPurchase, readOnChain } from "../find.ts";
+import { assertPending, readFunding } from "../merchants/merchant-steps.ts";
+import { whyNotPayable } from "../payments/payment-receipts.ts";
+import { assertPaymentsOnChain, paymentCall, readClaimedPayments } from "../payments/payments.ts";
+import { findNonce, permitDomainOf, permitOf, permitPayment } from "../payments/permits.ts";
+import { domainOf } from "../purchases/commitment-of.ts";
+import { assertPaidTogether, assertRoute, assertStep, stepConflict } from "../purchases/purchase-steps.ts";
+import { currentPurchase } from "../purchases/status-after-reorg.ts";
+import { assertReconciled, claimOf, pickClaim, readFiledClaim } from "../refunds/claims.ts";
+import { sayCause } from "../reverts/cause.ts";
+import { type ExplainedStep, explainRevert, saysInvalidPermit } from "../reverts/explain-revert.ts";
 import { requireSignature } from "./require-signature.ts";
-import { currentPurchase } from "./status-after-reorg.ts";
 
 type Given<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;
 type Of<A extends WalletAction> = Given<Extract<SubmitMerchantAction | SubmitPurchaseAction, { action: A }>>;

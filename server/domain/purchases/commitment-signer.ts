@@ -1,6 +1,6 @@
 import type { LocalAccount } from "viem";
-import { Problem } from "../errors/problem.ts";
-import type { Services } from "../services.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { Services } from "../../services.ts";
 
 /** The key that signs a program's commitments and funding authorizations. */
 export function commitmentSigner(program: string, services: Services): LocalAccount {

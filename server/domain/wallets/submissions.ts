@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
-import { Problem } from "../errors/problem.ts";
-import type { WalletAction } from "../schemas/wallet.ts";
-import type { SubmissionRecord, SubmissionState } from "../store/records.ts";
-import type { Store, Stored } from "../store/store.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { WalletAction } from "../../schemas/wallet.ts";
+import type { SubmissionRecord, SubmissionState } from "../../store/records.ts";
+import type { Store, Stored } from "../../store/store.ts";
 
 /**
  * The key of what a wallet submitted for one action on one object.

@@ -3,10 +3,10 @@ import {
   operationId,
   type RelayOperation,
   RpcUnavailableError,
-} from "../../relayer/relayer.ts";
-import { type ChainReader, ChainUnavailableError } from "../chain/chain-reader.ts";
-import type { Services } from "../services.ts";
-import type { PurchaseRecord, RefundRecord } from "../store/records.ts";
+} from "../../../relayer/relayer.ts";
+import { type ChainReader, ChainUnavailableError } from "../../chain/chain-reader.ts";
+import type { Services } from "../../services.ts";
+import type { PurchaseRecord, RefundRecord } from "../../store/records.ts";
 
 /** What is asked for the state of relay operations and of what a merchant registered. */
 export interface RelayedServices extends Pick<Services, "store" | "deployment"> {

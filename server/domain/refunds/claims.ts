@@ -1,14 +1,14 @@
 import type { Hex } from "viem";
-import { type Claim, hashClaim, hashReason } from "../../protocol/claim.ts";
-import type { ChainPurchase } from "../chain/chain-reader.ts";
-import type { Deployment } from "../deployment.ts";
-import { assertNothingFound, Problem } from "../errors/problem.ts";
-import type { Services } from "../services.ts";
-import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
-import type { Stored } from "../store/store.ts";
-import { domainOf } from "./commitment-of.ts";
-import { readOnChain } from "./find.ts";
-import { reconciledOf } from "./payment-receipts.ts";
+import { type Claim, hashClaim, hashReason } from "../../../protocol/claim.ts";
+import type { ChainPurchase } from "../../chain/chain-reader.ts";
+import type { Deployment } from "../../deployment.ts";
+import { assertNothingFound, Problem } from "../../errors/problem.ts";
+import type { Services } from "../../services.ts";
+import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../../store/records.ts";
+import type { Stored } from "../../store/store.ts";
+import { readOnChain } from "../find.ts";
+import { reconciledOf } from "../payments/payment-receipts.ts";
+import { domainOf } from "../purchases/commitment-of.ts";
 
 /** What the beneficiary of a purchase claims and signs. */
 export function claimOf(

@@ -1,12 +1,12 @@
-import { hashId } from "../../protocol/id.ts";
-import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
-import type { ChainFunding } from "../chain/chain-reader.ts";
-import { Problem } from "../errors/problem.ts";
-import type { Services } from "../services.ts";
-import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
-import { type Cause, sayRemedy, sayWrong } from "./cause.ts";
-import { findMerchant, findMerchantId } from "./find.ts";
+import { hashId } from "../../../protocol/id.ts";
+import type { Json } from "../../../protocol/json.ts";
+import { toTimestamp } from "../../../protocol/time.ts";
+import type { ChainFunding } from "../../chain/chain-reader.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { Services } from "../../services.ts";
+import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
+import { findMerchant, findMerchantId } from "../find.ts";
+import { type Cause, sayRemedy, sayWrong } from "../reverts/cause.ts";
 
 /** Reads a merchant's funding from the chain, which alone knows whether the enrollment is revoked or has left it in a reorg. */
 export async function readFunding(

@@ -1,15 +1,15 @@
 import { isHex } from "viem";
-import type { Json } from "../../protocol/json.ts";
-import { toChainTimestamp } from "../../protocol/time.ts";
-import { decodeRevert } from "../../relayer/node/decode-revert.ts";
-import type { ChainRevert } from "../chain/chain-reader.ts";
-import type { Services } from "../services.ts";
-import type { PurchaseRecord } from "../store/records.ts";
+import type { Json } from "../../../protocol/json.ts";
+import { toChainTimestamp } from "../../../protocol/time.ts";
+import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
+import type { ChainRevert } from "../../chain/chain-reader.ts";
+import type { Services } from "../../services.ts";
+import type { PurchaseRecord } from "../../store/records.ts";
+import { readOnChain } from "../find.ts";
+import { explainUnenrolled } from "../merchants/merchant-steps.ts";
+import type { FoundPermit } from "../payments/permits.ts";
+import { explainMissing } from "../refunds/missing-on-chain.ts";
 import type { Cause } from "./cause.ts";
-import { readOnChain } from "./find.ts";
-import { explainUnenrolled } from "./merchant-steps.ts";
-import { explainMissing } from "./missing-on-chain.ts";
-import type { FoundPermit } from "./permits.ts";
 
 /** The steps whose calls are explained, by their names in a binding report. */
 export type ExplainedStep =

@@ -1,19 +1,19 @@
 import type { Address, Hex } from "viem";
-import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { type DecodedLog, decodeLog, isEvent } from "../../protocol/binding/match-log.ts";
-import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
-import { type Call, decodeCall, payBatchCall, payCall, payWithPermitCall } from "../../protocol/call.ts";
-import { toJson } from "../../protocol/json.ts";
-import type { SignedPermit } from "../../protocol/permit.ts";
-import { sameAddress } from "../../protocol/same-address.ts";
-import type { ExpectedPayment } from "../binding/expectations.ts";
-import type { ChainPurchase } from "../chain/chain-reader.ts";
-import { Problem } from "../errors/problem.ts";
-import type { Services } from "../services.ts";
-import type { PurchaseRecord } from "../store/records.ts";
-import type { Stored } from "../store/store.ts";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { type DecodedLog, decodeLog, isEvent } from "../../../protocol/binding/match-log.ts";
+import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
+import { type Call, decodeCall, payBatchCall, payCall, payWithPermitCall } from "../../../protocol/call.ts";
+import { toJson } from "../../../protocol/json.ts";
+import type { SignedPermit } from "../../../protocol/permit.ts";
+import { sameAddress } from "../../../protocol/same-address.ts";
+import type { ExpectedPayment } from "../../binding/expectations.ts";
+import type { ChainPurchase } from "../../chain/chain-reader.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { Services } from "../../services.ts";
+import type { PurchaseRecord } from "../../store/records.ts";
+import type { Stored } from "../../store/store.ts";
+import { stepConflict } from "../purchases/purchase-steps.ts";
 import { removedPayments, whyPaymentsRemoved } from "./payment-receipts.ts";
-import { stepConflict } from "./purchase-steps.ts";
 
 /** A payment of a transaction's calldata, with the purchase of ours that it is for. */
 export interface ClaimedPayment extends ExpectedPayment {

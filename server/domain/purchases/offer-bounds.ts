@@ -1,11 +1,11 @@
-import { hashId } from "../../protocol/id.ts";
-import type { Json } from "../../protocol/json.ts";
-import { toChainSeconds, toTimestamp } from "../../protocol/time.ts";
-import type { ChainProgram, ChainRevert } from "../chain/chain-reader.ts";
-import { Problem } from "../errors/problem.ts";
-import type { Services } from "../services.ts";
-import type { PurchaseRecord } from "../store/records.ts";
-import { assertCovered } from "./merchant-steps.ts";
+import { hashId } from "../../../protocol/id.ts";
+import type { Json } from "../../../protocol/json.ts";
+import { toChainSeconds, toTimestamp } from "../../../protocol/time.ts";
+import type { ChainProgram, ChainRevert } from "../../chain/chain-reader.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { Services } from "../../services.ts";
+import type { PurchaseRecord } from "../../store/records.ts";
+import { assertCovered } from "../merchants/merchant-steps.ts";
 
 /** Refuses what the contract would refuse in the next block, before the relayer reserves anything. */
 export async function assertOfferable(purchase: PurchaseRecord, services: Services): Promise<void> {

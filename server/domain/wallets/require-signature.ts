@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
-import { recoverSigner, vOf } from "../../protocol/wallet-signature.ts";
-import { Problem } from "../errors/problem.ts";
-import type { Services } from "../services.ts";
+import { recoverSigner, vOf } from "../../../protocol/wallet-signature.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { Services } from "../../services.ts";
 
 /**
  * Accepts a wallet's signature over a digest: ECDSA with low s, or ERC-1271 where the wallet has code.

@@ -1,9 +1,9 @@
-import type { Commitment } from "../../protocol/commitment.ts";
-import { type RegistrarDomain, registrarDomain } from "../../protocol/domain.ts";
-import type { FundingAuthorization } from "../../protocol/funding-authorization.ts";
-import { hashId } from "../../protocol/id.ts";
-import type { Deployment } from "../deployment.ts";
-import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
+import type { Commitment } from "../../../protocol/commitment.ts";
+import { type RegistrarDomain, registrarDomain } from "../../../protocol/domain.ts";
+import type { FundingAuthorization } from "../../../protocol/funding-authorization.ts";
+import { hashId } from "../../../protocol/id.ts";
+import type { Deployment } from "../../deployment.ts";
+import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
 
 /** The EIP-712 domain of a deployment. */
 export function domainOf(deployment: Deployment): RegistrarDomain {

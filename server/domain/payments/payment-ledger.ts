@@ -1,21 +1,21 @@
-import type { DecodedLog } from "../../protocol/binding/match-log.ts";
-import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
-import { canonicalJson } from "../../protocol/canonical-json.ts";
-import { toJson } from "../../protocol/json.ts";
-import { expectPayments } from "../binding/expectations.ts";
-import { assertBound } from "../binding/require-bound.ts";
-import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../chain/chain-reader.ts";
-import type { PaymentReceipt } from "../schemas/purchase.ts";
-import type { Services } from "../services.ts";
-import type { PurchaseRecord } from "../store/records.ts";
-import type { Change, Stored } from "../store/store.ts";
-import { viewPaymentReceipt } from "../views/payment-receipt.ts";
-import { updatePurchase } from "./changes.ts";
-import { readOnChain } from "./find.ts";
+import type { DecodedLog } from "../../../protocol/binding/match-log.ts";
+import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
+import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { toJson } from "../../../protocol/json.ts";
+import { expectPayments } from "../../binding/expectations.ts";
+import { assertBound } from "../../binding/require-bound.ts";
+import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../../chain/chain-reader.ts";
+import type { PaymentReceipt } from "../../schemas/purchase.ts";
+import type { Services } from "../../services.ts";
+import type { PurchaseRecord } from "../../store/records.ts";
+import type { Change, Stored } from "../../store/store.ts";
+import { viewPaymentReceipt } from "../../views/payment-receipt.ts";
+import { updatePurchase } from "../changes.ts";
+import { readOnChain } from "../find.ts";
+import { assertPaidTogether } from "../purchases/purchase-steps.ts";
+import { currentPurchase } from "../purchases/status-after-reorg.ts";
 import { isOnChain, removedPayments } from "./payment-receipts.ts";
 import { paymentLogs, readClaimedPayments } from "./payments.ts";
-import { assertPaidTogether } from "./purchase-steps.ts";
-import { currentPurchase } from "./status-after-reorg.ts";
 
 /** What reconciling does to one purchase. */
 export interface Ledger {

@@ -1,10 +1,10 @@
-import type { Json } from "../../protocol/json.ts";
-import { toChainTimestamp, toTimestamp } from "../../protocol/time.ts";
-import type { ChainCover, ChainRevert } from "../chain/chain-reader.ts";
-import { Problem } from "../errors/problem.ts";
-import type { Services } from "../services.ts";
-import type { DecisionRecord, PurchaseRecord } from "../store/records.ts";
-import { findMerchantId } from "./find.ts";
+import type { Json } from "../../../protocol/json.ts";
+import { toChainTimestamp, toTimestamp } from "../../../protocol/time.ts";
+import type { ChainCover, ChainRevert } from "../../chain/chain-reader.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { Services } from "../../services.ts";
+import type { DecisionRecord, PurchaseRecord } from "../../store/records.ts";
+import { findMerchantId } from "../find.ts";
 
 /** What keeps a funding from covering an award: the figure that is missing, in the problem's member and in words. */
 interface Shortfall {
