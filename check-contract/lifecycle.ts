@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../protocol/abi.generated.ts";
-import { usdc } from "../protocol/amount.ts";
 import { revokeFundingCall } from "../protocol/call.ts";
-import { hashId } from "../protocol/id.ts";
+import { usdc } from "../protocol/values/amount.ts";
+import { hashId } from "../protocol/values/id.ts";
 import { refundExecutionSchema } from "../server/schemas/refund.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
 

@@ -9,10 +9,10 @@ import {
   toFunctionSelector,
 } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "./abi.generated.ts";
-import type { Commitment } from "./commitment.ts";
-import type { FundingAuthorization } from "./funding-authorization.ts";
-import { contractJson, type Json } from "./json.ts";
-import type { SignedPermit } from "./permit.ts";
+import type { Commitment } from "./messages/commitment.ts";
+import type { FundingAuthorization } from "./messages/funding-authorization.ts";
+import type { SignedPermit } from "./messages/permit.ts";
+import { contractJson, type Json } from "./values/json.ts";
 
 /** One contract call as a wallet sends it: recipient, calldata and what it says in words. Never with value. */
 export interface Call {

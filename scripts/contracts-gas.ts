@@ -14,9 +14,9 @@ import {
   toHex,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { purchaseTypes } from "../protocol/commitment.ts";
-import { fundingAuthorizationTypes } from "../protocol/funding-authorization.ts";
-import { permitTypes } from "../protocol/permit.ts";
+import { purchaseTypes } from "../protocol/messages/commitment.ts";
+import { fundingAuthorizationTypes } from "../protocol/messages/funding-authorization.ts";
+import { permitTypes } from "../protocol/messages/permit.ts";
 
 const SNAPSHOT = new URL("../contracts/gas-snapshot.json", import.meta.url);
 const TOLERANCE_PERCENT = 1;

@@ -20,7 +20,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { faucetCall, openProgramCall } from "../protocol/call.ts";
-import { hashId } from "../protocol/id.ts";
+import { hashId } from "../protocol/values/id.ts";
 import { startAnvil } from "../sandbox/chain/anvil/start-anvil.ts";
 import { createChainClient } from "../sandbox/chain/client/chain-client.ts";
 import { dumpChain } from "../sandbox/chain/client/dump-chain.ts";

@@ -1,7 +1,7 @@
 /** Records the scenarios that ship, in `scenarios/`: `node scripts/record-scenarios.ts`. */
 
 import { mkdir, writeFile } from "node:fs/promises";
-import { usdc } from "../protocol/amount.ts";
+import { usdc } from "../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
 import { createApiClient, unwrap } from "../sandbox/service/client/api-client.ts";

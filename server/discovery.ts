@@ -1,4 +1,4 @@
-import { ed25519Jwk } from "../protocol/ed25519.ts";
+import { ed25519Jwk } from "../protocol/signatures/ed25519.ts";
 import { documentationResources } from "./documentation/resources.ts";
 import type { Resource } from "./http/app.ts";
 import { authorizationName, type Operation } from "./http/operation.ts";

@@ -1,6 +1,6 @@
-import { type Ed25519Key, ed25519Key } from "../protocol/ed25519.ts";
-import { deriveKey } from "../protocol/key-derivation.ts";
-import { type WebhookKeys, webhookSecret } from "../protocol/webhook.ts";
+import { type Ed25519Key, ed25519Key } from "../protocol/signatures/ed25519.ts";
+import { deriveKey } from "../protocol/signatures/key-derivation.ts";
+import { type WebhookKeys, webhookSecret } from "../protocol/signatures/webhook.ts";
 import { type KeyUse, keyUses } from "./key-use.ts";
 import type { Store } from "./store/store.ts";
 

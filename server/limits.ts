@@ -1,4 +1,4 @@
-import { webhookTolerance } from "../protocol/webhook.ts";
+import { webhookTolerance } from "../protocol/signatures/webhook.ts";
 
 /** The limits of the service, as the specification gives them. */
 export const limits = {

@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
-import { usdc } from "../../protocol/amount.ts";
 import { faucetCall } from "../../protocol/call.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";

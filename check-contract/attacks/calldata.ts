@@ -1,6 +1,6 @@
 import { concatHex, encodeFunctionData, type Hex, pad, slice, toHex } from "viem";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { type Attack, mismatch, refused } from "../attack.ts";
 import { parseReconciliation } from "../fixture/fixture-service.ts";
 

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type Attack, harmless, mismatch, refused, unknownTransaction } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";

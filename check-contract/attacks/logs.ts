@@ -7,7 +7,7 @@ import {
 } from "viem";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { lookalikeAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";

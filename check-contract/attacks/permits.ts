@@ -1,8 +1,8 @@
 import { concatHex, encodeFunctionData, type Hex, slice } from "viem";
 import { z } from "zod";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { usdc } from "../../protocol/amount.ts";
-import type { SignedPermit } from "../../protocol/permit.ts";
+import type { SignedPermit } from "../../protocol/messages/permit.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { type FixtureAnswer, parseReconciliation } from "../fixture/fixture-service.ts";

@@ -1,4 +1,4 @@
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
 import { parseReconciliation } from "../fixture/fixture-service.ts";
 

@@ -1,9 +1,9 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { base64urlnopad } from "@scure/base";
 import { encodeAbiParameters, type Hex } from "viem";
-import { claimTypedData } from "../../protocol/claim.ts";
-import { signDecision } from "../../protocol/decision.ts";
-import { deriveKey } from "../../protocol/key-derivation.ts";
+import { claimTypedData } from "../../protocol/messages/claim.ts";
+import { signDecision } from "../../protocol/signatures/decision.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { type Attack, mismatch, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import type { FixtureAnswer } from "../fixture/fixture-service.ts";

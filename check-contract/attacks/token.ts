@@ -1,8 +1,8 @@
 import { encodeFunctionData } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { usdc } from "../../protocol/amount.ts";
-import { signDecision } from "../../protocol/decision.ts";
-import { hashId } from "../../protocol/id.ts";
+import { signDecision } from "../../protocol/signatures/decision.ts";
+import { usdc } from "../../protocol/values/amount.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import { decisionSchema } from "../../server/schemas/decision.ts";
 import { type Attack, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";

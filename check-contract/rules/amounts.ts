@@ -1,7 +1,7 @@
 import { encodeFunctionData } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { usdc } from "../../protocol/amount.ts";
-import { hashId } from "../../protocol/id.ts";
+import { usdc } from "../../protocol/values/amount.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { type Attempt, collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.ts";
 

@@ -1,7 +1,7 @@
 import { concatHex, slice } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { usdc } from "../../protocol/amount.ts";
-import { hashClaim } from "../../protocol/claim.ts";
+import { hashClaim } from "../../protocol/messages/claim.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { type Attempt, type Rule, refuses } from "./rule.ts";
 
 function trailing({ to, data }: Attempt): Attempt {

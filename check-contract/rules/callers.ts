@@ -1,6 +1,6 @@
 import { encodeFunctionData } from "viem";
 import { fundingSourceAbi } from "../../protocol/abi.generated.ts";
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.ts";
 
 /** Who may move a purchase forward: only the one that it names. */

@@ -1,4 +1,4 @@
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { submission } from "../attacks/permits.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { accepts, type Rule, refuses } from "./rule.ts";

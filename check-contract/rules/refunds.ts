@@ -1,6 +1,6 @@
-import { usdc } from "../../protocol/amount.ts";
 import { setBoundsCall } from "../../protocol/call.ts";
-import { hashId } from "../../protocol/id.ts";
+import { usdc } from "../../protocol/values/amount.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { accepts, at, collect, pause, payAndClaim, type Rule, refuses, revoke } from "./rule.ts";
 

@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, type Hex } from "viem";
 import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { collectRefundCall, revokeFundingCall, setPausedCall } from "../../protocol/call.ts";
-import { hashId } from "../../protocol/id.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";

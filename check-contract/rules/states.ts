@@ -1,4 +1,4 @@
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { collect, pause, payAndClaim, type Rule, refuses, revoke } from "./rule.ts";
 
 /** Which step follows which, and each of them once. */

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
-import { toTimestamp } from "../../protocol/time.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import { type Duration, toSeconds } from "../../sandbox/chain/clock/duration.ts";
 import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";

@@ -2,7 +2,7 @@ import { readdir, stat, statfs } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { toTimestamp } from "../../protocol/time.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import { genesisTimestamp } from "../../sandbox/chain/genesis/roles.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 

@@ -1,7 +1,7 @@
 import { getAddress, type Hex, isAddress } from "viem";
-import { canonicalJson } from "../canonical-json.ts";
-import { type Json, toJson } from "../json.ts";
-import { sameAddress } from "../same-address.ts";
+import { canonicalJson } from "../values/canonical-json.ts";
+import { type Json, toJson } from "../values/json.ts";
+import { sameAddress } from "../values/same-address.ts";
 import type { ExpectedLog, ExpectedTransaction, WalletCode } from "./expected-transaction.ts";
 import { type DecodedLog, decodeLog, isEvent, matchesLog } from "./match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "./observed-transaction.ts";

@@ -1,6 +1,6 @@
 import type { Abi, Address, Hex } from "viem";
 import type { Call } from "../call.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../values/json.ts";
 
 /** One event that the transaction must have emitted, exactly as often as it is listed. */
 export interface ExpectedLog {

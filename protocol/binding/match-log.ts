@@ -7,8 +7,8 @@ import {
   type Hex,
   toEventSelector,
 } from "viem";
-import { canonicalJson } from "../canonical-json.ts";
-import { contractJson, type Json } from "../json.ts";
+import { canonicalJson } from "../values/canonical-json.ts";
+import { contractJson, type Json } from "../values/json.ts";
 import type { ExpectedLog } from "./expected-transaction.ts";
 import type { ObservedLog } from "./observed-transaction.ts";
 

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
-import { deriveId } from "../../protocol/id.ts";
-import type { Json } from "../../protocol/json.ts";
+import { deriveId } from "../../protocol/values/id.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import type { RelayOperationKind } from "./relay-operation-kind.ts";
 
 /** The statuses of an operation, in order. */

@@ -1,4 +1,4 @@
-import { toTimestamp } from "../../protocol/time.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { RelayerContext } from "../context.ts";
 import { RpcUnavailableError } from "../errors.ts";
 

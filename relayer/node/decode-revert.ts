@@ -1,6 +1,6 @@
 import { decodeErrorResult, type Hex } from "viem";
 import { fundingSourceAbi, purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { toJson } from "../../protocol/json.ts";
+import { toJson } from "../../protocol/values/json.ts";
 import type { RelayOperationError } from "../journal/relay-operation.ts";
 
 // The contracts share errors of the libraries that they use; the first of equals is as good as any.

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { toTimestamp } from "../../protocol/time.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { RelayerContext } from "../context.ts";
 import { reach } from "../faults/fault-point.ts";
 import { nodeOf } from "../faults/faulty-node.ts";

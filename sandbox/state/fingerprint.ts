@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { hashJson } from "../../protocol/canonical-json.ts";
+import { hashJson } from "../../protocol/values/canonical-json.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { captureParts, digestParts, type Part } from "../lib/part.ts";
 

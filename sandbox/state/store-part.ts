@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { canonicalJson, hashJson, sha256Hex } from "../../protocol/canonical-json.ts";
+import { canonicalJson, hashJson, sha256Hex } from "../../protocol/values/canonical-json.ts";
 import type { Store, StoreImage } from "../../server/store/store.ts";
 import type { Part } from "../lib/part.ts";
 import { withoutPorts } from "./fingerprint.ts";

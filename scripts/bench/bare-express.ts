@@ -7,9 +7,9 @@ import { createPublicClient, getAbiItem, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { type Commitment, commitmentTypedData } from "../../protocol/commitment.ts";
-import { registrarDomain } from "../../protocol/domain.ts";
-import { hashId } from "../../protocol/id.ts";
+import { type Commitment, commitmentTypedData } from "../../protocol/messages/commitment.ts";
+import { registrarDomain } from "../../protocol/messages/domain.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import { nodeSocket } from "../../sandbox/chain/client/node-socket.ts";
 
 const hex = z.templateLiteral(["0x", z.string()]);

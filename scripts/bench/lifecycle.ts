@@ -11,14 +11,14 @@ import {
   offerCall,
   payCall,
 } from "../../protocol/call.ts";
-import { hashClaim, hashReason } from "../../protocol/claim.ts";
-import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
-import { registrarDomain } from "../../protocol/domain.ts";
+import { hashClaim, hashReason } from "../../protocol/messages/claim.ts";
+import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/messages/commitment.ts";
+import { registrarDomain } from "../../protocol/messages/domain.ts";
 import {
   type FundingAuthorization,
   fundingAuthorizationTypedData,
-} from "../../protocol/funding-authorization.ts";
-import { hashId } from "../../protocol/id.ts";
+} from "../../protocol/messages/funding-authorization.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../testkit/demo/actors.ts";

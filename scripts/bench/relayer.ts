@@ -18,13 +18,13 @@ import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type Call, enrollCall, offerCall } from "../../protocol/call.ts";
-import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
-import { registrarDomain } from "../../protocol/domain.ts";
+import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/messages/commitment.ts";
+import { registrarDomain } from "../../protocol/messages/domain.ts";
 import {
   type FundingAuthorization,
   fundingAuthorizationTypedData,
-} from "../../protocol/funding-authorization.ts";
-import { hashId } from "../../protocol/id.ts";
+} from "../../protocol/messages/funding-authorization.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import type { Relayer, RelayIntent, RelayOperationRecord } from "../../relayer/relayer.ts";
 import { testMnemonic } from "../../sandbox/chain/genesis/roles.ts";
 import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";

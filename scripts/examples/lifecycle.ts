@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Decision, signDecision } from "../../protocol/decision.ts";
+import { type Decision, signDecision } from "../../protocol/signatures/decision.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { claimSchema } from "../../server/schemas/claim.ts";
 import { decisionSchema } from "../../server/schemas/decision.ts";

@@ -5,7 +5,7 @@ const values = "test/protocol/values.test.ts";
 
 export const signatures: readonly MutantGroup[] = [
   {
-    file: "protocol/wallet-signature.ts",
+    file: "protocol/messages/wallet-signature.ts",
     tests: [signed],
     mutants: [
       {
@@ -32,7 +32,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/ed25519.ts",
+    file: "protocol/signatures/ed25519.ts",
     tests: ["test/protocol/ed25519.test.ts"],
     mutants: [
       {
@@ -43,7 +43,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/exact-encoding.ts",
+    file: "protocol/signatures/exact-encoding.ts",
     tests: [signed],
     mutants: [
       {
@@ -54,7 +54,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/decision.ts",
+    file: "protocol/signatures/decision.ts",
     tests: [signed],
     mutants: [
       {
@@ -65,7 +65,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/claim.ts",
+    file: "protocol/messages/claim.ts",
     tests: ["test/protocol/typed-data.test.ts"],
     mutants: [
       {
@@ -82,7 +82,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/delivery-receipt.ts",
+    file: "protocol/signatures/delivery-receipt.ts",
     tests: [signed],
     mutants: [
       {
@@ -93,7 +93,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/webhook.ts",
+    file: "protocol/signatures/webhook.ts",
     tests: [signed],
     mutants: [
       {
@@ -121,7 +121,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/amount.ts",
+    file: "protocol/values/amount.ts",
     tests: [values],
     mutants: [
       {
@@ -138,7 +138,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/time.ts",
+    file: "protocol/values/time.ts",
     tests: [values],
     mutants: [
       {
@@ -174,7 +174,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/id.ts",
+    file: "protocol/values/id.ts",
     tests: [values],
     mutants: [
       {
@@ -185,7 +185,7 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "protocol/key-derivation.ts",
+    file: "protocol/signatures/key-derivation.ts",
     tests: ["test/protocol/vectors.test.ts"],
     mutants: [
       {

@@ -10,7 +10,7 @@ import {
   offerCall,
   registerCall,
 } from "../../protocol/call.ts";
-import { toJson } from "../../protocol/json.ts";
+import { toJson } from "../../protocol/values/json.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment, PinnedContract } from "../deployment.ts";
 import { authorizationOf, commitmentOf } from "../domain/purchases/commitment-of.ts";

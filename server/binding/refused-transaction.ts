@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { BindingReport } from "../../protocol/binding/check-binding.ts";
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
 

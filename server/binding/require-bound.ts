@@ -6,8 +6,8 @@ import {
   countConfirmations,
 } from "../../protocol/binding/check-binding.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
-import { toJson } from "../../protocol/json.ts";
-import { toChainTimestamp } from "../../protocol/time.ts";
+import { toJson } from "../../protocol/values/json.ts";
+import { toChainTimestamp } from "../../protocol/values/time.ts";
 import { explainMined } from "../domain/reverts/explain-mined.ts";
 import type { ExplainedStep } from "../domain/reverts/explain-revert.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";

@@ -3,7 +3,7 @@ import type { WalletCode } from "../../protocol/binding/expected-transaction.ts"
 import type { DecodedLog } from "../../protocol/binding/match-log.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { CodedError } from "../../protocol/coded-error.ts";
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 
 /** One block, as the point that reads are made at. */
 export interface BlockPoint {

@@ -1,6 +1,6 @@
 import { type Address, BaseError, type Hex, type PublicClient, RpcRequestError } from "viem";
 import { recoverAuthorizationAddress } from "viem/utils";
-import { sameAddress } from "../../protocol/same-address.ts";
+import { sameAddress } from "../../protocol/values/same-address.ts";
 import { ChainUnavailableError } from "./chain-reader.ts";
 
 /** A block of which a receipt or a read tells. */

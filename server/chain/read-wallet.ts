@@ -1,6 +1,6 @@
 import { type Address, ContractFunctionExecutionError, type Hex, type PublicClient, parseAbi } from "viem";
 import type { WalletCode } from "../../protocol/binding/expected-transaction.ts";
-import { recoverSigner } from "../../protocol/wallet-signature.ts";
+import { recoverSigner } from "../../protocol/messages/wallet-signature.ts";
 import { codeAt } from "./code-at.ts";
 
 /** What a contract answers for a valid signature (ERC-1271): four bytes, and zeros up to the end of the word as Solidity demands. */

@@ -1,9 +1,9 @@
 import { getAddress } from "viem";
 import { z } from "zod";
-import { hashJson } from "../../protocol/canonical-json.ts";
-import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../protocol/commitment.ts";
-import { domainTypes, registrarDomain } from "../../protocol/domain.ts";
-import { hashId } from "../../protocol/id.ts";
+import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../protocol/messages/commitment.ts";
+import { domainTypes, registrarDomain } from "../../protocol/messages/domain.ts";
+import { hashJson } from "../../protocol/values/canonical-json.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import { amountSchema, checksumAddressSchema, hashSchema, jsonObjectSchema } from "../schemas/primitives.ts";
 import { viewTypedData } from "../views/typed-data.ts";
 

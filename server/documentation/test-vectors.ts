@@ -2,12 +2,17 @@ import { getPublicKey } from "@noble/ed25519";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
 import { hashMessage } from "viem";
-import { canonicalJson } from "../../protocol/canonical-json.ts";
-import { claimTypedData, hashClaim, hashReason } from "../../protocol/claim.ts";
-import { type Decision, decisionBytes, hashDecision, signDecision } from "../../protocol/decision.ts";
-import { registrarDomain } from "../../protocol/domain.ts";
-import { enrollmentMessage } from "../../protocol/enrollment.ts";
-import { hashId } from "../../protocol/id.ts";
+import { claimTypedData, hashClaim, hashReason } from "../../protocol/messages/claim.ts";
+import { registrarDomain } from "../../protocol/messages/domain.ts";
+import { enrollmentMessage } from "../../protocol/messages/enrollment.ts";
+import {
+  type Decision,
+  decisionBytes,
+  hashDecision,
+  signDecision,
+} from "../../protocol/signatures/decision.ts";
+import { canonicalJson } from "../../protocol/values/canonical-json.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import { viewTypedData } from "../views/typed-data.ts";
 import { fictionalMerchant, fictionalPurchase } from "./fictional-purchase.ts";
 

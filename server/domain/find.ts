@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { hashId } from "../../protocol/id.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import type { BlockPoint, ChainPurchase, ChainReader } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type {

@@ -1,4 +1,4 @@
-import { deriveId, type IdPrefix } from "../../protocol/id.ts";
+import { deriveId, type IdPrefix } from "../../protocol/values/id.ts";
 import type { Services } from "../services.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { type Json, toJson } from "../../protocol/json.ts";
+import { type Json, toJson } from "../../protocol/values/json.ts";
 import {
   GasBudgetExceededError,
   operationId,

@@ -1,5 +1,5 @@
 import { CodedError } from "../../protocol/coded-error.ts";
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import { type ErrorCode, errorCatalogue } from "./catalogue.ts";
 
 /** One finding inside a problem, at a JSON pointer (RFC 6901) of the request. */

@@ -1,4 +1,4 @@
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import { errorCatalogue } from "../errors/catalogue.ts";
 import type { Problem } from "../errors/problem.ts";
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { sha256Hex } from "../../protocol/canonical-json.ts";
+import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Scope } from "../scopes.ts";
 import type { Account, Services } from "../services.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { hashJson } from "../../protocol/canonical-json.ts";
+import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { Problem } from "../errors/problem.ts";
 import { limits } from "../limits.ts";
 import type { Operation } from "./operation.ts";

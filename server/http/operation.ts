@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import type { Problem } from "../errors/problem.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import type { Outcome } from "./operation.ts";
 
 /** The outcome of a request that changes no record. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { createSchema } from "zod-openapi";
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 
 type Schema = { [keyword: string]: unknown };
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 
 /** What an operation is sent as an example: literal values that a fresh sandbox with the default seed takes. */
 export interface RequestExample {

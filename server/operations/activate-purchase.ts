@@ -1,5 +1,5 @@
 import { offerCall } from "../../protocol/call.ts";
-import { toJson } from "../../protocol/json.ts";
+import { toJson } from "../../protocol/values/json.ts";
 import type { RelayIntent } from "../../relayer/relayer.ts";
 import { expectOffer } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";

@@ -1,5 +1,5 @@
-import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import type { Json } from "../../protocol/values/json.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import { authorizationName, defineOperation, type Operation } from "../http/operation.ts";
 import type { PublicKey } from "../key-ring.ts";
 import { limits } from "../limits.ts";

@@ -2,9 +2,9 @@ import { type Address, toHex } from "viem";
 import {
   fundingAuthorizationTypedData,
   hashFundingAuthorization,
-} from "../../protocol/funding-authorization.ts";
-import { hashId } from "../../protocol/id.ts";
-import { deriveKey } from "../../protocol/key-derivation.ts";
+} from "../../protocol/messages/funding-authorization.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import { findMerchantId } from "../domain/find.ts";
 import { nextId } from "../domain/next-id.ts";
 import { authorizationOf, domainOf } from "../domain/purchases/commitment-of.ts";

@@ -1,8 +1,8 @@
 import { type Address, isAddressEqual, toHex } from "viem";
-import { hashJson } from "../../protocol/canonical-json.ts";
-import { commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
-import { deriveKey } from "../../protocol/key-derivation.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { commitmentTypedData, hashCommitment } from "../../protocol/messages/commitment.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import { hashJson } from "../../protocol/values/canonical-json.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
 import type { Deployment } from "../deployment.ts";
 import { findMerchant, readOnChain } from "../domain/find.ts";

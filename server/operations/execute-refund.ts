@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { collectRefundCall } from "../../protocol/call.ts";
-import { toJson } from "../../protocol/json.ts";
+import { toJson } from "../../protocol/values/json.ts";
 import type { RelayIntent, RelayOperation } from "../../relayer/relayer.ts";
 import { expectRefund } from "../binding/expectations.ts";
 import { RefusedTransaction } from "../binding/refused-transaction.ts";

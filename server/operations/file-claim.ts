@@ -1,4 +1,4 @@
-import { hashClaim } from "../../protocol/claim.ts";
+import { hashClaim } from "../../protocol/messages/claim.ts";
 import { expectClaim } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";

@@ -1,8 +1,8 @@
 import { base64urlnopad } from "@scure/base";
-import { sha256Hex } from "../../protocol/canonical-json.ts";
-import { deriveId } from "../../protocol/id.ts";
-import { deriveKey } from "../../protocol/key-derivation.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import { sha256Hex } from "../../protocol/values/canonical-json.ts";
+import { deriveId } from "../../protocol/values/id.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { limits } from "../limits.ts";

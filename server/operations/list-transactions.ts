@@ -1,4 +1,4 @@
-import { toJson } from "../../protocol/json.ts";
+import { toJson } from "../../protocol/values/json.ts";
 import { cutPage, readPage } from "../domain/pagination.ts";
 import { assertKnown } from "../domain/purchases/status-after-reorg.ts";
 import { defineOperation } from "../http/operation.ts";

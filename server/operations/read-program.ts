@@ -1,4 +1,4 @@
-import { hashId } from "../../protocol/id.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import { defineOperation } from "../http/operation.ts";
 import { programSchema } from "../schemas/program.ts";
 import { viewProgram } from "../views/program.ts";

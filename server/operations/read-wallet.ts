@@ -1,4 +1,4 @@
-import { toJson } from "../../protocol/json.ts";
+import { toJson } from "../../protocol/values/json.ts";
 import { findMerchant, findPurchase, readOnChain } from "../domain/find.ts";
 import { readFunding } from "../domain/merchants/merchant-steps.ts";
 import {

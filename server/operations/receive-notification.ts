@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../protocol/canonical-json.ts";
-import { verifyWebhook, type WebhookHeaders } from "../../protocol/webhook.ts";
+import { verifyWebhook, type WebhookHeaders } from "../../protocol/signatures/webhook.ts";
+import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation } from "../http/operation.ts";
 import { limits } from "../limits.ts";

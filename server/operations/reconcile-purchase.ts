@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
-import { toJson } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { toJson } from "../../protocol/values/json.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import {

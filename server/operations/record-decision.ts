@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import { type Decision, hashDecision, verifyDecision } from "../../protocol/decision.ts";
-import { fromTimestamp, toTimestamp } from "../../protocol/time.ts";
+import { type Decision, hashDecision, verifyDecision } from "../../protocol/signatures/decision.ts";
+import { fromTimestamp, toTimestamp } from "../../protocol/values/time.ts";
 import { expectClaim } from "../binding/expectations.ts";
 import { RefusedTransaction } from "../binding/refused-transaction.ts";
 import { requireBound } from "../binding/require-bound.ts";

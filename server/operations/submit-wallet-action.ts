@@ -1,4 +1,4 @@
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import { findPurchase } from "../domain/find.ts";
 import { permitPayment } from "../domain/payments/permits.ts";
 import {

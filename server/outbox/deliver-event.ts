@@ -1,5 +1,5 @@
-import { deriveId } from "../../protocol/id.ts";
-import { signWebhook } from "../../protocol/webhook.ts";
+import { signWebhook } from "../../protocol/signatures/webhook.ts";
+import { deriveId } from "../../protocol/values/id.ts";
 import { Problem } from "../errors/problem.ts";
 import type { GateTurn } from "../http/gate.ts";
 import { limits } from "../limits.ts";

@@ -1,6 +1,6 @@
-import { sha256Hex } from "../../protocol/canonical-json.ts";
-import { deriveId } from "../../protocol/id.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { sha256Hex } from "../../protocol/values/canonical-json.ts";
+import { deriveId } from "../../protocol/values/id.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { EventRecord } from "../store/records.ts";
 import type { NewEvent } from "./event-types.ts";
 

@@ -1,6 +1,6 @@
-import { signReceipt } from "../../protocol/delivery-receipt.ts";
-import { deriveId } from "../../protocol/id.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { signReceipt } from "../../protocol/signatures/delivery-receipt.ts";
+import { deriveId } from "../../protocol/values/id.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { Services } from "../services.ts";
 import type { DeliveryReceiptRecord, EventRecord } from "../store/records.ts";
 

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../../protocol/canonical-json.ts";
+import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 
 /** The pause after the first attempt, in milliseconds; each further one is twice as long. */
 export const firstPauseMs = 500;

@@ -1,8 +1,8 @@
 import { getAddress, isAddress } from "viem";
 import { z } from "zod";
-import { isAmount } from "../../protocol/amount.ts";
-import type { IdPrefix } from "../../protocol/id.ts";
-import type { Json } from "../../protocol/json.ts";
+import { isAmount } from "../../protocol/values/amount.ts";
+import type { IdPrefix } from "../../protocol/values/id.ts";
+import type { Json } from "../../protocol/values/json.ts";
 
 /** Marks a list of values that answers may add to, for the API description. */
 export const openEnumMark = "x-open-enum";

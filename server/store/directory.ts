@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import { renameFile, syncDirectory } from "../replace-file.ts";
 import { damaged } from "./checked-lines.ts";
 import { type JournalEnd, JournalFile, journalHolds, readJournal } from "./journal-file.ts";

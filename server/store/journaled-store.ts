@@ -1,4 +1,4 @@
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import { type ChainChange, ChainLog } from "./chain-log.ts";
 import { MemoryTables } from "./memory-tables.ts";
 import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";

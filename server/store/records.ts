@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
-import type { Decision } from "../../protocol/decision.ts";
-import type { Json } from "../../protocol/json.ts";
+import type { Decision } from "../../protocol/signatures/decision.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import type { RelayOperationRecord } from "../../relayer/journal/relay-operation.ts";
 import type { BudgetRecord } from "../../relayer/journal/relayer-journal.ts";
 import type { PaymentReceipt, PurchaseStatus } from "../schemas/purchase.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import { replaceFile } from "../replace-file.ts";
 import type { ChainChange } from "./chain-log.ts";
 import { damaged, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";

@@ -1,6 +1,6 @@
-import { hashReason } from "../../protocol/claim.ts";
-import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { hashReason } from "../../protocol/messages/claim.ts";
+import type { Json } from "../../protocol/values/json.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ClaimRecord, PurchaseRecord } from "../store/records.ts";
 
 /** A claim as it is answered. */

@@ -1,8 +1,8 @@
 import { enrollCall } from "../../protocol/call.ts";
-import { enrollmentMessage } from "../../protocol/enrollment.ts";
-import { fundingAuthorizationTypedData } from "../../protocol/funding-authorization.ts";
-import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { enrollmentMessage } from "../../protocol/messages/enrollment.ts";
+import { fundingAuthorizationTypedData } from "../../protocol/messages/funding-authorization.ts";
+import type { Json } from "../../protocol/values/json.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
 import { remainingOf } from "../domain/merchants/funding.ts";
 import { authorizationOf, domainOf } from "../domain/purchases/commitment-of.ts";

@@ -1,5 +1,5 @@
-import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import type { Json } from "../../protocol/values/json.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { DeliveryReceiptRecord, NotificationRecord } from "../store/records.ts";
 
 /** A notification with its attempts as it is answered. */

@@ -1,6 +1,6 @@
 import { base64urlnopad } from "@scure/base";
-import type { Json } from "../../protocol/json.ts";
-import { toChainSeconds } from "../../protocol/time.ts";
+import type { Json } from "../../protocol/values/json.ts";
+import { toChainSeconds } from "../../protocol/values/time.ts";
 import type { ChainProgram } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { domainOf } from "../domain/purchases/commitment-of.ts";

@@ -1,6 +1,6 @@
-import { commitmentTypedData } from "../../protocol/commitment.ts";
-import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import { commitmentTypedData } from "../../protocol/messages/commitment.ts";
+import type { Json } from "../../protocol/values/json.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { PurchaseParts } from "../domain/find.ts";
 import { reconciledOf } from "../domain/payments/payment-receipts.ts";

@@ -1,5 +1,5 @@
-import type { Json } from "../../protocol/json.ts";
-import { toTimestamp } from "../../protocol/time.ts";
+import type { Json } from "../../protocol/values/json.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import type { SubmissionRecord } from "../store/records.ts";
 
 /** A submission of a wallet as it is answered. */

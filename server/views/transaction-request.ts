@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { Call } from "../../protocol/call.ts";
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import type { Deployment } from "../deployment.ts";
 
 /** A call as the transaction that one wallet has to send. */

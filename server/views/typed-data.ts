@@ -1,6 +1,6 @@
-import { domainTypes, type RegistrarDomain } from "../../protocol/domain.ts";
-import { type Json, toJson } from "../../protocol/json.ts";
-import type { TokenDomain } from "../../protocol/permit.ts";
+import { domainTypes, type RegistrarDomain } from "../../protocol/messages/domain.ts";
+import type { TokenDomain } from "../../protocol/messages/permit.ts";
+import { type Json, toJson } from "../../protocol/values/json.ts";
 
 /** Typed data in JSON, complete for `eth_signTypedData_v4`: with the domain's type, integers as decimal strings, types copied. */
 export function viewTypedData(typedData: {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ContractFixture } from "../../check-contract/fixture/contract-fixture.ts";
-import { usdc } from "../../protocol/amount.ts";
 import { type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
 import type { ExpectedTransaction } from "../../protocol/binding/expected-transaction.ts";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
-import { canonicalJson } from "../../protocol/canonical-json.ts";
-import { toJson } from "../../protocol/json.ts";
+import { usdc } from "../../protocol/values/amount.ts";
+import { canonicalJson } from "../../protocol/values/canonical-json.ts";
+import { toJson } from "../../protocol/values/json.ts";
 import {
   type Expectation,
   expectClaim,

@@ -1,4 +1,4 @@
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 
 /** Asks a running sandbox's control API. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { toJson } from "../../protocol/json.ts";
+import { toJson } from "../../protocol/values/json.ts";
 import {
   type FaultAction,
   FaultInvalidError,

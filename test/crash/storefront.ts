@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Json } from "../../protocol/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import type { RelayOperationKind } from "../../relayer/relayer.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { type Actors, castActors } from "../../testkit/demo/actors.ts";

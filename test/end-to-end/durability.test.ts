@@ -1,7 +1,7 @@
 import { toHex } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { createApiClient, unwrap } from "../../sandbox/service/client/api-client.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { castActors } from "../../testkit/demo/actors.ts";

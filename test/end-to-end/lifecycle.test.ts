@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { usdc } from "../../protocol/amount.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { type Actors, balanceOf, castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";

@@ -1,7 +1,12 @@
 import type { z } from "zod";
-import { ed25519Key } from "../../protocol/ed25519.ts";
-import { deriveKey } from "../../protocol/key-derivation.ts";
-import { signWebhook, type WebhookHeaders, type WebhookKeys, webhookSecret } from "../../protocol/webhook.ts";
+import { ed25519Key } from "../../protocol/signatures/ed25519.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import {
+  signWebhook,
+  type WebhookHeaders,
+  type WebhookKeys,
+  webhookSecret,
+} from "../../protocol/signatures/webhook.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { deliveryReceiptSchema, notificationDeliverySchema } from "../../server/schemas/notification.ts";
 import { pageSchema } from "../../server/schemas/pagination.ts";

@@ -22,13 +22,13 @@ import {
   offerCall,
   payCall,
 } from "../../protocol/call.ts";
-import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/commitment.ts";
-import { registrarDomain } from "../../protocol/domain.ts";
+import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/messages/commitment.ts";
+import { registrarDomain } from "../../protocol/messages/domain.ts";
 import {
   type FundingAuthorization,
   fundingAuthorizationTypedData,
-} from "../../protocol/funding-authorization.ts";
-import { hashId } from "../../protocol/id.ts";
+} from "../../protocol/messages/funding-authorization.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import {
   createRelayer,
   type FaultPoint,

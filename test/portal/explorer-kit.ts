@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { castActors } from "../../testkit/demo/actors.ts";

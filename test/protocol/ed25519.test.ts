@@ -5,7 +5,7 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { calculateJwkThumbprint } from "jose";
 import { expect, test } from "vitest";
-import { ed25519Jwk, ed25519Key, signEd25519, verifyEd25519 } from "../../protocol/ed25519.ts";
+import { ed25519Jwk, ed25519Key, signEd25519, verifyEd25519 } from "../../protocol/signatures/ed25519.ts";
 
 const order = 2n ** 252n + 27_742_317_777_372_353_535_851_937_790_883_648_493n;
 const prime = 2n ** 255n - 19n;

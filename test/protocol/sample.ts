@@ -1,12 +1,12 @@
 import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { Claim } from "../../protocol/claim.ts";
-import type { Commitment } from "../../protocol/commitment.ts";
-import type { Decision } from "../../protocol/decision.ts";
-import { registrarDomain } from "../../protocol/domain.ts";
-import type { FundingAuthorization } from "../../protocol/funding-authorization.ts";
-import { hashId } from "../../protocol/id.ts";
-import { type Permit, tokenDomain } from "../../protocol/permit.ts";
+import type { Claim } from "../../protocol/messages/claim.ts";
+import type { Commitment } from "../../protocol/messages/commitment.ts";
+import { registrarDomain } from "../../protocol/messages/domain.ts";
+import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
+import { type Permit, tokenDomain } from "../../protocol/messages/permit.ts";
+import type { Decision } from "../../protocol/signatures/decision.ts";
+import { hashId } from "../../protocol/values/id.ts";
 
 /** Values in which every field can be distinguished; the vectors in these tests were made from them. */
 export const registrar: Address = "0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512";

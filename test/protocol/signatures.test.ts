@@ -5,13 +5,18 @@ import { CompactSign, compactVerify, importJWK } from "jose";
 import { Webhook } from "standardwebhooks";
 import { type Hex, hashMessage } from "viem";
 import { expect, test } from "vitest";
-import { decisionBytes, hashDecision, signDecision, verifyDecision } from "../../protocol/decision.ts";
-import { signReceipt, verifyReceipt } from "../../protocol/delivery-receipt.ts";
-import { ed25519Jwk, ed25519Key } from "../../protocol/ed25519.ts";
-import { enrollmentMessage } from "../../protocol/enrollment.ts";
-import { deriveKey } from "../../protocol/key-derivation.ts";
-import { recoverSigner } from "../../protocol/wallet-signature.ts";
-import { signWebhook, verifyWebhook, webhookSecret } from "../../protocol/webhook.ts";
+import { enrollmentMessage } from "../../protocol/messages/enrollment.ts";
+import { recoverSigner } from "../../protocol/messages/wallet-signature.ts";
+import {
+  decisionBytes,
+  hashDecision,
+  signDecision,
+  verifyDecision,
+} from "../../protocol/signatures/decision.ts";
+import { signReceipt, verifyReceipt } from "../../protocol/signatures/delivery-receipt.ts";
+import { ed25519Jwk, ed25519Key } from "../../protocol/signatures/ed25519.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import { signWebhook, verifyWebhook, webhookSecret } from "../../protocol/signatures/webhook.ts";
 import { decision, merchant, merchantAccount, registrar, word } from "./sample.ts";
 
 const key = await ed25519Key(deriveKey("vectors", "reviewer/prg_demo"));

@@ -3,21 +3,21 @@ import { TypedDataEncoder } from "ethers";
 import { bytesToHex, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { claimTypedData, claimTypes, hashClaim, hashReason } from "../../protocol/claim.ts";
-import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../protocol/commitment.ts";
-import { registrarDomain } from "../../protocol/domain.ts";
+import { claimTypedData, claimTypes, hashClaim, hashReason } from "../../protocol/messages/claim.ts";
+import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../protocol/messages/commitment.ts";
+import { registrarDomain } from "../../protocol/messages/domain.ts";
 import {
   fundingAuthorizationTypedData,
   fundingAuthorizationTypes,
   hashFundingAuthorization,
-} from "../../protocol/funding-authorization.ts";
+} from "../../protocol/messages/funding-authorization.ts";
 import {
   hashPermit,
   permitTypedData,
   permitTypes,
   signedPermit,
   tokenDomain,
-} from "../../protocol/permit.ts";
+} from "../../protocol/messages/permit.ts";
 import { type ChainNode, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { viewTypedData } from "../../server/views/typed-data.ts";
 import { authorization, claim, commitment, domain, permit, permitDomain } from "./sample.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { isAmount, maxAmount, parseAmount } from "../../protocol/amount.ts";
-import { canonicalJson, hashJson, sha256Hex } from "../../protocol/canonical-json.ts";
-import { deriveId, hashId, idPrefixes } from "../../protocol/id.ts";
-import { contractJson, toJson } from "../../protocol/json.ts";
-import { deriveKey } from "../../protocol/key-derivation.ts";
-import { fromTimestamp, toTimestamp } from "../../protocol/time.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import { isAmount, maxAmount, parseAmount } from "../../protocol/values/amount.ts";
+import { canonicalJson, hashJson, sha256Hex } from "../../protocol/values/canonical-json.ts";
+import { deriveId, hashId, idPrefixes } from "../../protocol/values/id.ts";
+import { contractJson, toJson } from "../../protocol/values/json.ts";
+import { fromTimestamp, toTimestamp } from "../../protocol/values/time.ts";
 
 test("an identifier is its prefix and 20 lower-case base32 characters, equal for equal parts", () => {
   for (const prefix of idPrefixes)

@@ -4,18 +4,28 @@ import { base64, base64urlnopad } from "@scure/base";
 import { id as keccakOfText } from "ethers";
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
-import { isAmount, parseAmount } from "../../protocol/amount.ts";
-import { canonicalJson, hashJson } from "../../protocol/canonical-json.ts";
-import { hashReason } from "../../protocol/claim.ts";
-import { type Decision, decisionBytes, hashDecision, signDecision } from "../../protocol/decision.ts";
-import { ed25519Key } from "../../protocol/ed25519.ts";
-import { decodeExact } from "../../protocol/exact-encoding.ts";
-import { deriveId, hashId } from "../../protocol/id.ts";
-import { deriveKey } from "../../protocol/key-derivation.ts";
-import { sameAddress } from "../../protocol/same-address.ts";
-import { fromTimestamp, toTimestamp } from "../../protocol/time.ts";
-import { recoverSigner } from "../../protocol/wallet-signature.ts";
-import { signWebhook, verifySharedSecret, verifyWebhook, webhookSecret } from "../../protocol/webhook.ts";
+import { hashReason } from "../../protocol/messages/claim.ts";
+import { recoverSigner } from "../../protocol/messages/wallet-signature.ts";
+import {
+  type Decision,
+  decisionBytes,
+  hashDecision,
+  signDecision,
+} from "../../protocol/signatures/decision.ts";
+import { ed25519Key } from "../../protocol/signatures/ed25519.ts";
+import { decodeExact } from "../../protocol/signatures/exact-encoding.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import {
+  signWebhook,
+  verifySharedSecret,
+  verifyWebhook,
+  webhookSecret,
+} from "../../protocol/signatures/webhook.ts";
+import { isAmount, parseAmount } from "../../protocol/values/amount.ts";
+import { canonicalJson, hashJson } from "../../protocol/values/canonical-json.ts";
+import { deriveId, hashId } from "../../protocol/values/id.ts";
+import { sameAddress } from "../../protocol/values/same-address.ts";
+import { fromTimestamp, toTimestamp } from "../../protocol/values/time.ts";
 import { decision, merchant, word } from "./sample.ts";
 
 function sha256(data: string | Uint8Array): Buffer {

@@ -1,4 +1,4 @@
-import { usdc } from "../../protocol/amount.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { castActors } from "./actors.ts";
 import { enrollMerchant } from "./merchant-steps.ts";

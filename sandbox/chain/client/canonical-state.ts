@@ -1,4 +1,4 @@
-import type { Json } from "../../../protocol/json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 
 /** What Anvil dumps in another order each time: lists, and the maps in the states of earlier blocks. */
 const unordered: ReadonlySet<string> = new Set(["blocks", "transactions", "historical_states"]);

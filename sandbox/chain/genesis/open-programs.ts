@@ -1,7 +1,7 @@
 import { type Hex, hexToNumber, keccak256, slice, stringToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { openProgramCall } from "../../../protocol/call.ts";
-import { hashId } from "../../../protocol/id.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import type { Accounts, GenesisDeployment, TestAccount } from "./deployment.ts";
 import { accountDeriver } from "./derive-account.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
-import type { Json } from "../../../protocol/json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { jsonAnswer } from "../../../server/http/answer.ts";
 import type { Gate } from "../../../server/http/gate.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../../protocol/json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { parseJson } from "../../../server/http/parse-json.ts";
 

@@ -1,6 +1,6 @@
 import type { Abi, Address } from "viem";
 import { fundingSourceAbi, purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
-import { sameAddress } from "../../../protocol/same-address.ts";
+import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { Deployment } from "../../../server/deployment.ts";
 
 /** A contract of the deployment, with the name that people use. */

@@ -1,7 +1,7 @@
 import { type Abi, type Hex, size, slice } from "viem";
 import { decodeCall } from "../../../protocol/call.ts";
-import { canonicalJson } from "../../../protocol/canonical-json.ts";
-import type { Json } from "../../../protocol/json.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import type { Explanation } from "./explanation.ts";
 
 type CallDifference = Pick<

@@ -2,9 +2,9 @@ import type { Address, Hex } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
 import { decodeCall } from "../../../protocol/call.ts";
-import { hashId } from "../../../protocol/id.ts";
-import type { Json } from "../../../protocol/json.ts";
-import { sameAddress } from "../../../protocol/same-address.ts";
+import { hashId } from "../../../protocol/values/id.ts";
+import type { Json } from "../../../protocol/values/json.ts";
+import { sameAddress } from "../../../protocol/values/same-address.ts";
 import {
   type Expectation,
   expectClaim,

@@ -1,6 +1,6 @@
 import type { BindingCheck, CheckName } from "../../../protocol/binding/check-binding.ts";
-import { canonicalJson } from "../../../protocol/canonical-json.ts";
-import type { Json } from "../../../protocol/json.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import type { Explanation } from "./explanation.ts";
 
 /** What a sentence about a refusal is made of. */

@@ -1,7 +1,7 @@
 import { type Address, getAddress, type Hex } from "viem";
 import { z } from "zod";
 import { decodeCall } from "../../../protocol/call.ts";
-import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import type { Deployment } from "../../../server/deployment.ts";
 import { contractAt, nameOf } from "./address-book.ts";

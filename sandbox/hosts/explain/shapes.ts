@@ -1,6 +1,6 @@
 import { type Address, type Hex, isAddress, isHex } from "viem";
 import { z } from "zod";
-import type { Json } from "../../../protocol/json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 
 /** An address in any case of its digits. */
 export const addressShape = z.custom<Address>(

@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../../protocol/canonical-json.ts";
-import type { Json } from "../../../protocol/json.ts";
+import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import { withoutPorts } from "../../state/fingerprint.ts";
 
 /** Longer values are compared by their digest. */

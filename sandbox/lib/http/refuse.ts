@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { deriveId } from "../../../protocol/id.ts";
+import { deriveId } from "../../../protocol/values/id.ts";
 import type { ErrorCode } from "../../../server/errors/catalogue.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { type Answer, problemAnswer } from "../../../server/http/answer.ts";

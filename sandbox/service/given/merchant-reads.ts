@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { hashId } from "../../../protocol/id.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import { findMerchantId } from "../../../server/domain/find.ts";
 import { readFunding } from "../../../server/domain/merchants/merchant-steps.ts";
 import { merchantSchema } from "../../../server/schemas/merchant.ts";

@@ -1,4 +1,4 @@
-import { sameAddress } from "../../../protocol/same-address.ts";
+import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { components } from "../client/api-client.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
 import type { TestWallet } from "../wallets/test-wallet.ts";

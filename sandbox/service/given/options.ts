@@ -1,7 +1,7 @@
 import { maxUint128 } from "viem";
 import { z } from "zod";
 import { CodedError } from "../../../protocol/coded-error.ts";
-import type { Json } from "../../../protocol/json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import {
   idSchema,
   jsonObjectSchema,

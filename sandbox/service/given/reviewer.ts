@@ -1,6 +1,6 @@
 import { hexToBytes } from "viem";
-import { signDecision } from "../../../protocol/decision.ts";
-import { toTimestamp } from "../../../protocol/time.ts";
+import { signDecision } from "../../../protocol/signatures/decision.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxDescription } from "../../state/description.ts";

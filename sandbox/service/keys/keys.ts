@@ -1,7 +1,7 @@
 import { base64urlnopad } from "@scure/base";
 import { type LocalAccount, toHex } from "viem";
-import { sha256Hex } from "../../../protocol/canonical-json.ts";
-import { deriveKey } from "../../../protocol/key-derivation.ts";
+import { deriveKey } from "../../../protocol/signatures/key-derivation.ts";
+import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import type { Account, ServiceKeys } from "../../../server/services.ts";
 import type { Accounts } from "../../chain/genesis/deployment.ts";
 import type { ProgramSetting } from "../../options/programs.ts";

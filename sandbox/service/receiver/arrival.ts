@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { WebhookHeaders } from "../../../protocol/webhook.ts";
+import type { WebhookHeaders } from "../../../protocol/signatures/webhook.ts";
 
 /** One delivery as it arrived at a receiver. */
 export interface Arrival {

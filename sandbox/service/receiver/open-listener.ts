@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { verifySharedSecret } from "../../../protocol/webhook.ts";
+import { verifySharedSecret } from "../../../protocol/signatures/webhook.ts";
 import { ownPages } from "../../lib/http/host-and-origin.ts";
 import { type Listener, listen } from "../../lib/http/listen.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "./arrival.ts";

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { verifyWebhook } from "../../../protocol/webhook.ts";
+import { verifyWebhook } from "../../../protocol/signatures/webhook.ts";
 import type { KeyRing } from "../../../server/key-ring.ts";
 import { ownState, type Part } from "../../lib/part.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Commitment } from "../../../protocol/commitment.ts";
+import type { Commitment } from "../../../protocol/messages/commitment.ts";
 import { addressSchema, amountSchema, hashSchema } from "../../../server/schemas/primitives.ts";
 import type { components } from "../client/api-client.ts";
 

@@ -16,10 +16,15 @@ import {
   setPausedCall,
   withdrawOfferCall,
 } from "../../../protocol/call.ts";
-import { type Claim, claimTypedData, hashClaim, hashReason } from "../../../protocol/claim.ts";
-import { registrarDomain } from "../../../protocol/domain.ts";
-import { hashId } from "../../../protocol/id.ts";
-import { permitTypedData, type SignedPermit, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
+import { type Claim, claimTypedData, hashClaim, hashReason } from "../../../protocol/messages/claim.ts";
+import { registrarDomain } from "../../../protocol/messages/domain.ts";
+import {
+  permitTypedData,
+  type SignedPermit,
+  signedPermit,
+  tokenDomain,
+} from "../../../protocol/messages/permit.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { components } from "../client/api-client.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { readDirectoryBegin } from "../../../server/store/directory.ts";
 import { howToConvert } from "../../../server/store/store-snapshot.ts";
 import { chainRecord } from "../../chain/genesis/start-chain.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { toJson } from "../../../protocol/json.ts";
+import { toJson } from "../../../protocol/values/json.ts";
 import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
 import { newDirectoryStore, openDirectoryStore, readable } from "../../../server/store/directory.ts";
 import type { JournaledStore } from "../../../server/store/journaled-store.ts";

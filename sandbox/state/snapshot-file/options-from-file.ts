@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxOptions } from "../../options/options.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
 import { z } from "zod";
-import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { replaceFile } from "../../../server/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";

@@ -1,5 +1,5 @@
-import type { Json } from "../../../protocol/json.ts";
-import { toChainTimestamp, toTimestamp } from "../../../protocol/time.ts";
+import type { Json } from "../../../protocol/values/json.ts";
+import { toChainTimestamp, toTimestamp } from "../../../protocol/values/time.ts";
 import type { ChainCover, ChainRevert } from "../../chain/chain-reader.ts";
 import { Problem } from "../../errors/problem.ts";
 import type { Services } from "../../services.ts";

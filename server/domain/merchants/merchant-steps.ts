@@ -1,6 +1,6 @@
-import { hashId } from "../../../protocol/id.ts";
-import type { Json } from "../../../protocol/json.ts";
-import { toTimestamp } from "../../../protocol/time.ts";
+import { hashId } from "../../../protocol/values/id.ts";
+import type { Json } from "../../../protocol/values/json.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { ChainFunding } from "../../chain/chain-reader.ts";
 import { Problem } from "../../errors/problem.ts";
 import type { Services } from "../../services.ts";

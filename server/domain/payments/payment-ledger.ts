@@ -1,7 +1,7 @@
 import type { DecodedLog } from "../../../protocol/binding/match-log.ts";
 import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
-import { canonicalJson } from "../../../protocol/canonical-json.ts";
-import { toJson } from "../../../protocol/json.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
+import { toJson } from "../../../protocol/values/json.ts";
 import { expectPayments } from "../../binding/expectations.ts";
 import { assertBound } from "../../binding/require-bound.ts";
 import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../../chain/chain-reader.ts";

@@ -1,8 +1,8 @@
 import { concat, decodeFunctionData, type Hex, numberToHex } from "viem";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { type Call, decodeCall, payWithPermitCall } from "../../../protocol/call.ts";
-import { hashPermit, type Permit, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
-import { recoverSigner } from "../../../protocol/wallet-signature.ts";
+import { hashPermit, type Permit, signedPermit, tokenDomain } from "../../../protocol/messages/permit.ts";
+import { recoverSigner } from "../../../protocol/messages/wallet-signature.ts";
 import type { ChainCall } from "../../chain/chain-reader.ts";
 import type { Deployment } from "../../deployment.ts";
 import type { Services } from "../../services.ts";

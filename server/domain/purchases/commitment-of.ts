@@ -1,7 +1,7 @@
-import type { Commitment } from "../../../protocol/commitment.ts";
-import { type RegistrarDomain, registrarDomain } from "../../../protocol/domain.ts";
-import type { FundingAuthorization } from "../../../protocol/funding-authorization.ts";
-import { hashId } from "../../../protocol/id.ts";
+import type { Commitment } from "../../../protocol/messages/commitment.ts";
+import { type RegistrarDomain, registrarDomain } from "../../../protocol/messages/domain.ts";
+import type { FundingAuthorization } from "../../../protocol/messages/funding-authorization.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import type { Deployment } from "../../deployment.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
 

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { type Claim, hashClaim, hashReason } from "../../../protocol/claim.ts";
+import { type Claim, hashClaim, hashReason } from "../../../protocol/messages/claim.ts";
 import type { ChainPurchase } from "../../chain/chain-reader.ts";
 import type { Deployment } from "../../deployment.ts";
 import { assertNothingFound, Problem } from "../../errors/problem.ts";

@@ -1,4 +1,4 @@
-import { toChainTimestamp } from "../../../protocol/time.ts";
+import { toChainTimestamp } from "../../../protocol/values/time.ts";
 import type { ChainPurchase } from "../../chain/chain-reader.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 import type { Cause } from "../reverts/cause.ts";

@@ -1,8 +1,8 @@
 import { isHex } from "viem";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { decodeLog } from "../../../protocol/binding/match-log.ts";
-import type { Json } from "../../../protocol/json.ts";
-import { sameAddress } from "../../../protocol/same-address.ts";
+import type { Json } from "../../../protocol/values/json.ts";
+import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { EffectCheck, Precondition } from "../../../relayer/relayer.ts";
 import type { ChainReader } from "../../chain/chain-reader.ts";
 import type { ClaimRecord, PurchaseRecord } from "../../store/records.ts";

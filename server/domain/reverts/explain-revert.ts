@@ -1,6 +1,6 @@
 import { isHex } from "viem";
-import type { Json } from "../../../protocol/json.ts";
-import { toChainTimestamp } from "../../../protocol/time.ts";
+import type { Json } from "../../../protocol/values/json.ts";
+import { toChainTimestamp } from "../../../protocol/values/time.ts";
 import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import type { ChainRevert } from "../../chain/chain-reader.ts";
 import type { Services } from "../../services.ts";

@@ -1,7 +1,7 @@
 import { type Address, type Hex, hashMessage } from "viem";
 import { walletCodeReasons } from "../../../protocol/binding/check-binding.ts";
-import { hashClaim } from "../../../protocol/claim.ts";
-import { hashPermit } from "../../../protocol/permit.ts";
+import { hashClaim } from "../../../protocol/messages/claim.ts";
+import { hashPermit } from "../../../protocol/messages/permit.ts";
 import {
   type Expectation,
   expectClaim,

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { recoverSigner, vOf } from "../../../protocol/wallet-signature.ts";
+import { recoverSigner, vOf } from "../../../protocol/messages/wallet-signature.ts";
 import { Problem } from "../../errors/problem.ts";
 import type { Services } from "../../services.ts";
 

@@ -8,9 +8,9 @@ import {
   payCall,
   registerCall,
 } from "../../../protocol/call.ts";
-import { claimTypedData, hashClaim } from "../../../protocol/claim.ts";
-import type { Json } from "../../../protocol/json.ts";
-import { hashPermit, permitTypedData } from "../../../protocol/permit.ts";
+import { claimTypedData, hashClaim } from "../../../protocol/messages/claim.ts";
+import { hashPermit, permitTypedData } from "../../../protocol/messages/permit.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import type { BlockPoint, ChainFunding, ChainPurchase } from "../../chain/chain-reader.ts";
 import type { WalletAction } from "../../schemas/wallet.ts";
 import type { Services } from "../../services.ts";

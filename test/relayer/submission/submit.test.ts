@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type EIP1193RequestFn, parseTransaction } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { toTimestamp } from "../../../protocol/time.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import { GasBudgetExceededError, type RelayerJournal, SignerUnknownError } from "../../../relayer/relayer.ts";
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 

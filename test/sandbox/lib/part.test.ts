@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { sha256Hex } from "../../../protocol/canonical-json.ts";
+import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { canonicalJson } from "../../../protocol/canonical-json.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";

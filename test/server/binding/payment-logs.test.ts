@@ -2,7 +2,7 @@ import { type Hex, slice } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
-import { usdc } from "../../../protocol/amount.ts";
+import { usdc } from "../../../protocol/values/amount.ts";
 
 const rawLog = z.looseObject({
   data: z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x")),

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { contractWalletAbi } from "../../../check-contract/adversary-abi.ts";
 import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
 import type { FixtureAnswer } from "../../../check-contract/fixture/fixture-service.ts";
-import { usdc } from "../../../protocol/amount.ts";
+import { usdc } from "../../../protocol/values/amount.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 
 const object = z.looseObject({});

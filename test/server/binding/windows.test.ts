@@ -8,9 +8,9 @@ import type {
   FixtureMerchant,
   FixturePurchase,
 } from "../../../check-contract/fixture/fixture-service.ts";
-import { usdc } from "../../../protocol/amount.ts";
 import type { CheckName } from "../../../protocol/binding/check-binding.ts";
-import { toTimestamp } from "../../../protocol/time.ts";
+import { usdc } from "../../../protocol/values/amount.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 

@@ -4,7 +4,7 @@ import formatsPlugin from "ajv-formats";
 import { hashMessage, TypedDataEncoder } from "ethers";
 import { calculateJwkThumbprint } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hashJson } from "../../../protocol/canonical-json.ts";
+import { hashJson } from "../../../protocol/values/canonical-json.ts";
 import { errorCodes } from "../../../server/errors/catalogue.ts";
 import { operations } from "../../../server/operations/table.ts";
 import { problem } from "../../kit/answer.ts";

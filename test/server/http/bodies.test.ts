@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hashJson } from "../../../protocol/canonical-json.ts";
+import { hashJson } from "../../../protocol/values/canonical-json.ts";
 import { operations } from "../../../server/operations/table.ts";
 import { present, problem } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toTimestamp } from "../../../protocol/time.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
-import { toTimestamp } from "../../../protocol/time.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import { catchUp } from "../../../sandbox/chain/catch-up.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { expect, test } from "vitest";
 import { setPausedCall } from "../../../protocol/call.ts";
-import { hashId } from "../../../protocol/id.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import { problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";

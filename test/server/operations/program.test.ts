@@ -2,7 +2,7 @@ import { encodeFunctionData } from "viem";
 import { expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { setBoundsCall } from "../../../protocol/call.ts";
-import { hashId } from "../../../protocol/id.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import { present, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";

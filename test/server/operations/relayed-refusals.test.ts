@@ -2,7 +2,7 @@ import { encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { collectRefundCall } from "../../../protocol/call.ts";
-import { toTimestamp } from "../../../protocol/time.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { ProgramDeployment } from "../../../server/deployment.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";

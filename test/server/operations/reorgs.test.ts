@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall } from "../../../protocol/call.ts";
-import { hashId } from "../../../protocol/id.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import type { RelayOperationKind } from "../../../relayer/relayer.ts";
 import { catchUp } from "../../../sandbox/chain/catch-up.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";

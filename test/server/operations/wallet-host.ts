@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { z } from "zod";
-import { signDecision } from "../../../protocol/decision.ts";
+import { signDecision } from "../../../protocol/signatures/decision.ts";
 import type { TestKit } from "../../kit/test-kit.ts";
 
 const hex = z.templateLiteral(["0x", z.string()]);

@@ -3,7 +3,12 @@ import { encodeFunctionData, type Hex, numberToHex, slice } from "viem";
 import { describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall, decodeCall, payWithPermitCall } from "../../../protocol/call.ts";
-import { type Permit, permitTypedData, signedPermit, tokenDomain } from "../../../protocol/permit.ts";
+import {
+  type Permit,
+  permitTypedData,
+  signedPermit,
+  tokenDomain,
+} from "../../../protocol/messages/permit.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";

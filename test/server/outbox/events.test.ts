@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { sha256Hex } from "../../../protocol/canonical-json.ts";
+import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { limits } from "../../../server/limits.ts";
 import { eventListLimit, eventTypeNames } from "../../../server/outbox/event-types.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { sha256Hex } from "../../../protocol/canonical-json.ts";
-import { ed25519Key } from "../../../protocol/ed25519.ts";
-import { deriveKey } from "../../../protocol/key-derivation.ts";
-import { signWebhook, webhookSecret } from "../../../protocol/webhook.ts";
+import { ed25519Key } from "../../../protocol/signatures/ed25519.ts";
+import { deriveKey } from "../../../protocol/signatures/key-derivation.ts";
+import { signWebhook, webhookSecret } from "../../../protocol/signatures/webhook.ts";
+import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import type { EventRecord } from "../../../server/store/records.ts";
 import { TestKit } from "../../kit/test-kit.ts";

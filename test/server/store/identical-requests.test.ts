@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Json } from "../../../protocol/json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import { createApiClient, unwrap } from "../../../sandbox/service/client/api-client.ts";
 import { signVerdict } from "../../../sandbox/service/given/reviewer.ts";
 import {

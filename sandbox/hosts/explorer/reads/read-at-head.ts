@@ -1,5 +1,5 @@
 import { BlockNotFoundError, type Hex } from "viem";
-import { toTimestamp } from "../../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { BatchingNode } from "../sources.ts";
 import type { BlockPointView } from "../views.ts";
 

@@ -1,8 +1,8 @@
 import { type Address, type Hex, toHex } from "viem";
 import { decodeCall } from "../../../../protocol/call.ts";
-import type { Json } from "../../../../protocol/json.ts";
-import { sameAddress } from "../../../../protocol/same-address.ts";
-import { toTimestamp } from "../../../../protocol/time.ts";
+import type { Json } from "../../../../protocol/values/json.ts";
+import { sameAddress } from "../../../../protocol/values/same-address.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { Services } from "../../../../server/services.ts";
 import { contractAt } from "../../explain/address-book.ts";
 import type { Sources } from "../sources.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { toTimestamp } from "../../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { EventRecord, NotificationRecord } from "../../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
 import type { DeliveryAttemptView, EventView, ViewPage } from "../views.ts";

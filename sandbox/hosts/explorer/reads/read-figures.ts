@@ -1,7 +1,7 @@
 import { type Address, getAddress } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.generated.ts";
-import { hashId } from "../../../../protocol/id.ts";
-import { toTimestamp } from "../../../../protocol/time.ts";
+import { hashId } from "../../../../protocol/values/id.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { Deployment } from "../../../../server/deployment.ts";
 import { reconciledOf } from "../../../../server/domain/payments/payment-receipts.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";

@@ -1,4 +1,4 @@
-import { toTimestamp } from "../../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { Sources } from "../sources.ts";
 import type { MerchantView, ViewPage } from "../views.ts";
 import { type PageQuery, readPage } from "./page.ts";

@@ -1,4 +1,4 @@
-import { toTimestamp } from "../../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import { faultPlacements, type RelayOperationStatus } from "../../../../relayer/relayer.ts";
 import type { Services } from "../../../../server/services.ts";
 import type { Sources } from "../sources.ts";

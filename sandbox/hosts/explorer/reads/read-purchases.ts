@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { toTimestamp } from "../../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import { asJournaled, currentPurchase } from "../../../../server/domain/purchases/status-after-reorg.ts";
 import { purchaseStatuses } from "../../../../server/schemas/purchase.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";

@@ -1,4 +1,4 @@
-import { toTimestamp } from "../../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { KeptRefusal } from "../live/refusal-log.ts";
 import type { Sources } from "../sources.ts";
 import type { RefusalView, ViewPage } from "../views.ts";

@@ -1,8 +1,8 @@
 import { formatLog, type Log, parseAbiItem, toHex } from "viem";
 import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { decodeLog } from "../../../../protocol/binding/match-log.ts";
-import type { Json } from "../../../../protocol/json.ts";
-import { toTimestamp } from "../../../../protocol/time.ts";
+import type { Json } from "../../../../protocol/values/json.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Head } from "../reads/read-at-head.ts";
 import type { BatchingNode, Sources } from "../sources.ts";

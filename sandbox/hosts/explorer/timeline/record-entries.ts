@@ -1,4 +1,4 @@
-import { fromTimestamp, toTimestamp } from "../../../../protocol/time.ts";
+import { fromTimestamp, toTimestamp } from "../../../../protocol/values/time.ts";
 import type { PurchaseParts } from "../../../../server/domain/find.ts";
 import type { PaymentReceipt } from "../../../../server/schemas/purchase.ts";
 import type {

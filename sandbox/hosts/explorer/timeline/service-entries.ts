@@ -1,4 +1,4 @@
-import { toTimestamp } from "../../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { PurchaseRecord, SubmissionRecord } from "../../../../server/store/records.ts";
 import { viewEvent } from "../reads/read-events.ts";
 import { viewRefusal } from "../reads/read-refusals.ts";

@@ -5,9 +5,9 @@ import { ContractFixture } from "../../../../check-contract/fixture/contract-fix
 import type { Outgoing } from "../../../../check-contract/fixture/fixture-chain.ts";
 import type { FixturePurchase } from "../../../../check-contract/fixture/fixture-service.ts";
 import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
-import { usdc } from "../../../../protocol/amount.ts";
 import { type BindingCheck, type CheckName, checkNames } from "../../../../protocol/binding/check-binding.ts";
 import { collectRefundCall, expireCall } from "../../../../protocol/call.ts";
+import { usdc } from "../../../../protocol/values/amount.ts";
 import { type Explanation, explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { nameCause } from "../../../../sandbox/hosts/explain/name-cause.ts";
 

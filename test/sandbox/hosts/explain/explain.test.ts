@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { attacks } from "../../../../check-contract/attacks/all.ts";
 import { ContractFixture } from "../../../../check-contract/fixture/contract-fixture.ts";
-import { usdc } from "../../../../protocol/amount.ts";
+import { usdc } from "../../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { renderExplanation } from "../../../../sandbox/hosts/explain/render-explanation.ts";

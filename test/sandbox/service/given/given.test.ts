@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, expectTypeOf, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { decodeCall } from "../../../../protocol/call.ts";
-import { toTimestamp } from "../../../../protocol/time.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { components } from "../../../../sandbox/service/client/api-client.ts";

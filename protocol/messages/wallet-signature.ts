@@ -1,5 +1,5 @@
 import { type Address, type Hex, recoverAddress } from "viem";
-import { Recent } from "./recent.ts";
+import { Recent } from "../recent.ts";
 
 /** Half of the order of secp256k1: signatures with a higher s are malleable twins (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;

@@ -1,7 +1,7 @@
 import { base64urlnopad } from "@scure/base";
 import { CompactSign, compactVerify, importJWK } from "jose";
 import type { Hex } from "viem";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "../values/canonical-json.ts";
 import { type Ed25519Key, ed25519Jwk } from "./ed25519.ts";
 
 /** The media type of a receipt, so that nothing else that the key may sign passes for one. */

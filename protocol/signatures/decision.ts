@@ -1,7 +1,7 @@
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
 import type { Hex } from "viem";
-import { canonicalJson, sha256Hex } from "./canonical-json.ts";
+import { canonicalJson, sha256Hex } from "../values/canonical-json.ts";
 import { signEd25519, verifyEd25519 } from "./ed25519.ts";
 import { decodeExact } from "./exact-encoding.ts";
 
