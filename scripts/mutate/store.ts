@@ -326,6 +326,11 @@ export const store: readonly MutantGroup[] = [
         replace: "complete = true",
       },
       {
+        rule: "A snapshot whose lines were not written together is refused.",
+        find: 'if (complete && line.lines !== lines.digest("hex"))',
+        replace: "if (complete && line.lines === undefined)",
+      },
+      {
         rule: "A snapshot of a newer format is refused and left alone.",
         find: "if (format !== currentFormat) throw otherFormat(file, format);",
         replace: "",

@@ -15,6 +15,8 @@ export class StoreDamagedError extends CodedError<"store_damaged"> {
 export interface CheckedLine {
   /** The file's first line is 1. */
   number: number;
+  /** The checksum. */
+  sum: string;
   /** What is in it, without the checksum. */
   text: string;
   /** Where it begins, in bytes. */
@@ -57,9 +59,10 @@ export async function* readCheckedLines(file: string, torn: "drop" | "refuse"): 
       number += 1;
       const start = end;
       end += to + 1 - from;
-      const text = textOf(bytes.subarray(from, to));
+      const line = bytes.subarray(from, to);
+      const text = textOf(line);
       if (text === null) throw damaged(file, { number, start }, "it does not match its checksum");
-      yield { number, text, start, end, ended: true };
+      yield { number, sum: lineSum(line), text, start, end, ended: true };
       from = to + 1;
     }
     rest = bytes.subarray(from);
@@ -67,7 +70,8 @@ export async function* readCheckedLines(file: string, torn: "drop" | "refuse"): 
   if (rest.length === 0) return;
   const whole = textOf(rest);
   const last = { number: number + 1, start: end };
-  if (whole !== null) yield { ...last, text: whole, end: end + rest.length, ended: false };
+  if (whole !== null)
+    yield { ...last, sum: lineSum(rest), text: whole, end: end + rest.length, ended: false };
   // A write that was cut off leaves a beginning of a line; a whole line with something else in the newline's place is none.
   else if (torn === "refuse" || textOf(rest.subarray(0, -1)) !== null)
     throw damaged(file, last, "it does not end as it was written");
@@ -87,6 +91,11 @@ export function damaged(
 function textOf(line: Buffer): string | null {
   const sum = line.toString("latin1", 0, sumLength + 1);
   return sum === `${sumOf(line.subarray(sumLength + 1))} ` ? line.toString("utf8", sumLength + 1) : null;
+}
+
+/** The checksum that a line begins with. */
+export function lineSum(line: string | Buffer): string {
+  return typeof line === "string" ? line.slice(0, sumLength) : line.toString("latin1", 0, sumLength);
 }
 
 function sumOf(text: string | Buffer): string {

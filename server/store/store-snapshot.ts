@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
 import type { Json } from "../../protocol/values/json.ts";
 import { replaceFile } from "../replace-file.ts";
 import type { ChainChange } from "./chain-log.ts";
-import { damaged, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
+import { damaged, lineSum, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
 import { type CollectionName, collectionNames } from "./records.ts";
 import type { Stored, StoreImage } from "./store.ts";
 
@@ -31,11 +32,17 @@ interface Header {
   counters: StoreContents["counters"];
 }
 
+/** The last line: how many records there are, and the SHA-256 of the checksums of all lines before it, in hex. */
+interface Footer {
+  records: number;
+  lines: string;
+}
+
 /** A record as the file holds it. */
 type RecordLine = [collection: CollectionName, key: string, revision: number, value: unknown];
 
 /** The one format that is written and read. */
-const currentFormat = 3;
+const currentFormat = 4;
 
 /** How much is put together before it is written, in characters: a few milliseconds of work, between which commits continue. */
 const portion = 2 ** 18;
@@ -92,12 +99,19 @@ class StoreSnapshotFile implements Adapter<StoreContents> {
     let records = 0;
     let complete = false;
     let last = { number: 1, start: 0 };
-    for await (const { number, start, text } of readCheckedLines(file, "refuse")) {
+    const lines = createHash("sha256");
+    for await (const { number, start, sum, text } of readCheckedLines(file, "refuse")) {
       last = { number, start };
-      const line: Header | RecordLine | { chain: ChainChange } | { records: number } = JSON.parse(text);
+      const line: Header | RecordLine | { chain: ChainChange } | Footer = JSON.parse(text);
       if (complete) throw damaged(file, last, "it comes after the end");
+      if ("records" in line) {
+        complete = line.records === records;
+        if (complete && line.lines !== lines.digest("hex"))
+          throw damaged(file, last, "the lines before it are not those that were written with it");
+        continue;
+      }
+      lines.update(sum);
       if ("format" in line) header = line;
-      else if ("records" in line) complete = line.records === records;
       else if ("chain" in line) {
         chain.push(line.chain);
         records += 1;
@@ -125,9 +139,15 @@ class StoreSnapshotFile implements Adapter<StoreContents> {
 async function writeLines(handle: FileHandle, contents: StoreContents): Promise<number> {
   const { upTo, chainUpTo, begin, counters, collections, chain } = contents;
   const header: Header = { format: currentFormat, up_to: upTo, chain_up_to: chainUpTo, begin, counters };
+  const lines = createHash("sha256");
   let records = 0;
   let bytes = 0;
-  let waiting = toLine(header);
+  let waiting = "";
+  const put = (value: Header | RecordLine | { chain: ChainChange }) => {
+    const line = toLine(value);
+    lines.update(lineSum(line));
+    waiting += line;
+  };
   const write = async () => {
     // A single write may take only a part, on a full disk without an error.
     await handle.writeFile(waiting);
@@ -135,14 +155,16 @@ async function writeLines(handle: FileHandle, contents: StoreContents): Promise<
     waiting = "";
   };
   const add = async (record: RecordLine | { chain: ChainChange }) => {
-    waiting += toLine(record);
+    put(record);
     records += 1;
     if (waiting.length > portion) await write();
   };
+  put(header);
   for (const [collection, stored] of collections)
     for (const { key, revision, value } of stored) await add([collection, key, revision, value]);
   for (const record of chain) await add({ chain: record });
-  waiting += toLine({ records });
+  const footer: Footer = { records, lines: lines.digest("hex") };
+  waiting += toLine(footer);
   await write();
   return bytes;
 }

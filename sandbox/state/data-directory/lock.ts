@@ -1,6 +1,7 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
+import { causesOf } from "../../../protocol/coded-error.ts";
 import { unwritable } from "../../../server/store/directory.ts";
 import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
@@ -20,8 +21,26 @@ export async function lockDataDirectory(directory: string): Promise<() => Promis
   }
 }
 
+/**
+ * Keeps a sandbox from being started in a data directory while it is read. Where nothing can be written, no sandbox can be started either.
+ *
+ * @returns a function that ends that.
+ * @throws SandboxError data_directory_in_use; StoreUnavailableError when the disk refuses.
+ */
+export async function lockForReading(directory: string): Promise<() => Promise<void>> {
+  try {
+    return await lockDataDirectory(directory);
+  } catch (error) {
+    if (!causesOf(error).some((cause) => Reflect.get(cause, "code") === "EROFS")) throw error;
+    await requireFree(directory);
+    return async () => {};
+  }
+}
+
 async function takeLock(directory: string): Promise<() => Promise<void>> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  // Without this, the lock would be tried for 10 s.
+  await access(directory, constants.W_OK);
   const file = lockFileIn(directory);
   // Two starters must not both find the same dead owner and both take its place.
   const retries = { retries: 100, minTimeout: 20, maxTimeout: 100 };
@@ -31,17 +50,22 @@ async function takeLock(directory: string): Promise<() => Promise<void>> {
     retries,
   });
   try {
-    const owner = await readOwner(directory);
-    if (owner !== null && isRunning(owner))
-      throw new SandboxError(
-        "data_directory_in_use",
-        `Process ${owner.pid} runs a sandbox in ${directory}; stop it, or choose another directory with --data-dir.`,
-      );
+    await requireFree(directory);
     await writeFile(file, JSON.stringify(recordProcess(process.pid)), { mode: 0o600 });
   } finally {
     await leave();
   }
   return async () => await rm(file, { force: true });
+}
+
+/** @throws SandboxError data_directory_in_use */
+async function requireFree(directory: string): Promise<void> {
+  const owner = await readOwner(directory);
+  if (owner !== null && isRunning(owner))
+    throw new SandboxError(
+      "data_directory_in_use",
+      `Process ${owner.pid} runs a sandbox in ${directory}; stop it, or choose another directory with --data-dir.`,
+    );
 }
 
 /** Reads which process has taken a data directory; it may have ended since. Null when none has. */

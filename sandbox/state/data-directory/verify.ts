@@ -3,7 +3,7 @@ import { makeAgain } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { journalIn, readBeginning } from "./beginning.ts";
 import { findCheckpoint } from "./checkpoints.ts";
-import { lockDataDirectory } from "./lock.ts";
+import { lockForReading } from "./lock.ts";
 import { requireState } from "./open-journal.ts";
 
 /** What a data directory was found to hold. */
@@ -22,7 +22,7 @@ export interface VerifiedDirectory {
 
 /**
  * Reads all of a data directory, makes every block of its chain again without serving anything, and compares the hash of each. The
- * directory is locked meanwhile, and nothing else in it is changed.
+ * directory is locked meanwhile, unless it is read-only, and nothing else in it is changed.
  *
  * @param made - called for each block, with how many are made, and of how many.
  * @throws SandboxError data_directory_in_use, data_directory_mismatch; StoreDamagedError, AnvilError.
@@ -38,7 +38,7 @@ export async function verifyDirectory(
       "data_directory_mismatch",
       `${directory} holds no sandbox. Name the directory of one with --data-dir.`,
     );
-  const unlock = await lockDataDirectory(directory);
+  const unlock = await lockForReading(directory);
   try {
     const stateFile = await requireState(directory, begun);
     const journal = journalIn(directory);

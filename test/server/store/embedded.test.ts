@@ -112,6 +112,25 @@ describe("in a directory", () => {
     }
   });
 
+  test("a snapshot whose lines are swapped, or of which one is another sandbox's, is refused, though each is as it was written", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const file = join(folder, "store.json");
+    const [header = "", first = "", second = "", end = ""] = (await readFile(file, "utf8")).split("\n");
+    const otherRecord = toLine(["used_transactions", "0x01", 1, { step: "pay" }]).trimEnd();
+    const otherHeader = toLine({ format: 4, up_to: 2, chain_up_to: 0, begin: null, counters: {} }).trimEnd();
+    for (const lines of [
+      [header, second, first],
+      [header, otherRecord, second],
+      [otherHeader, first, second],
+    ]) {
+      await writeFile(file, `${[...lines, end].join("\n")}\n`);
+      await expect(readDirectory(folder)).rejects.toThrow(
+        "store.json, line 4: the lines before it are not those that were written with it",
+      );
+    }
+  });
+
   test("what was put aside of the journal is whole: an end that was cut off is refused there", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
@@ -170,7 +189,8 @@ describe("a directory of another format is refused and left alone", () => {
       snapshot: JSON.stringify({ up_to: 3, image: { version: 1, counters: {}, collections: {} } }),
     },
     { format: 2, snapshot: toLine({ format: 2, up_to: 7, counters: {} }) },
-    { format: 4, snapshot: toLine({ format: 4, up_to: 7, something: "new" }) },
+    { format: 3, snapshot: toLine({ format: 3, up_to: 7, chain_up_to: 0, begin: null, counters: {} }) },
+    { format: 5, snapshot: toLine({ format: 5, up_to: 7, something: "new" }) },
   ])("format $format", async ({ format, snapshot }) => {
     const folder = await temporaryFolder();
     const files = new Map([
@@ -179,7 +199,7 @@ describe("a directory of another format is refused and left alone", () => {
     ]);
     for (const [file, text] of files) await writeFile(file, text);
     await expect(openDirectoryStore(folder)).rejects.toThrow(
-      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 3. ${advice}`,
+      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 4. ${advice}`,
     );
     expect((await readdir(folder)).sort()).toEqual(["store.journal", "store.json"]);
     for (const [file, text] of files) expect(await readFile(file, "utf8")).toBe(text);

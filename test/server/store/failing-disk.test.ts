@@ -20,6 +20,7 @@ import { zeroHash } from "viem";
 import { expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { ExplorerChange, PurchaseView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
+import { verifyDirectory } from "../../../sandbox/state/data-directory/verify.ts";
 import { openDirectoryStore, readDirectory } from "../../../server/store/directory.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
@@ -675,6 +676,25 @@ async function put(store: Store, key: string, subject: string): Promise<void> {
   const value = { step: "offer", subject };
   await store.commit([], () => [{ kind: "put", collection: "used_transactions", key, value }]);
 }
+
+test.skipIf(!fullDisk)(
+  "data verify reads a directory on a read-only disk (needs root, to mount one)",
+  { timeout: 60_000 },
+  async () => {
+    const [folder, disk] = [await temporaryFolder(), await temporaryFolder()];
+    execFileSync("mount", ["--bind", folder, disk]);
+    onTestFinished(() => void execFileSync("umount", ["--lazy", disk]));
+    execFileSync("mount", ["-o", "remount,bind,ro", disk]);
+    await using sandbox = await createSandbox({ dataDirectory: join(folder, "data") });
+    const { number } = await sandbox.chain.client.getBlock();
+    const verify = async () => await verifyDirectory(join(disk, "data"), () => {});
+    await expect(verify()).rejects.toMatchObject({ code: "data_directory_in_use" });
+    await sandbox.chain.client.mine({ blocks: 2 });
+    const { hash } = await sandbox.chain.client.getBlock();
+    await sandbox.close();
+    expect(await verify()).toMatchObject({ head: { number: Number(number) + 2, hash } });
+  },
+);
 
 /** Root may write everywhere, the user "nobody" may not. */
 async function asNobody(step: () => Promise<void>): Promise<void> {
