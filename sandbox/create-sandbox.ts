@@ -1,23 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { Mutex } from "async-mutex";
 import { type Hex, isHash, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { KeyUse } from "../server/key-use.ts";
-import { once } from "../server/once.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import type { HeadFollower } from "./chain/follow-heads.ts";
 import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
-import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
-import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
 import { openHosts } from "./hosts/open-hosts.ts";
 import { openListeners, urlsOf } from "./hosts/open-listeners.ts";
-import { Recorder } from "./hosts/recorder/recorder.ts";
 import type { Scenario } from "./hosts/recorder/scenario.ts";
 import { ClosingStack } from "./lib/closing-stack.ts";
 import { pinReceiver } from "./lib/http/pin-receiver.ts";
@@ -26,46 +21,43 @@ import { restoreParts } from "./lib/part.ts";
 import { SandboxError } from "./lib/sandbox-error.ts";
 import { withMethods } from "./lib/with-methods.ts";
 import {
+  openGiven,
+  openState,
+  openTools,
+  type SandboxProcess,
+  type SandboxState,
+  type SandboxTools,
+  type SandboxWallets,
+  walletsOf,
+} from "./open-tools.ts";
+import {
   requireKnown,
   resolveOptions,
   type SandboxOptions,
   type SandboxSettings,
 } from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
-import { type ApiClient, type components, createApiClient } from "./service/client/api-client.ts";
-import { lazyAccess } from "./service/client/lazy-access.ts";
-import { retryPolicy } from "./service/client/retry-policy.ts";
+import type { ApiClient, components } from "./service/client/api-client.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
 import { describe } from "./service/describe.ts";
-import { GivenAccess } from "./service/given/access.ts";
-import { Given } from "./service/given/given.ts";
-import { openMerchantReads } from "./service/given/merchant-reads.ts";
+import type { Given } from "./service/given/given.ts";
 import type { Reviewer } from "./service/given/reviewer.ts";
-import { givenAccount } from "./service/keys/keys.ts";
-import { publishKeys } from "./service/keys/published-keys.ts";
-import { listParts } from "./service/list-parts.ts";
-import { SandboxReceiver } from "./service/receiver/receiver.ts";
-import {
-  followChain,
-  type ProcessParts,
-  type StartedService,
-  startService,
-} from "./service/start-service.ts";
-import { openWallets, type TestWallets } from "./service/wallets/open-wallets.ts";
-import { TestWallet } from "./service/wallets/test-wallet.ts";
-import type { SendRunner } from "./service/wallets/wallet.ts";
+import type { SandboxReceiver } from "./service/receiver/receiver.ts";
+import { followChain, type StartedService, startService } from "./service/start-service.ts";
+import type { TestWallets } from "./service/wallets/open-wallets.ts";
+import type { TestWallet } from "./service/wallets/test-wallet.ts";
 import { type KeptChain, keepChain } from "./state/data-directory/keep-chain.ts";
 import { openDataDirectory } from "./state/data-directory/open-data-directory.ts";
 import type { SandboxJournal } from "./state/data-directory/open-journal.ts";
 import type { SandboxDescription } from "./state/description.ts";
-import { type Fingerprint, takeFingerprint } from "./state/fingerprint.ts";
+import type { Fingerprint } from "./state/fingerprint.ts";
 import { RequestCounter } from "./state/request-counter.ts";
-import { type Snapshot, Snapshots } from "./state/snapshot.ts";
-import { captureContent, decodeSnapshotParts } from "./state/snapshot-file/capture-content.ts";
+import type { Snapshot } from "./state/snapshot.ts";
+import { decodeSnapshotParts } from "./state/snapshot-file/capture-content.ts";
 import { completeOptions } from "./state/snapshot-file/options-from-file.ts";
 import { placeState, requireEqual } from "./state/snapshot-file/place-state.ts";
 import type { SnapshotContent } from "./state/snapshot-file/snapshot-content.ts";
-import { encodeSnapshot, writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
+import { writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
 export interface Sandbox extends AsyncDisposable {
@@ -268,102 +260,6 @@ function announcing(watch: Watch, kept: KeptChain): Watch {
   });
 }
 
-/** All state but the chain's. */
-function openState(
-  { settings, chain, urls, receiver: pinned, ownReceiver }: SandboxProcess,
-  service: StartedService,
-  refusals: RefusalLog,
-) {
-  const { services, keys, keyRing, deliveryFaults } = service;
-  const receiver = new SandboxReceiver({
-    url: pinned.url.href,
-    own: ownReceiver,
-    isPinned: services.settings.receivesNotifications,
-    keys: keyRing,
-    faults: deliveryFaults,
-  });
-  const [account] = keys.accounts;
-  const access = lazyAccess(urls.api, account?.key ?? "");
-  const accounts = keys.accounts.map(({ program }) => givenAccount(settings.seed, program));
-  const given = new GivenAccess(urls.api, accounts);
-  const parts = listParts(chain, service, { access, given, receiver, refusals }, settings.parts);
-  // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
-  const client = once(() => {
-    const made = createApiClient(urls.api, undefined, {
-      ...retryPolicy(chain.clock, settings.confirmations),
-      nextKey: access.nextKey,
-    });
-    made.use(access.middleware);
-    return made;
-  });
-  return { parts, receiver, client, givenAccess: given };
-}
-
-/** What acts on the whole sandbox. */
-function openTools(
-  { settings, chain, cluster, gate }: SandboxProcess,
-  { services, relayer, store, keys, keyRing }: StartedService,
-  { parts }: SandboxState,
-  published: {
-    description: SandboxDescription;
-    republish: (description: SandboxDescription) => Promise<void>;
-  },
-) {
-  const { description, republish } = published;
-  const publishedKeys = publishKeys(description, { keyRing, keys }, republish);
-  const snapshots = new Snapshots({
-    gate,
-    chain,
-    relayer,
-    parts,
-    runAsOnlyProcess: async (step) => await cluster.runAsOnlyProcess(step),
-    // What receivers and reviewers have to know may be that of a time before a rotation again.
-    restored: async () => await publishedKeys.refresh(),
-  });
-  return {
-    snapshot: async () => await snapshots.take(),
-    forgetSnapshots: () => snapshots.forget(),
-    rotateKeys: async (...uses: KeyUse[]) => await publishedKeys.rotate(...uses),
-    recorder: new Recorder({ settings, gate, chain, store, parts, relayer, description }),
-    async explain(hash: Hex) {
-      if (!isHash(hash))
-        throw new SandboxError(
-          "argument_invalid",
-          `${JSON.stringify(hash)} is not a transaction hash. Pass 0x and 64 hex digits.`,
-        );
-      return await explainTransaction(hash, services, chain.client);
-    },
-    fingerprint: async () => await takeFingerprint(chain, parts),
-    encoded: async () =>
-      await encodeSnapshot(await captureContent({ settings, gate, chain, relayer, parts })),
-  };
-}
-
-/** The wallets of the named test accounts, and what opens one for any other. */
-function walletsOf(chain: ChainNode, { contracts }: SandboxDescription, { gate }: StartedService) {
-  // A restore between a nonce that is read and its transaction would leave that waiting for one which never comes.
-  const runSend: SendRunner = async (send) => await gate.runShared("the transaction of a wallet", send);
-  const open = (signer: LocalAccount) => new TestWallet(signer, chain.client, contracts, runSend);
-  return { named: openWallets(chain, open), open };
-}
-
-function openGiven(
-  chain: ChainNode,
-  wallets: TestWallets,
-  description: SandboxDescription,
-  { services, givenAccess: access }: Pick<StartedService, "services"> & Pick<SandboxState, "givenAccess">,
-): Given {
-  const sources = {
-    description,
-    services,
-    access,
-    merchants: openMerchantReads(services),
-    turns: new Mutex(),
-    deliveryTurns: new Mutex(),
-  };
-  return new Given(sources, { wallets, clock: chain.clock, chain, guard: (calls) => calls });
-}
-
 function sandboxOf(sandbox: {
   chain: ChainNode;
   description: SandboxDescription;
@@ -408,11 +304,6 @@ function sandboxOf(sandbox: {
     [Symbol.asyncDispose]: close,
   };
 }
-
-type SandboxProcess = ProcessParts & { settings: SandboxSettings; chain: ChainNode };
-type SandboxState = ReturnType<typeof openState>;
-type SandboxWallets = ReturnType<typeof walletsOf>;
-type SandboxTools = ReturnType<typeof openTools>;
 
 /** The account of a private key, which an error must not show. */
 function accountOf(privateKey: Hex): LocalAccount {

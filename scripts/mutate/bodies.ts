@@ -136,12 +136,6 @@ export const bodies: readonly MutantGroup[] = [
         tests: [reads],
       },
       {
-        rule: "A refused transaction is reported to the explorer.",
-        find: "if (error instanceof RefusedTransaction)",
-        replace: "if (error instanceof RefusedTransaction && error.status === 404)",
-        tests: ["test/sandbox/hosts/explorer/data.test.ts"],
-      },
-      {
         rule: "Paths are case-sensitive.",
         find: 'app.set("case sensitive routing", true);',
         replace: "",
@@ -152,6 +146,18 @@ export const bodies: readonly MutantGroup[] = [
         find: 'app.set("strict routing", true);',
         replace: "",
         tests: [reads],
+      },
+    ],
+  },
+  {
+    file: "server/http/answer-operation.ts",
+    tests: [errors],
+    mutants: [
+      {
+        rule: "A refused transaction is reported to the explorer.",
+        find: "if (error instanceof RefusedTransaction)",
+        replace: "if (error instanceof RefusedTransaction && error.status === 404)",
+        tests: ["test/sandbox/hosts/explorer/data.test.ts"],
       },
       {
         rule: "The log of a request names its caller.",

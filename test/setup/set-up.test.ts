@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -28,8 +28,11 @@ async function bareCheckout() {
 }
 
 async function writeProgram(folder: string, name: string, script: string) {
-  await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
-  await chmod(join(folder, name), 0o755);
+  const file = join(folder, name);
+  // A file that is being executed takes no writes: another one takes its place.
+  await writeFile(`${file}.new`, `#!/bin/sh\n${script}\n`);
+  await chmod(`${file}.new`, 0o755);
+  await rename(`${file}.new`, file);
 }
 
 function setUp(checkout: string, environment: Record<string, string>) {

@@ -1,0 +1,220 @@
+import type { Request, Response } from "express";
+import { z } from "zod";
+import { RefusedTransaction } from "../binding/refused-transaction.ts";
+import { ChainUnavailableError } from "../chain/chain-reader.ts";
+import type { ProgramDeployment } from "../deployment.ts";
+import { Problem } from "../errors/problem.ts";
+import type { Refusal, Services } from "../services.ts";
+import type { Answer } from "./answer.ts";
+import { authenticate, authorize } from "./authenticate.ts";
+import { type GateTurn, UndoneError } from "./gate.ts";
+import { claimKey, readIdempotencyKey } from "./idempotency.ts";
+import { bodyRequired, type Caller, type Operation, type OperationContext } from "./operation.ts";
+import { parseJson } from "./parse-json.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import { hasBody, readBody } from "./read-body.ts";
+import type { OperationRunner } from "./run-operation.ts";
+import { validate } from "./validate.ts";
+
+const noBody = Buffer.alloc(0);
+
+/** Operations without a query take none. */
+const noQuery = z.strictObject({});
+
+/** What answers the operations of one API. */
+export interface Answering {
+  runner: OperationRunner;
+  limiter: RateLimiter;
+  operations: readonly Operation[];
+  services: Services;
+}
+
+/** Who calls what, as far as a request's head tells. */
+interface CheckedHead {
+  now: number;
+  caller: Caller;
+  program: ProgramDeployment;
+  params: { [name: string]: string };
+  key: string | null;
+}
+
+/** Answers a request inside the gate; one that a restore undid while it waited outside comes after that restore. */
+export async function answerOperation(
+  operation: Operation,
+  asked: Answering & { request: Request; response: Response },
+): Promise<Answer> {
+  const { request, response, services, limiter } = asked;
+  const takesBody = operation.method === "post" && (bodyRequired(operation) || hasBody(request));
+  let reading: Promise<Buffer> | null = null;
+  let isCounted = false;
+  const attempt = async ({ outside }: GateTurn) => {
+    const now = await readTime(services);
+    const head = await checkHead(operation, now, asked, (caller) => {
+      if (!isCounted && isLimited(caller, services)) limiter.count(nameOf(caller), now);
+      isCounted = true;
+    });
+    const rawBody = takesBody
+      ? await outside(async () => {
+          reading ??= readBody(request, response);
+          return await reading;
+        })
+      : noBody;
+    return await answerChecked(operation, asked, { ...head, rawBody, outside });
+  };
+  for (;;) {
+    try {
+      return await services.gate.runShared(nameRequest(request), attempt);
+    } catch (error) {
+      if (!(error instanceof UndoneError)) throw error;
+    }
+  }
+}
+
+/** Checks everything that a request's head tells, before its body is read. */
+async function checkHead(
+  operation: Operation,
+  now: number,
+  { request, response, services }: { request: Request; response: Response; services: Services },
+  count: (caller: Caller) => void,
+): Promise<CheckedHead> {
+  const params = Object.fromEntries(
+    Object.entries(request.params).map(([name, value]) => [name, String(value)]),
+  );
+  const programId = params["program"];
+  const caller = await authenticate(operation, request, now, services);
+  response.locals["caller"] = nameOf(caller);
+  count(caller);
+  authorize(operation, caller, programId);
+  const program = findProgram(services, programId ?? callersProgram(caller));
+  const key = operation.idempotent ? readIdempotencyKey(request.headersDistinct["idempotency-key"]) : null;
+  return { now, caller, program, params, key };
+}
+
+/** Reads what a request asks, and runs the operation, here or at the process that leads. */
+async function answerChecked(
+  operation: Operation,
+  { request, response, runner, operations, services }: Answering & { request: Request; response: Response },
+  head: CheckedHead & { rawBody: Buffer; outside: GateTurn["outside"] },
+): Promise<Answer> {
+  const { now, caller, program, params, key, rawBody, outside } = head;
+  const parsed =
+    operation.body && (bodyRequired(operation) || rawBody.length > 0) ? parseJson(rawBody) : undefined;
+  const body = operation.body ? validate(operation.body, parsed, "") : undefined;
+  const query = validate(operation.query ?? noQuery, { ...request.query }, "/query");
+  if (operation.effect) {
+    const handed = {
+      method: request.method,
+      path: request.originalUrl,
+      headers: handedHeaders(request),
+      body: rawBody,
+    };
+    const elsewhere = await outside(async () => await services.forwardToLeader(handed));
+    if (elsewhere !== null) return elsewhere;
+  }
+  const context: OperationContext = {
+    services,
+    operations,
+    caller,
+    program,
+    id: params["id"] ?? "",
+    params,
+    query,
+    body,
+    rawBody,
+    header: (name) => onlyValue(request.headersDistinct[name]),
+    now,
+    resumes: null,
+    beginEffect: async () => {},
+    outside,
+  };
+  try {
+    if (key === null) return await runner.run(operation, context);
+    const path = concretePath(operation.path, params);
+    const claim = claimKey(operation, { key, path, body: parsed, program: program.id });
+    return await runner.runOnce(operation, context, claim);
+  } catch (error) {
+    if (error instanceof RefusedTransaction)
+      await services.refused(
+        describeRefusal(error, operation, context, String(response.locals["requestId"])),
+      );
+    throw error;
+  }
+}
+
+/** Names a request as the request gate names it. */
+export function nameRequest({ method, path }: Request): string {
+  return `${method} ${path}`;
+}
+
+function describeRefusal(
+  { code, message, step, transactionHash, report }: RefusedTransaction,
+  operation: Operation,
+  { now, program, id }: OperationContext,
+  requestId: string,
+): Refusal {
+  return {
+    at: now,
+    request_id: requestId,
+    operation: operation.id,
+    program: program.id,
+    subject: id,
+    step,
+    code,
+    detail: message,
+    transaction_hash: transactionHash,
+    checks: report.checks,
+  };
+}
+
+async function readTime({ clock }: Services): Promise<number> {
+  try {
+    return await clock.now();
+  } catch (cause) {
+    throw new ChainUnavailableError("The chain, whose time is the service's, does not answer.", { cause });
+  }
+}
+
+function nameOf(caller: Caller): string {
+  switch (caller.kind) {
+    case "account":
+      return caller.account.id;
+    case "credential":
+      return caller.credential.id;
+    default:
+      return "anyone";
+  }
+}
+
+/** Whether the rate limit counts a caller's requests. */
+function isLimited(caller: Caller, { settings }: Services): boolean {
+  if (caller.kind === "account") return caller.account.isLimited;
+  if (caller.kind !== "credential") return true;
+  return settings.accounts.find(({ id }) => id === caller.credential.account)?.isLimited ?? true;
+}
+
+/** The path as the table writes it, with the parameters in place: equal however it was percent-encoded. */
+function concretePath(path: string, params: { readonly [name: string]: string }): string {
+  return path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => params[name] ?? "");
+}
+
+/** What the process that leads has to know of a request that another one took. */
+function handedHeaders({ headers }: Request): { [name: string]: string } {
+  const names = ["authorization", "content-type", "idempotency-key"];
+  return Object.fromEntries(names.map((name) => [name, String(headers[name] ?? "")]));
+}
+
+function onlyValue(values: readonly string[] | undefined): string | undefined {
+  return values?.length === 1 ? values[0] : undefined;
+}
+
+function callersProgram(caller: OperationContext["caller"]): string | undefined {
+  return caller.kind === "account" ? caller.account.program : undefined;
+}
+
+/** Operations without a program in the path are about the first one. */
+function findProgram(services: Services, id: string | undefined): ProgramDeployment {
+  const { programs } = services.deployment;
+  const program = id === undefined ? programs[0] : programs.find((entry) => entry.id === id);
+  if (program === undefined) throw new Problem("not_found", `There is no program ${id}.`);
+  return program;
+}
