@@ -3,10 +3,10 @@ import { documentationResources } from "./documentation/resources.ts";
 import type { Resource } from "./http/app.ts";
 import { authorizationName, type Operation } from "./http/operation.ts";
 import { once } from "./once.ts";
-import { apiVersion, describeApi } from "./openapi/describe-api.ts";
-import { documentationVersion } from "./openapi/describe-documentation.ts";
+import { describeApi } from "./openapi/describe-api.ts";
 import { referencePath } from "./pages/api-pages.ts";
 import type { Services } from "./services.ts";
+import { apiVersion, documentationVersion } from "./versions.ts";
 
 const openapiPath = "/v1/routing/openapi.json";
 const jwksPath = "/.well-known/jwks.json";

@@ -42,7 +42,7 @@ export async function readNow(
   operationId: string,
 ): Promise<RelayOperation | undefined> {
   const journaled = await readRelayOperation(context, operationId);
-  if (journaled === undefined || (isSettled(journaled) && (await standsNow(context, journaled))))
+  if (journaled === undefined || (isSettled(journaled) && (await isKnownOnChain(context, journaled))))
     return journaled;
   await observe(context);
   const observed = await readRelayOperation(context, operationId);
@@ -81,7 +81,7 @@ async function hasLeft(context: RelayerContext, operation: RelayOperation): Prom
 }
 
 /** Whether the block is still there; a node that does not answer says no. */
-async function standsNow(context: RelayerContext, operation: RelayOperation): Promise<boolean> {
+async function isKnownOnChain(context: RelayerContext, operation: RelayOperation): Promise<boolean> {
   try {
     return await isOnChain(context, operation);
   } catch (error) {

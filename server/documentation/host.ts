@@ -16,6 +16,7 @@ import { escapeHtml } from "../pages/page.ts";
 import { pageRoutes } from "../pages/page-routes.ts";
 import { assetHeaders, pageHeaders } from "../pages/security-headers.ts";
 import type { Services } from "../services.ts";
+import { apiVersion, documentationVersion } from "../versions.ts";
 import { type DocumentSite, documentSite, isPicture, searchPath } from "./documents/document-site.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./fictional-purchase.ts";
@@ -130,6 +131,8 @@ function renderPages(
     rpc_url: urls.rpc,
     control_url: urls.control,
     program: services.deployment.programs[0]?.id ?? "",
+    api_version: apiVersion,
+    docs_version: documentationVersion,
     operations_table: operationsTable(operations),
     errors_table: errorsTable(urls.docs),
     events_table: eventsTable(),

@@ -2,6 +2,7 @@ import { createDocument, type ZodOpenApiObject, type ZodOpenApiPathsObject } fro
 import { edgeCodes } from "../errors/codes-of-operation.ts";
 import type { Operation } from "../http/operation.ts";
 import { eventTypeNames } from "../outbox/event-types.ts";
+import { apiVersion } from "../versions.ts";
 import { deliveryResponses, describeEvent } from "./describe-event.ts";
 import { describeOperation, type OperationParts, tags } from "./describe-operation.ts";
 import { Refusals } from "./describe-refusals.ts";
@@ -10,9 +11,6 @@ import { answerHeaders } from "./headers.ts";
 import { openAnswers, tidyReferences } from "./open-answers.ts";
 import { deliveryParameters, sharedParameters } from "./parameters.ts";
 import { requestExamples } from "./request-examples.generated.ts";
-
-/** The version of the routing API. */
-export const apiVersion = "1.4.0";
 
 /**
  * Describes the API as an OpenAPI 3.1 document, from the table that runs it.

@@ -1,11 +1,9 @@
 import { documentationResources } from "../documentation/resources.ts";
 import { edgeCodes } from "../errors/codes-of-operation.ts";
+import { documentationVersion } from "../versions.ts";
 
 /** What this host answers with; a later version may add some. */
 const hostCodes = ["method_not_allowed", "route_not_found", "internal_error", ...edgeCodes];
-
-/** The version of the documentation host's own description. */
-export const documentationVersion = "0.2.0";
 
 /**
  * Describes the documentation host: its read-only resources, as an OpenAPI 3.1 document.

@@ -7,6 +7,7 @@ import { eventTypes } from "../outbox/event-types.ts";
 import { capabilitiesSchema } from "../schemas/capabilities.ts";
 import { scopes } from "../scopes.ts";
 import type { Services } from "../services.ts";
+import { apiVersion } from "../versions.ts";
 import { viewChain, viewContracts, viewPublicKey } from "../views/program.ts";
 
 /** Operation 1: what this service is and can do. */
@@ -54,7 +55,7 @@ function describe(facts: {
   const { services, operations, now, notifications, receipts } = facts;
   return {
     service: "routing-sandbox",
-    version: "1.4.0",
+    version: apiVersion,
     now: toTimestamp(now),
     routes: [
       { id: "registrar_offer", relayed: true, enabled: true },

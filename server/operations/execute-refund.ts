@@ -24,7 +24,7 @@ import type { ClaimRecord, DecisionRecord, PurchaseRecord, RefundRecord } from "
 import type { Change, Store, Stored } from "../store/store.ts";
 import { viewRefund } from "../views/refund.ts";
 
-/** RelayOperation 13: records the award and collects it from the accepted funding source. */
+/** Operation 13: records the award and collects it from the accepted funding source. */
 export const executeRefund = defineOperation({
   number: 13,
   id: "executeRefund",

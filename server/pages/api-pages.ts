@@ -1,5 +1,6 @@
 import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
 import type { Services } from "../services.ts";
+import { apiVersion, documentationVersion } from "../versions.ts";
 import type { Pages } from "./page-routes.ts";
 
 /** Where the interactive reference is: on the API host, so that requests that it tries have the page's own origin. */
@@ -19,7 +20,12 @@ export function apiPages({ settings }: Pick<Services, "settings">): Pages {
     connect: [urls.rpc],
   };
   const paths = ["/wallet/:program/merchant/:id", "/wallet/:program/purchase/:id"];
-  const reference = { file: "reference/page.html", values: { docs_url: urls.docs }, connect: [urls.docs] };
+  const versions = { api_version: apiVersion, docs_version: documentationVersion };
+  const reference = {
+    file: "reference/page.html",
+    values: { docs_url: urls.docs, ...versions },
+    connect: [urls.docs],
+  };
   return {
     pages: { [referencePath]: reference, ...Object.fromEntries(paths.map((path) => [path, wallet])) },
     negotiated: paths,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { apiVersion } from "../versions.ts";
 import { timestampSchema } from "./primitives.ts";
 import { chainSchema, contractsSchema, limitsSchema, publicKeySchema } from "./program.ts";
 
@@ -6,7 +7,7 @@ import { chainSchema, contractsSchema, limitsSchema, publicKeySchema } from "./p
 export const capabilitiesSchema = z
   .object({
     service: z.literal("routing-sandbox"),
-    version: z.literal("1.4.0"),
+    version: z.literal(apiVersion),
     now: timestampSchema.meta({ description: "The sandbox's time, which the chain shares." }),
     routes: z.array(
       z.object({

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 
-const LOG_CHARACTERS = 4_000;
+const logCharacters = 4_000;
 /** What Anvil says when it panics, before a long backtrace. */
 const panicLine = /Message:\s+([^\n]{1,200})[^\n]*\n/;
 
@@ -37,7 +37,7 @@ export function followOutput(anvil: AnvilEvents): AnvilOutput {
   const checks = new Set<() => void>();
   anvil.on("message", (message) => {
     panic ??= panicLine.exec(stripVTControlCharacters(log + message))?.[1];
-    log = (log + message).slice(-LOG_CHARACTERS);
+    log = (log + message).slice(-logCharacters);
     for (const check of checks) check();
   });
   const printed = (pattern: RegExp) =>

@@ -3,7 +3,7 @@ import { signalProcess } from "../../lib/processes.ts";
 import { AnvilError } from "./anvil-error.ts";
 import type { AnvilExit } from "./anvil-output.ts";
 
-const STOP_DEADLINE_MS = 5_000;
+const stopDeadlineMs = 5_000;
 
 /** Ends an Anvil that does not listen yet. */
 export async function discardAnvil(
@@ -11,10 +11,10 @@ export async function discardAnvil(
   exited: Promise<AnvilExit>,
 ): Promise<void> {
   // Named within milliseconds; without it there is no process.
-  if (!(await endsWithin(guardNamed, STOP_DEADLINE_MS))) return;
+  if (!(await endsWithin(guardNamed, stopDeadlineMs))) return;
   const [, guard = 0] = (await guardNamed).map(Number);
   signalProcess(guard, "SIGTERM");
-  if (!(await endsWithin(exited, STOP_DEADLINE_MS))) signalProcess(-guard, "SIGKILL");
+  if (!(await endsWithin(exited, stopDeadlineMs))) signalProcess(-guard, "SIGKILL");
   await exited;
 }
 
@@ -31,13 +31,13 @@ export async function stopAnvil(anvil: {
   const { pid, guardPid, exited } = anvil;
   runAnvil(guardPid);
   signalProcess(guardPid, "SIGTERM");
-  const inTime = await endsWithin(exited, STOP_DEADLINE_MS);
+  const inTime = await endsWithin(exited, stopDeadlineMs);
   // Also when the guard was killed alone: Anvil is in its group.
   signalProcess(-guardPid, "SIGKILL");
   if (inTime) return;
   throw new AnvilError(
     "stop_failed",
-    `Anvil (process ${pid}) did not end within ${STOP_DEADLINE_MS / 1_000} s and was killed.`,
+    `Anvil (process ${pid}) did not end within ${stopDeadlineMs / 1_000} s and was killed.`,
   );
 }
 

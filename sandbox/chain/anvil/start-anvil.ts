@@ -10,11 +10,12 @@ import { type AnvilExit, type AnvilOutput, followOutput } from "./anvil-output.t
 import { discardAnvil, runAnvil, stopAnvil } from "./end-anvil.ts";
 import { chooseLoopbackAddress } from "./loopback-address.ts";
 
-const GUARD = join(packageRoot(), "sandbox", "chain", "anvil", "guard.sh");
-const START_DEADLINE_MS = 15_000;
+const guard = join(packageRoot(), "sandbox", "chain", "anvil", "guard.sh");
+const startDeadlineMs = 15_000;
 /** The library's own deadline waits for the process to end, which it does not; a process ends by the start's signal. */
-const NO_DEADLINE_MS = 2 ** 31 - 1;
-/** Where a chain comes from. */
+const noDeadlineMs = 2 ** 31 - 1;
+
+/** What an Anvil starts with. */
 export interface AnvilOptions {
   /** EIP-155 chain id; 31337 if not given. */
   readonly chainId?: number;
@@ -64,7 +65,7 @@ export interface AnvilProcess extends AsyncDisposable {
  * anvil.url; // "http://127.83.12.5:41234"
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProcess> {
-  const { chainId = 31_337, signal: end = AbortSignal.timeout(START_DEADLINE_MS) } = options;
+  const { chainId = 31_337, signal: end = AbortSignal.timeout(startDeadlineMs) } = options;
   const host = await chooseLoopbackAddress();
   const anvil = guardedAnvil(anvilBinary(), { ...options, chainId, host });
   const output = followOutput(anvil);
@@ -91,11 +92,11 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
 function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number; host: string }): Anvil {
   const { chainId, unlocked = 0, genesisTimestamp, initialState, host } = options;
   return createAnvil({
-    anvilBinary: GUARD,
-    startTimeout: NO_DEADLINE_MS,
+    anvilBinary: guard,
+    startTimeout: noDeadlineMs,
     host,
     port: 0,
-    // It answers the sandbox alone; what may call the chain from a page is the façade's to say.
+    // It answers the sandbox alone; which pages may call the chain is decided by its RPC front.
     noCors: true,
     chainId,
     accounts: unlocked,
@@ -103,8 +104,8 @@ function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number;
     // Anvil keeps a block 0 of its own next to a state that it loads, and contracts can read its hash: it must be the same in every start.
     timestamp: initialState === undefined ? genesisTimestamp : 1,
     loadState: initialState,
-    execArgs: ([guard, anvilArguments]) => [
-      guard,
+    execArgs: ([program, anvilArguments]) => [
+      program,
       // Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.
       [binary, ...anvilArguments, "--max-persisted-states", "0"],
       // A group of its own: Ctrl-C in a terminal must reach the sandbox alone, which ends Anvil last.

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { Services } from "../../../server/services.ts";
+import { wait } from "../../lib/wait.ts";
 import type { SandboxClock } from "./clock.ts";
 
 /**
@@ -15,11 +15,7 @@ export function letTimePass(
 ): Services["pause"] {
   return async (milliseconds, outside) => {
     if (clock.mode === "live")
-      await outside(async (undone) => {
-        const stop = AbortSignal.any([signal, undone]);
-        // A wait is only ever rejected because it was ended.
-        await wait(milliseconds, undefined, { signal: stop }).catch(() => {});
-      });
+      await outside(async (undone) => await wait(milliseconds, AbortSignal.any([signal, undone])));
     else if (milliseconds > 0) await clock.travel(Math.ceil(milliseconds / 1_000));
   };
 }

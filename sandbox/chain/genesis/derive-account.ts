@@ -15,7 +15,7 @@ export function accountDeriver(): (index: number) => TestAccount {
   return (index) => {
     const { privateKey } = parent.deriveChild(index);
     if (privateKey === null || privateKey === undefined)
-      throw new Error(`TestAccount ${index} has no private key.`);
+      throw new Error(`The test account ${index} has no private key.`);
     const key = toHex(privateKey);
     return { address: privateKeyToAccount(key).address, privateKey: key };
   };

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { type IncomingMessage, maxHeaderSize, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { deriveId } from "../../../protocol/values/id.ts";
 import type { ErrorCode } from "../../../server/errors/catalogue.ts";
@@ -36,7 +36,7 @@ export function startingRefusals(port: number, docsUrl: string): RefusalForm {
 const unread: { readonly [reason: string]: readonly [code: ErrorCode, detail: string] } = {
   HPE_HEADER_OVERFLOW: [
     "headers_too_large",
-    "The headers have more than 16384 bytes. Send fewer or shorter ones.",
+    `The headers have more than ${maxHeaderSize} bytes. Send fewer or shorter ones.`,
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
     "request_timeout",

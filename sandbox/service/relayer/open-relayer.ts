@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
@@ -7,6 +6,7 @@ import { type RelayerJournalStore, relayerJournal } from "../../../server/store/
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { crashProcess } from "../../lib/processes.ts";
 import { sharedReading } from "../../lib/shared-reading.ts";
+import { wait } from "../../lib/wait.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 
 /** Fixed, so that equal operations are equal bytes; in gas units. */
@@ -33,7 +33,7 @@ export function openRelayer(parts: {
     chain: { identity: sharedReading(reader.identity) },
     signers,
     clock: { now: sharedReading(async () => await chain.clock.now()) },
-    wait: async (milliseconds) => await pause(milliseconds),
+    wait,
     confirmations,
     gasBudgetWei,
     fees,

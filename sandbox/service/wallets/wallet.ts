@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import {
   type Address,
   type Hex,
@@ -8,6 +7,7 @@ import {
 } from "viem";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
+import { wait } from "../../lib/wait.ts";
 
 /** What a wallet is asked to send: the `transaction` of an API answer, or a part of one. */
 export interface WalletTransaction {
@@ -95,7 +95,7 @@ export class Wallet {
         if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
       }
       if (looks % looksBetween === 0) unknown = (await this.#isKnown(hash)) ? 0 : unknown + 1;
-      await pause(receiptPollMs);
+      await wait(receiptPollMs);
     }
     throw new SandboxError(
       "transaction_dropped",
