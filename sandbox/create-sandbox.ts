@@ -14,6 +14,7 @@ import { Watch } from "./hosts/explorer/live/watch.ts";
 import { openHosts } from "./hosts/open-hosts.ts";
 import { openListeners, urlsOf } from "./hosts/open-listeners.ts";
 import type { Scenario } from "./hosts/recorder/scenario.ts";
+import { refuseOnceClosed } from "./lib/closed-error.ts";
 import { ClosingStack } from "./lib/closing-stack.ts";
 import { pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
@@ -275,10 +276,11 @@ function sandboxOf(sandbox: {
   let closed: Promise<void> | undefined;
   const close = () => {
     service.stopDeliveries();
+    state.close();
     closed ??= opened[Symbol.asyncDispose]();
     return closed;
   };
-  return {
+  const members: Sandbox = {
     description,
     chain,
     clock: chain.clock,
@@ -303,6 +305,8 @@ function sandboxOf(sandbox: {
     close,
     [Symbol.asyncDispose]: close,
   };
+  const staying = ["description", "close", Symbol.asyncDispose];
+  return refuseOnceClosed(members, () => closed !== undefined, staying);
 }
 
 /** The account of a private key, which an error must not show. */

@@ -6,9 +6,10 @@ import type { ChainNode } from "./chain/genesis/start-chain.ts";
 import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
+import { closedError } from "./lib/closed-error.ts";
 import { SandboxError } from "./lib/sandbox-error.ts";
 import type { SandboxSettings } from "./options/options.ts";
-import { createApiClient } from "./service/client/api-client.ts";
+import { createApiClient, type SendRequest } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
 import { retryPolicy } from "./service/client/retry-policy.ts";
 import { GivenAccess } from "./service/given/access.ts";
@@ -49,20 +50,30 @@ export function openState(
     faults: deliveryFaults,
   });
   const [account] = keys.accounts;
-  const access = lazyAccess(urls.api, account?.key ?? "");
+  let isClosed = false;
+  const send: SendRequest = async (request) => {
+    if (isClosed) throw closedError();
+    return await fetch(request);
+  };
+  const access = lazyAccess(urls.api, account?.key ?? "", send);
   const accounts = keys.accounts.map(({ program }) => givenAccount(settings.seed, program));
-  const given = new GivenAccess(urls.api, accounts);
+  const given = new GivenAccess(urls.api, accounts, send);
   const parts = listParts(chain, service, { access, given, receiver, refusals }, settings.parts);
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api, undefined, {
       ...retryPolicy(chain.clock, settings.confirmations),
       nextKey: access.nextKey,
+      fetch: send,
     });
     made.use(access.middleware);
     return made;
   });
-  return { parts, receiver, client, givenAccess: given };
+  const close = () => {
+    isClosed = true;
+    receiver.close();
+  };
+  return { parts, receiver, client, givenAccess: given, close };
 }
 
 /** What acts on the whole sandbox. */

@@ -1,11 +1,13 @@
 import { BaseError } from "viem";
 
-/** Anvil gave no answer. The message is a sentence without its address, which only the sandbox may know. */
+/** Anvil gave no answer, because of itself or because the sandbox was closed. The message is a sentence without its address, which only the sandbox may know. */
 export class AnvilSilentError extends BaseError {
   override name = "AnvilSilentError";
+  readonly code: "rpc_unavailable" | "closed";
 
-  constructor(reason: string) {
+  constructor(reason: string, code: AnvilSilentError["code"] = "rpc_unavailable") {
     super(reason, { details: reason });
     this.message = reason;
+    this.code = code;
   }
 }

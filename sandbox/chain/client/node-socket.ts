@@ -1,6 +1,7 @@
 import { type CustomTransport, custom, RpcRequestError } from "viem";
 import { WebSocket } from "ws";
 import { z } from "zod";
+import { closedMessage } from "../../lib/closed-error.ts";
 import { AnvilSilentError } from "./anvil-silent-error.ts";
 
 /** How long a node may take to answer, in milliseconds. */
@@ -55,8 +56,7 @@ export function nodeSocket(url: string | (() => string)): NodeSocket {
   let closed = false;
   const flush = () => {
     if (closed)
-      for (const question of asked.splice(0))
-        question.reject(new AnvilSilentError("The connections to Anvil were closed."));
+      for (const question of asked.splice(0)) question.reject(new AnvilSilentError(closedMessage, "closed"));
     for (const line of lines)
       if (asked.length > 0 && line.idle) void line.exchange(asked.splice(0, batchSize)).finally(flush);
   };
@@ -90,7 +90,7 @@ class Line {
 
   close(): void {
     // A node that hangs would not answer the closing handshake.
-    this.#underWay?.reject(new AnvilSilentError("The connection to Anvil was closed."));
+    this.#underWay?.reject(new AnvilSilentError(closedMessage, "closed"));
     this.#socket?.close();
   }
 

@@ -8,6 +8,9 @@ export type { LifecycleWrites } from "./lifecycle-writes.ts";
 export { type ProblemCheck, ProblemError, unwrap } from "./problem-error.ts";
 export { RetryLimitError, type RetryPolicy, type Wait } from "./retrying-fetch.ts";
 
+/** Sends a request, as `fetch` does. */
+export type SendRequest = (request: Request) => Promise<Response>;
+
 /**
  * A client that sends each request again, identically and with the same Idempotency-Key, until its outcome is known; its named writes
  * also unwrap the answer.
@@ -25,7 +28,7 @@ export interface ApiClientOptions extends Partial<RetryPolicy> {
   /** Returns an idempotency key that no other request has; a random UUID by default. */
   nextKey?: () => Promise<string>;
   /** Sends each request; the global `fetch` by default. */
-  fetch?: (request: Request) => Promise<Response>;
+  fetch?: SendRequest;
 }
 
 /**

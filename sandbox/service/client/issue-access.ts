@@ -1,4 +1,4 @@
-import { createApiClient } from "./api-client.ts";
+import { createApiClient, type SendRequest } from "./api-client.ts";
 import { unwrap } from "./problem-error.ts";
 
 /**
@@ -9,8 +9,9 @@ import { unwrap } from "./problem-error.ts";
 export async function issueAccess(
   apiUrl: string,
   accountKey: string,
+  send: SendRequest,
 ): Promise<{ credential: string; credential_id: string }> {
-  const account = createApiClient(apiUrl, accountKey);
+  const account = createApiClient(apiUrl, accountKey, { fetch: send });
   const { credential, credential_id } = unwrap(await account.POST("/v1/routing/access", { body: {} }));
   return { credential, credential_id };
 }

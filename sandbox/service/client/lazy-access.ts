@@ -1,6 +1,7 @@
 import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
 import type { Part } from "../../lib/part.ts";
+import type { SendRequest } from "./api-client.ts";
 import { issueAccess } from "./issue-access.ts";
 
 const held = z.object({ credential: z.string(), credential_id: z.string(), keys: z.int() });
@@ -21,7 +22,7 @@ export interface LazyAccess extends Part<Held | null> {
  *
  * @example client.use(lazyAccess(urls.api, account.key).middleware)
  */
-export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
+export function lazyAccess(apiUrl: string, accountKey: string, send: SendRequest = fetch): LazyAccess {
   let access: Held | null = null;
   let issuing: Promise<Held> | null = null;
   let restores = 0;
@@ -31,7 +32,7 @@ export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
   const current = async (): Promise<Held> => {
     if (access !== null) return access;
     const before = restores;
-    issuing ??= issueAccess(apiUrl, accountKey).then((issued) => ({ ...issued, keys: 0 }));
+    issuing ??= issueAccess(apiUrl, accountKey, send).then((issued) => ({ ...issued, keys: 0 }));
     try {
       const got = await issuing;
       if (before === restores) access = got;
@@ -56,7 +57,7 @@ export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
         sent.delete(id);
         if (response.status !== 401 || copy === undefined || copy.restores === restores) return;
         await authorize(copy.request);
-        return await fetch(copy.request);
+        return await send(copy.request);
       },
       onError({ id }) {
         sent.delete(id);

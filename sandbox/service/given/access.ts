@@ -1,6 +1,7 @@
 import { Mutex } from "async-mutex";
 import { z } from "zod";
 import type { Part } from "../../lib/part.ts";
+import type { SendRequest } from "../client/api-client.ts";
 import { issueAccess } from "../client/issue-access.ts";
 import type { SeededAccount } from "../keys/keys.ts";
 
@@ -19,12 +20,14 @@ export class GivenAccess implements Part<AccessState> {
   readonly schema = accessState;
   readonly #apiUrl: string;
   readonly #accounts: readonly SeededAccount[];
+  readonly #send: SendRequest;
   readonly #issuing = new Mutex();
   #held: AccessState = {};
 
-  constructor(apiUrl: string, accounts: readonly SeededAccount[]) {
+  constructor(apiUrl: string, accounts: readonly SeededAccount[], send: SendRequest) {
     this.#apiUrl = apiUrl;
     this.#accounts = accounts;
+    this.#send = send;
   }
 
   capture(): AccessState {
@@ -36,15 +39,15 @@ export class GivenAccess implements Part<AccessState> {
   }
 
   /** Returns a fetch that sends a program's credential, and sends a request once more with a new one when that has expired. */
-  authorizedFetch(program: string): (request: Request) => Promise<Response> {
+  authorizedFetch(program: string): SendRequest {
     return async (request) => {
       const again = request.clone();
       const used = await this.#authorize(request, program);
-      const answer = await fetch(request);
+      const answer = await this.#send(request);
       if (answer.status !== 401) return answer;
       if (this.#held[program]?.credential === used) delete this.#held[program];
       await this.#authorize(again, program);
-      return await fetch(again);
+      return await this.#send(again);
     };
   }
 
@@ -64,7 +67,10 @@ export class GivenAccess implements Part<AccessState> {
   async #hold(program: string): Promise<z.infer<typeof held>> {
     return await this.#issuing.runExclusive(async () => {
       const account = this.#accounts.find((one) => one.program === program);
-      this.#held[program] ??= { ...(await issueAccess(this.#apiUrl, account?.key ?? "")), requests: 0 };
+      this.#held[program] ??= {
+        ...(await issueAccess(this.#apiUrl, account?.key ?? "", this.#send)),
+        requests: 0,
+      };
       return this.#held[program];
     });
   }

@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import { verifyWebhook } from "../../../protocol/signatures/webhook.ts";
 import type { KeyRing } from "../../../server/key-ring.ts";
+import { closedError } from "../../lib/closed-error.ts";
 import { ownState, type Part } from "../../lib/part.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
@@ -48,6 +49,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
   readonly #tap: ReceiverTap;
   #arrivals: readonly Arrival[] = [];
   #taken = new Set<Arrival>();
+  #isClosed = false;
   #waiters: readonly Waiter[] = [];
 
   constructor(receiver: {
@@ -94,6 +96,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
       this.#taken.add(there);
       return there;
     }
+    if (this.#isClosed) throw closedError();
     const { promise, resolve, reject } = Promise.withResolvers<Arrival>();
     const waiter = { matches, resolve, reject };
     this.#waiters = [...this.#waiters, waiter];
@@ -119,6 +122,12 @@ export class SandboxReceiver implements Part<ReceiverState> {
         `Notifications go to ${this.url}, not to the sandbox's own receiver; let that one fail (routing-sandbox listen --fail).`,
       );
     this.faults.add(count, fault);
+  }
+
+  /** Ends all waiting: nothing arrives any more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { reject } of this.#waiters) reject(closedError());
   }
 
   /** Clears all faults of deliveries. */

@@ -45,5 +45,5 @@ test("closing fails what a hanging node has not answered, what waits behind that
       status: "rejected",
       reason: { details: expect.stringContaining("closed") },
     });
-  await expect(hash(0)).rejects.toThrow("The connections to Anvil were closed.");
+  await expect(hash(0)).rejects.toThrow("The sandbox is closed. Open another one with createSandbox().");
 }, 5_000);
