@@ -4,7 +4,7 @@ import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { answerFields } from "../sandbox/hosts/recorder/answer-fields.ts";
 import { describeEnd } from "../sandbox/hosts/recorder/describe-end.ts";
 import { readIssued } from "../sandbox/hosts/recorder/describe-request.ts";
-import { readHead } from "../sandbox/hosts/recorder/read-blocks.ts";
+import { readHead } from "../sandbox/hosts/recorder/read-steps.ts";
 import {
   blockName,
   type RequestStep,

@@ -37,7 +37,7 @@ export interface SnapshotSources {
   gate: RequestGate;
   chain: ChainNode;
   relayer: Relayer;
-  /** All state but the chain's, in the order in which it is restored: what {@link listParts} of service/parts.ts returns. */
+  /** All state but the chain's, in the order in which it is restored: what `listParts` of service/list-parts.ts returns. */
   parts: readonly Part[];
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   runAsOnlyProcess: <T>(step: () => Promise<T>) => Promise<T>;

@@ -340,22 +340,8 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A registration is late after the offer deadline, also before the payment deadline.",
-        find: `registrarLog(services, "PurchaseRegistered", {
-        id: purchase.commitment_hash,
-        program: commitment.program,
-        buyer: commitment.buyer,
-        purchase: toJson(commitment),
-      }),
-    ],
-    timely: { from: purchase.created_at, to: purchase.offer_deadline },`,
-        replace: `registrarLog(services, "PurchaseRegistered", {
-        id: purchase.commitment_hash,
-        program: commitment.program,
-        buyer: commitment.buyer,
-        purchase: toJson(commitment),
-      }),
-    ],
-    timely: { from: purchase.created_at, to: purchase.pay_deadline },`,
+        find: "timely: { from: purchase.created_at, to: purchase.offer_deadline }",
+        replace: "timely: { from: purchase.created_at, to: purchase.pay_deadline }",
         tests: [windows],
       },
       {

@@ -112,23 +112,11 @@ export function expectOffer(
   onChain: boolean,
   services: BoundServices,
 ): Expectation {
-  const { deployment } = services;
-  const commitment = commitmentOf(purchase, deployment);
-  return expectation(services, {
-    contract: deployment.registrar,
-    wallet: registrar,
-    call: offerCall(deployment.registrar.address, commitment, purchase.commitment_signature),
-    purchase: { expected: purchase.commitment_hash, actual: onChain ? purchase.commitment_hash : null },
-    logs: [
-      registrarLog(services, "PurchaseOffered", {
-        id: purchase.commitment_hash,
-        program: commitment.program,
-        buyer: commitment.buyer,
-        purchase: toJson(commitment),
-      }),
-    ],
-    timely: { from: purchase.created_at, to: purchase.offer_deadline },
-  });
+  return expectCommitment(
+    purchase,
+    { wallet: registrar, callOf: offerCall, event: "PurchaseOffered", onChain },
+    services,
+  );
 }
 
 /** The merchant's own `register`. */
@@ -137,15 +125,29 @@ export function expectRegistration(
   onChain: boolean,
   services: BoundServices,
 ): Expectation {
+  return expectCommitment(
+    purchase,
+    { wallet: purchase.merchant, callOf: registerCall, event: "PurchaseRegistered", onChain },
+    services,
+  );
+}
+
+/** What brings a purchase onto the chain, by either route. */
+function expectCommitment(
+  purchase: PurchaseRecord,
+  route: { wallet: Address; callOf: typeof offerCall; event: string; onChain: boolean },
+  services: BoundServices,
+): Expectation {
   const { deployment } = services;
+  const { wallet, callOf, event, onChain } = route;
   const commitment = commitmentOf(purchase, deployment);
   return expectation(services, {
     contract: deployment.registrar,
-    wallet: purchase.merchant,
-    call: registerCall(deployment.registrar.address, commitment, purchase.commitment_signature),
+    wallet,
+    call: callOf(deployment.registrar.address, commitment, purchase.commitment_signature),
     purchase: { expected: purchase.commitment_hash, actual: onChain ? purchase.commitment_hash : null },
     logs: [
-      registrarLog(services, "PurchaseRegistered", {
+      registrarLog(services, event, {
         id: purchase.commitment_hash,
         program: commitment.program,
         buyer: commitment.buyer,

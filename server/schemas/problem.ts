@@ -22,7 +22,7 @@ const bindingReportSchema = z
   })
   .meta({ id: "BindingReport" });
 
-/** What single codes add; docs/errors.md and the page of a code say which. */
+/** What single codes add; docs/api.md and the page of a code say which. */
 const problemMembers = {
   current_state: z.string().optional().meta({ description: "What the object is now." }),
   allowed: z.array(z.string()).optional().meta({ description: "The steps that its state takes now." }),

@@ -49,47 +49,54 @@ export function relayerFaults(scene: Scene): TemplateResult {
       label: "Set the fault",
       done: "The fault is set.",
       act: set,
-      fields: html`<div class="field">
-          <label for="action">What happens</label>
-          <select id="action" name="action" @change=${choose}>
-            ${Object.keys(placements).map(
-              (action) =>
-                html`<option value=${action} ?selected=${action === chosen}>${words(action)}</option>`,
-            )}
-          </select>
-        </div>
-        <div class="field">
-          <label for="point">Where</label>
-          <select id="point" name="point">
-            ${(placements[chosen] ?? []).map((point) => html`<option value=${point}>${words(point)}</option>`)}
-          </select>
-        </div>
-        <div class="field">
-          <label for="subject">Only for purchase or refund</label>
-          <input id="subject" name="subject" autocomplete="off" placeholder="any" />
-        </div>
-        <div class="field">
-          <label for="count">How often</label>
-          <input id="count" name="count" type="number" min="1" value="1" />
-        </div>
-        ${
-          chosen === "reorg"
-            ? html`<div class="field">
-              <label for="depth">Blocks that leave</label>
-              <input id="depth" name="depth" type="number" min="1" value="1" />
-            </div>`
-            : nothing
-        }
-        <p class="check-field">
-          <input id="always" name="always" type="checkbox" /><label for="always">Until it is cleared</label>
-        </p>
-        ${
-          chosen === "crash"
-            ? html`<p class="notice warn">A crash ends the sandbox's process, as kill -9 does. Start it again to continue.</p>`
-            : nothing
-        }`,
+      fields: faultFields(placements, choose),
     })}
   </section>`;
+}
+
+/** The fields of a fault: the points follow from the chosen action, and a reorg has a depth. */
+function faultFields(
+  placements: Overview["fault_placements"],
+  choose: (event: Event) => void,
+): TemplateResult {
+  return html`<div class="field">
+    <label for="action">What happens</label>
+    <select id="action" name="action" @change=${choose}>
+      ${Object.keys(placements).map(
+        (action) => html`<option value=${action} ?selected=${action === chosen}>${words(action)}</option>`,
+      )}
+    </select>
+  </div>
+  <div class="field">
+    <label for="point">Where</label>
+    <select id="point" name="point">
+      ${(placements[chosen] ?? []).map((point) => html`<option value=${point}>${words(point)}</option>`)}
+    </select>
+  </div>
+  <div class="field">
+    <label for="subject">Only for purchase or refund</label>
+    <input id="subject" name="subject" autocomplete="off" placeholder="any" />
+  </div>
+  <div class="field">
+    <label for="count">How often</label>
+    <input id="count" name="count" type="number" min="1" value="1" />
+  </div>
+  ${
+    chosen === "reorg"
+      ? html`<div class="field">
+        <label for="depth">Blocks that leave</label>
+        <input id="depth" name="depth" type="number" min="1" value="1" />
+      </div>`
+      : nothing
+  }
+  <p class="check-field">
+    <input id="always" name="always" type="checkbox" /><label for="always">Until it is cleared</label>
+  </p>
+  ${
+    chosen === "crash"
+      ? html`<p class="notice warn">A crash ends the sandbox's process, as kill -9 does. Start it again to continue.</p>`
+      : nothing
+  }`;
 }
 
 /** What shall go wrong at the sandbox's own receiver. */

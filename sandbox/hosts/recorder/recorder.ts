@@ -17,7 +17,7 @@ import { takeFingerprint } from "../../state/fingerprint.ts";
 import { describeEnd } from "./describe-end.ts";
 import { describeRequest } from "./describe-request.ts";
 import { findUnrepeatable } from "./find-unrepeatable.ts";
-import { readHead, readSteps, type SeenBlock } from "./read-blocks.ts";
+import { readHead, readSteps, type SeenBlock } from "./read-steps.ts";
 import { blockName, type Scenario, type Step } from "./scenario.ts";
 import { watchAnswer } from "./watch-answer.ts";
 
