@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
+import { sameAddress } from "../../protocol/values/same-address.ts";
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError } from "../errors.ts";
 import { currentTransaction, type RelayOperationRecord } from "../journal/relay-operation.ts";
@@ -42,6 +43,6 @@ export function freeStranded(
 
 async function queuedHashes(node: Node, from: Address): Promise<Set<string>> {
   const { queued } = await ask(node, "txpool_content", [], poolSchema);
-  const own = Object.entries(queued).filter(([address]) => address.toLowerCase() === from.toLowerCase());
+  const own = Object.entries(queued).filter(([address]) => sameAddress(address, from));
   return new Set(own.flatMap(([, waiting]) => Object.values(waiting).map(({ hash }) => hash)));
 }

@@ -1,7 +1,8 @@
-import { type Address, isAddressEqual, toHex } from "viem";
+import { type Address, toHex } from "viem";
 import { commitmentTypedData, hashCommitment } from "../../protocol/messages/commitment.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
+import { sameAddress } from "../../protocol/values/same-address.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
 import type { Deployment } from "../deployment.ts";
@@ -168,7 +169,7 @@ function findInParties(
     ...(given.beneficiary === undefined ? [] : [{ pointer: "/beneficiary", address: given.beneficiary }]),
   ];
   return parties.flatMap(({ pointer, address }) => {
-    if (isAddressEqual(address, merchant.wallet))
+    if (sameAddress(address, merchant.wallet))
       return [{ pointer, code: "same_party", detail: "must not be the merchant's wallet" }];
     return findUnable(pointer, address, deployment) ?? [];
   });

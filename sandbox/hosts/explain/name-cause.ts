@@ -1,6 +1,7 @@
 import type { BindingCheck, CheckName } from "../../../protocol/binding/check-binding.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Json } from "../../../protocol/values/json.ts";
+import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { Explanation } from "./explanation.ts";
 
 /** What a sentence about a refusal is made of. */
@@ -35,7 +36,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
   },
   contract: ({ expected, actual }, { call }) => {
     const to = member(actual, "address");
-    if (String(to).toLowerCase() === String(member(expected, "address")).toLowerCase())
+    if (sameAddress(String(to), String(member(expected, "address"))))
       return `The code at ${String(to)} is no longer the one that was pinned.`;
     if (to === null) return "It creates a contract; the bound contract must be called by the wallet itself.";
     return `It calls ${String(to)} (${call?.contract ?? "unknown"}); the bound contract is ${String(member(expected, "address"))}. Only a direct call by the wallet counts.`;

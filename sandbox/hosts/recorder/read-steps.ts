@@ -2,6 +2,7 @@ import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { decodeCall } from "../../../protocol/call.ts";
+import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxDescription } from "../../state/description.ts";
@@ -76,10 +77,9 @@ async function describe(
   status: "success" | "reverted",
 ): Promise<WalletStep["transactions"][number]> {
   const { hash, from, to, input } = transaction;
-  const abi =
-    to?.toLowerCase() === deployment.token.address.toLowerCase() ? testUsdcAbi : purchaseRegistrarAbi;
+  const abi = sameAddress(to, deployment.token.address) ? testUsdcAbi : purchaseRegistrarAbi;
   const call = decodeCall(abi, input);
-  const named = Object.entries(names).find(([, { address }]) => address.toLowerCase() === from.toLowerCase());
+  const named = Object.entries(names).find(([, { address }]) => sameAddress(address, from));
   const raw = await client.request({ method: "eth_getRawTransactionByHash", params: [hash] });
   return {
     from: named?.[0] ?? from,

@@ -13,7 +13,8 @@ export class ReceiverTap {
   readonly #path: string | null;
   readonly #faults: DeliveryFaults;
   readonly #arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
-  #count = 0;
+  /** How many deliveries have arrived; part of a snapshot. */
+  count = 0;
 
   constructor(tap: {
     /** The receiver's path; null where everything that is posted is a delivery. */
@@ -27,15 +28,6 @@ export class ReceiverTap {
     this.#arrived = tap.arrived;
   }
 
-  /** How many deliveries have arrived; part of a snapshot. */
-  get count(): number {
-    return this.#count;
-  }
-
-  set count(count: number) {
-    this.#count = count;
-  }
-
   /** Wraps the API; everything that is not a delivery goes through untouched. */
   guard(handler: RequestListener): RequestListener {
     return (request, response) => {
@@ -46,8 +38,8 @@ export class ReceiverTap {
   }
 
   #take(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
-    this.#count += 1;
-    const number = this.#count;
+    this.count += 1;
+    const number = this.count;
     const body = collectBody(request);
     response.once("close", () => {
       const bytes = body();

@@ -1,4 +1,5 @@
-import { type Address, isAddressEqual, zeroAddress } from "viem";
+import { type Address, zeroAddress } from "viem";
+import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { Deployment } from "../../deployment.ts";
 import type { Finding } from "../../errors/problem.ts";
 
@@ -9,7 +10,7 @@ import type { Finding } from "../../errors/problem.ts";
  * @example findUnable("/buyer", body.buyer, deployment)?.detail
  */
 export function findUnable(pointer: string, address: Address, deployment: Deployment): Finding | null {
-  const unable = namesOf(deployment).find(([one]) => isAddressEqual(one, address));
+  const unable = namesOf(deployment).find(([one]) => sameAddress(one, address));
   if (unable === undefined) return null;
   const detail = `is ${unable[1]}, which cannot act as a party; use the address of an account`;
   return { pointer, code: "cannot_act", detail };
