@@ -264,7 +264,7 @@ async function checkClaim(
   if (transaction_hash !== undefined) {
     const expected = expectClaim(purchase, claimHash, onChain.exists, services);
     await requireTransaction(transaction_hash, "claim", expected, { services, id });
-  } else await assertClaimStands(claimHash, wallet, onChain, services);
+  } else await assertNoOtherClaim(claimHash, wallet, onChain, services);
   if (signature !== undefined) await requireSignature({ wallet, digest: claimHash, signature }, services);
   return { about: claimHash, transaction_hash, signature, amount, reason, signer: wallet };
 }
@@ -294,7 +294,7 @@ async function checkClaimAgain(
  * A claim without its transaction must be the one that the chain holds. As long as it holds none, an account's signature is enough; a
  * contract's says nothing, because the contract may answer yes to anything.
  */
-async function assertClaimStands(
+async function assertNoOtherClaim(
   claimHash: Hex,
   wallet: Address,
   onChain: ChainPurchase,
