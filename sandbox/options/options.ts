@@ -8,6 +8,7 @@ import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
 import { SandboxError } from "../lib/sandbox-error.ts";
 import { defaultPrograms, type ProgramOption, type ProgramSetting, resolvePrograms } from "./programs.ts";
+import { requireMilliseconds } from "./require-milliseconds.ts";
 import { checkStartTimeout, defaultStartTimeoutMs } from "./start-timeout.ts";
 
 /** The options of a sandbox; each has a default. */
@@ -163,17 +164,9 @@ function check({ seed, mode, ports, confirmations, gasBudgetWei, ...rest }: Sand
     );
   if (gasBudgetWei < 0n) throw new SandboxError("option_invalid", "The gas budget must not be negative.");
   const { deliveryTimeoutMs, receiptTimeoutMs, snapshotTimeoutMs, startTimeoutMs } = rest;
-  if (!Number.isInteger(snapshotTimeoutMs) || snapshotTimeoutMs < 1 || snapshotTimeoutMs > 600_000)
-    throw new SandboxError(
-      "option_invalid",
-      `snapshotTimeoutMs must be 1 to 600000 milliseconds, not ${snapshotTimeoutMs}.`,
-    );
+  requireMilliseconds("snapshotTimeoutMs", snapshotTimeoutMs, 600_000);
   checkStartTimeout(startTimeoutMs);
-  if (!Number.isInteger(deliveryTimeoutMs) || deliveryTimeoutMs < 1 || deliveryTimeoutMs > 60_000)
-    throw new SandboxError(
-      "option_invalid",
-      `deliveryTimeoutMs must be 1 to 60000 milliseconds, not ${deliveryTimeoutMs}.`,
-    );
+  requireMilliseconds("deliveryTimeoutMs", deliveryTimeoutMs, 60_000);
   if (!Number.isInteger(receiptTimeoutMs) || receiptTimeoutMs < 0)
     throw new SandboxError(
       "option_invalid",

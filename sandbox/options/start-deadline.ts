@@ -1,6 +1,7 @@
 import { causesOf } from "../../protocol/coded-error.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
 import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
+import { unlessAborted } from "../lib/deadline.ts";
 import { SandboxError } from "../lib/sandbox-error.ts";
 
 /** Ends a start that takes too long: whatever it waits for, and whatever it has opened. */
@@ -57,19 +58,12 @@ export class StartDeadline {
     close: (late: T) => PromiseLike<void> | void = () => {},
   ): Promise<T> {
     this.waitsFor(step);
-    const { signal } = this;
-    const passed = Promise.withResolvers<never>();
-    const reject = () => passed.reject(signal.reason);
-    signal.addEventListener("abort", reject);
-    if (signal.aborted) reject();
     try {
-      return await Promise.race([running, passed.promise]);
+      return await unlessAborted(this.signal, running);
     } catch (error) {
       // No caller is left who could handle what goes wrong with it.
-      if (signal.aborted) running.then(close).catch(() => {});
+      if (this.signal.aborted) running.then(close).catch(() => {});
       throw error;
-    } finally {
-      signal.removeEventListener("abort", reject);
     }
   }
 

@@ -2,6 +2,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { DeliveryOutcome } from "../../../server/services.ts";
+import { unlessAborted } from "../deadline.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
 /** How much of an answer is read and kept, in bytes; more than a receipt has. */
@@ -45,12 +46,9 @@ async function exchange(
 ): Promise<Answer> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const end = AbortSignal.any([timeout, signal]);
-  const { promise: ended, reject } = Promise.withResolvers<never>();
-  const onEnd = () => reject(end.reason);
-  end.addEventListener("abort", onEnd);
   try {
     // The time is up also when the other side brings Node to forget about a request that is aborted.
-    return await Promise.race([post(receiver, headers, body, end), ended]);
+    return await unlessAborted(end, post(receiver, headers, body, end));
   } catch (error) {
     const reason = timeout.aborted
       ? `no whole answer within ${timeoutMs} ms`
@@ -58,8 +56,6 @@ async function exchange(
         ? "the sandbox was closed before an answer came"
         : reasonOf(error);
     return { status_code: null, error: reason, response_body: null, retry_after: null };
-  } finally {
-    end.removeEventListener("abort", onEnd);
   }
 }
 
