@@ -16,7 +16,7 @@ import { recover } from "./recovery/recover.ts";
 import { resume } from "./recovery/resume.ts";
 import type { RelayIntent } from "./relay-intent.ts";
 import { accept, acceptAgain } from "./submission/accept.ts";
-import { assembleRelayOperation, readRelayOperation } from "./submission/attempts.ts";
+import { assembleRelayOperation, readRelayOperation, waitsForEarlier } from "./submission/attempts.ts";
 import { drive, driveLocked } from "./submission/drive.ts";
 
 export type { RelayerPorts } from "./context.ts";
@@ -57,6 +57,11 @@ export interface Relayer {
    * @throws OperationNotAbandonableError, OperationNotResumableError, OperationUnknownError
    */
   abandon(operationId: string): Promise<RelayOperation>;
+  /**
+   * Whether no further attempt of the operation begins yet, because an earlier one may still be mined: its nonce is being filled. Asks the chain
+   * nothing.
+   */
+  waitsForEarlier(operationId: string): Promise<boolean>;
   /** The operation as the journal has it; asks the chain nothing. */
   read(operationId: string): Promise<RelayOperation | undefined>;
   /**
@@ -136,6 +141,7 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     recover: () => track(recover(context)),
     follow: () => track(follow(context)),
     observe: () => track(observe(context)),
+    waitsForEarlier: (id) => waitsForEarlier(context, id),
     read: (id) => readRelayOperation(context, id),
     readNow: (id) => track(readNow(context, id)),
     unknownOutcomes: () => track(unknownOutcomes(context)),

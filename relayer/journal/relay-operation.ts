@@ -123,7 +123,7 @@ export interface RelayOperation {
   max_fee_per_gas: string;
   /** What its mined transactions cost, one for each attempt. */
   cost_wei: string | null;
-  /** What the budget holds back for it now; zero once it is mined, has failed or was abandoned. */
+  /** What the budget holds back for it now; zero once it is mined, has failed or was abandoned, but for a cancellation under way. */
   reserved_wei: string;
   block_number: number | null;
   block_hash: Hex | null;
@@ -248,10 +248,17 @@ export function isOver(superseded: RelayOperationRecord): boolean {
   return status === "confirmed" && currentTransaction(superseded).purpose === "cancel";
 }
 
+/** Whether the call of a superseded attempt is mined, though it was to be cancelled. */
+function hasEffect(superseded: RelayOperationRecord): boolean {
+  if (superseded.block_hash === null) return false;
+  const { purpose, outcome } = currentTransaction(superseded);
+  return purpose !== "cancel" && outcome === "succeeded";
+}
+
 /**
  * What the API shows of a journaled operation.
  *
- * @param superseded - its earlier attempts. One that a reorg brought back is shown in place of the current attempt.
+ * @param superseded - its earlier attempts. One that took effect after all is shown in place of the current attempt.
  * @example toRelayOperation(record, []).hashes // without the signed bytes
  */
 export function toRelayOperation(
@@ -259,7 +266,7 @@ export function toRelayOperation(
   superseded: readonly RelayOperationRecord[],
 ): RelayOperation {
   const attempts = [...superseded, current];
-  const told = superseded.find((attempt) => !isOver(attempt)) ?? current;
+  const told = superseded.find(hasEffect) ?? current;
   const {
     epoch: _epoch,
     business_key: _key,

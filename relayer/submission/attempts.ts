@@ -20,6 +20,13 @@ export async function hasLiveAttempt(
   return false;
 }
 
+/** Whether an earlier attempt of an operation has taken effect or may still be mined, as the journal has it. */
+export async function waitsForEarlier(context: RelayerContext, operationId: string): Promise<boolean> {
+  const current = await context.journal.read(operationId);
+  const superseded = current === undefined ? [] : await context.journal.superseded(current);
+  return !superseded.every(isOver);
+}
+
 /** Reads what the API shows of an operation from the journal; undefined when there is none. */
 export async function readRelayOperation(
   context: RelayerContext,

@@ -590,6 +590,12 @@ export const refunds: readonly MutantGroup[] = [
         tests: [withdrawn],
       },
       {
+        rule: "A request waits while a transaction of an earlier attempt may still be mined.",
+        find: "if (isOpen || (await services.relayer.waitsForEarlier(operation.operation_id)))",
+        replace: "if (isOpen)",
+        tests: ["test/relayer/over-http.test.ts"],
+      },
+      {
         rule: "A relayed call that the contract refuses may be asked for again where something makes it succeed.",
         find: "retryable: cause.remedy !== null",
         replace: "retryable: cause.remedy === null",

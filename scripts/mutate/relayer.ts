@@ -606,9 +606,15 @@ export const relayer: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "An earlier attempt that took effect after all is the one that is reported.",
-        find: "superseded.find((attempt) => !isOver(attempt)) ?? current",
+        find: "superseded.find(hasEffect) ?? current",
         replace: "superseded.find(({ attempt }) => attempt < 0) ?? current",
         tests: ["test/relayer/submission/attempts.test.ts"],
+      },
+      {
+        rule: "A cancellation is not the operation's transaction.",
+        find: 'return purpose !== "cancel" && outcome === "succeeded";',
+        replace: 'return outcome === "succeeded";',
+        tests: [precondition],
       },
       {
         rule: "An operation of another epoch is another operation.",

@@ -110,12 +110,14 @@ async function relay(
   const { status, hash } = operation;
   if (status === "confirmed" && hash !== null) return { confirmed: true, operation, hash };
   if (status === "needs_attention") throw unknownOutcome(operation);
-  if (status === "failed" && operation.error?.code === "precondition_failed") {
+  const isOpen = status !== "reverted" && status !== "failed";
+  if (isOpen || (await services.relayer.waitsForEarlier(operation.operation_id)))
+    return { confirmed: false, operation };
+  if (operation.error?.code === "precondition_failed") {
     await step.recheck?.();
     // What was missing is there again, or the contract says what is.
     return await relay(intent, services, step);
   }
-  if (status !== "reverted" && status !== "failed") return { confirmed: false, operation };
   const revert = operation.error?.revert ?? null;
   const members = { operation: toJson(operation), revert: toJson(revert) };
   const refusal = revert && (await step.refusalOf(revert, status === "reverted", members));

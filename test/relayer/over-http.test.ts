@@ -245,6 +245,34 @@ test("a person gives up an operation whose nonce was taken, and the next request
   }
 });
 
+test("an operation that was given up is asked for again while a reorg has its first nonce filled, and is made after that", async () => {
+  const sandbox = await open({ receiptTimeoutMs: 200 });
+  const { description, relayer } = sandbox;
+  const storefront = await Storefront.open(description);
+  const taken = await storefront.prepare("offer");
+  const { credential } = storefront;
+  relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  expect((await send(description, credential, taken)).status).toBe(409);
+  const { operation_id = "" } = (await readTransactions(description, credential)).data.at(-1) ?? {};
+  await relayer.abandon(operation_id);
+  relayer.fault({ point: "broadcast", action: "drop", count: null });
+  await sandbox.chain.client.request<{
+    Method: "anvil_reorg";
+    Parameters: [number, never[]];
+    ReturnType: null;
+  }>({ method: "anvil_reorg", params: [1, []] });
+  await relayer.follow();
+  const waiting = await send(description, credential, taken);
+  expect(waiting.status, waiting.text).toBe(202);
+  const abandoned = { operation_id, attempt: 2, status: "failed", status_reason: "abandoned", hash: null };
+  expect(operationIn(waiting)).toMatchObject(abandoned);
+  expect((await readTransactions(description, credential)).data.at(-1)).toMatchObject(abandoned);
+  await relayer.clearFaults();
+  const done = await send(description, credential, taken);
+  expect(done.status, done.text).toBe(200);
+  expect(operationIn(done)).toMatchObject({ operation_id, attempt: 2, status: "confirmed" });
+});
+
 test("the command line sets, lists and clears faults", async () => {
   const folder = await temporaryFolder();
   const sandbox = await open({ dataDirectory: folder });

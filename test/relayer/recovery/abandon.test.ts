@@ -226,12 +226,22 @@ async function takenOfferAt(kit: RelayerKit, nonce: number): Promise<{ taken: Re
 }
 
 describe("a reorg that frees the nonce of an abandoned attempt", () => {
-  test("has it filled with a cancellation, never with the call", async () => {
-    const kit = await openKit();
+  test("has it filled with a cancellation, never with the call, and the operation stays abandoned meanwhile", async () => {
+    const kit = await openKit({ receiptTimeoutMs: 50 });
     const { intent, taken } = await takenOffer(kit);
-    await kit.relayer.abandon(taken.operation_id);
+    const abandoned = await kit.relayer.abandon(taken.operation_id);
+    await kit.client.setAutomine(false);
     await kit.reorg(1);
     await kit.relayer.follow();
+    const { status, status_reason, attempt, hash, nonce } = abandoned;
+    const waiting = await kit.relayer.submit(intent);
+    expect(waiting).toMatchObject({ status, status_reason, attempt, hash, nonce });
+    expect(outcomes(waiting)).toEqual([
+      [1, 0, "original", "signed"],
+      [1, 0, "cancel", "broadcast"],
+    ]);
+    expect(await kit.relayer.waitsForEarlier(taken.operation_id)).toBe(true);
+    await kit.client.setAutomine(true);
     await expect.poll(() => kit.mined()).toHaveLength(1);
     await kit.relayer.follow();
     const cancelled = await kit.relayer.read(taken.operation_id);

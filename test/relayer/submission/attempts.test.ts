@@ -228,8 +228,10 @@ describe("a reorg that removes the revert and the next attempt", () => {
     await kit.client.setAutomine(false);
     await kit.relayer.follow();
     expect(await kit.relayer.submit(intent)).toMatchObject({
+      attempt: 2,
       status: "broadcast",
       status_reason: "reorged",
+      hash: collected.hash,
     });
     await kit.expectBooksToBalance();
     await kit.client.setAutomine(true);
@@ -266,7 +268,8 @@ describe("a reorg that removes the revert and the next attempt", () => {
     };
     const relayer = await kit.restart({ request });
     const waiting = await relayer.submit(intent);
-    expect(waiting).toMatchObject({ attempt: 1, status: "broadcast", status_reason: "reorged" });
+    expect(waiting).toMatchObject({ attempt: 2, status: "reverted", hash: second.hash });
+    expect(await relayer.waitsForEarlier(waiting.operation_id)).toBe(true);
     expect(outcomes(waiting)).toEqual([
       [1, 1, "original", "broadcast"],
       [1, 1, "cancel", "broadcast"],

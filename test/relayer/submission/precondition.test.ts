@@ -92,8 +92,8 @@ describe("an operation whose precondition does not hold any more", () => {
     await kit.expectBooksToBalance();
   });
 
-  test("is cancelled while the node has it and has not mined it", async () => {
-    const { kit, guard } = await openGuarded({ receiptTimeoutMs: 50 });
+  test("is cancelled while the node has it and has not mined it, and has failed while its cancellation is not confirmed", async () => {
+    const { kit, guard } = await openGuarded({ receiptTimeoutMs: 50, confirmations: 2 });
     await kit.client.setAutomine(false);
     const intent = await kit.offer("guarded");
     const waiting = await kit.relayer.submit(intent);
@@ -101,10 +101,21 @@ describe("an operation whose precondition does not hold any more", () => {
     guard.whyNot = gone;
     await kit.relayer.follow();
     const cancelling = await kit.relayer.submit(intent);
-    expect(cancelling).toMatchObject({ attempt: 1, status: "broadcast", nonce: 0, error: null });
+    const { reserved_wei: _cancelled, ...failed } = withdrawn;
+    expect(cancelling).toMatchObject({ ...failed, hash: null });
+    expect(outcomes(cancelling)).toEqual([
+      [1, 0, "original", "broadcast"],
+      [1, 0, "cancel", "broadcast"],
+    ]);
+    await kit.client.mine({ blocks: 1 });
+    await kit.relayer.follow();
+    const counting = await kit.relayer.submit(intent);
+    expect(counting).toMatchObject({ ...withdrawn, hash: null });
+    expect(await kit.relayer.waitsForEarlier(counting.operation_id)).toBe(true);
     await kit.client.mine({ blocks: 1 });
     const shown = await kit.relayer.submit(intent);
     expect(shown).toMatchObject(withdrawn);
+    expect(await kit.relayer.waitsForEarlier(shown.operation_id)).toBe(false);
     expect(await kit.mined()).toEqual([shown.hashes[1]?.hash]);
     await kit.expectBooksToBalance();
   });

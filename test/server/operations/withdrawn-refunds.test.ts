@@ -229,3 +229,122 @@ test("a refund that the relayer has confirmed by itself shows its transaction wh
     refund: { status: "collected", transaction_hash: hash, claim_hash },
   });
 });
+
+describe("a collection whose claim a reorg has taken", () => {
+  const withdrawn: Partial<Schema<"Operation">> = {
+    status: "failed",
+    status_reason: "precondition_failed",
+    attempt: 2,
+    hash: null,
+    nonce: null,
+    block_number: null,
+  };
+
+  /** Expects operation 16, the relayer, the explorer's list and the timeline to say the same of the one collection that there is. */
+  async function expectTold({ purchase }: Approved, expected: Partial<Schema<"Operation">>): Promise<void> {
+    const { relayer, description } = kit.sandbox;
+    const explored = async (path: string) => {
+      const answer: unknown = await (await fetch(`${description.urls.control}/explorer/${path}`)).json();
+      return answer;
+    };
+    const [listed] = await kit.collections();
+    expect(listed).toMatchObject(expected);
+    expect(await relayer.read(listed?.operation_id ?? "")).toEqual(listed);
+    const shown = expect.arrayContaining([expect.objectContaining({ kind: "collect_refund", ...expected })]);
+    expect(await explored("operations")).toMatchObject({ data: shown });
+    expect(await explored(`purchases/${purchase.id}`)).toMatchObject({ operations: shown });
+  }
+
+  async function expectWithdrawn(approved: Approved): Promise<void> {
+    await expectTold(approved, withdrawn);
+    expect(await kit.readPurchase(approved.purchase)).toMatchObject({
+      status: "refund_due",
+      refund: { status: "due", transaction_hash: null },
+    });
+  }
+
+  test("has failed for every reader while its cancellation is not mined, and the cancellation is not its transaction", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const { client } = kit.sandbox.chain;
+    expect((await kit.requestRefund(approved, "first-key")).status).toBe(201);
+    await client.setAutomine(false);
+    await kit.reorg(2);
+    await catchUp(kit.sandbox.relayer, client);
+    await expectWithdrawn(approved);
+    const [collection] = await kit.collections();
+    expect(collection?.error?.message).toBe("the chain has no claim of this purchase any more");
+    expect(await outcomes()).toEqual([
+      ["original", "broadcast"],
+      ["cancel", "broadcast"],
+    ]);
+    const pending = await kit.requestRefund(approved, "second-key");
+    expect(pending.status, pending.text).toBe(202);
+    expect(JSON.parse(pending.text)).toMatchObject({ operation: withdrawn, refund: { status: "due" } });
+    await client.mine({ blocks: 1 });
+    await client.setAutomine(true);
+    expect(problem(await kit.requestRefund(approved, "second-key"))).toMatchObject({
+      status: 422,
+      code: "transaction_reverted",
+      detail:
+        "The collection was not sent: the chain has no claim of this purchase any more. " +
+        "Let the beneficiary send its claim again, then send the identical request again.",
+    });
+  });
+
+  test("begins again once its cancellation is confirmed, and waits for that when its claim is back before", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const { relayer, chain } = kit.sandbox;
+    expect((await kit.requestRefund(approved, "first-key")).status).toBe(201);
+    relayer.fault({ point: "broadcast", action: "drop", count: null });
+    await kit.reorg(2);
+    await catchUp(relayer, chain.client);
+    await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
+    const waiting = await kit.requestRefund(approved, "second-key");
+    expect(waiting.status, waiting.text).toBe(202);
+    expect(JSON.parse(waiting.text)).toMatchObject({ operation: withdrawn, refund: { status: "due" } });
+    await expectWithdrawn(approved);
+    await relayer.clearFaults();
+    const done = await kit.requestRefund(approved, "second-key");
+    expect(done.status, done.text).toBe(201);
+    const [original, cancel, again] = (await kit.collections())[0]?.hashes ?? [];
+    expect([original?.outcome, cancel?.outcome, again?.outcome]).toEqual([
+      "replaced",
+      "succeeded",
+      "succeeded",
+    ]);
+    await expectTold(approved, {
+      status: "confirmed",
+      status_reason: null,
+      attempt: 2,
+      hash: again?.hash ?? null,
+    });
+  });
+
+  test("is shown with the attempt that took effect when its bytes are mined all the same", async () => {
+    const approved = await kit.approvedPurchase(merchant);
+    const { relayer, chain } = kit.sandbox;
+    const first = await kit.requestRefund(approved, "first-key");
+    const { refund }: Schema<"RefundExecution"> = JSON.parse(first.text);
+    const hash = refund.transaction_hash ?? "0x";
+    const raw = await kit.rawTransaction(hash);
+    const [{ nonce } = { nonce: null }] = await kit.collections();
+    relayer.fault({ point: "broadcast", action: "drop", count: null });
+    await kit.reorg(2);
+    await catchUp(relayer, chain.client);
+    await expectWithdrawn(approved);
+    await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
+    await chain.client.sendRawTransaction({ serializedTransaction: raw });
+    await relayer.clearFaults();
+    await catchUp(relayer, chain.client);
+    const { blockNumber } = await chain.client.getTransactionReceipt({ hash });
+    await expectTold(approved, {
+      status: "confirmed",
+      status_reason: null,
+      attempt: 1,
+      nonce,
+      hash,
+      block_number: Number(blockNumber),
+      confirmations: 1,
+    });
+  });
+});

@@ -38,43 +38,43 @@ export async function readRelayOperations(
 
 /** An operation in the shape that is answered. @throws ChainUnavailableError for one of the unknown ones. */
 export async function viewRelayOperation(
-  operation: RelayOperationRecord,
+  record: RelayOperationRecord,
   unknown: readonly OutcomeUnknownError[],
   { services, labels }: Sources,
 ): Promise<RelayOperationView> {
-  const { program, kind, subject, sequence, status, status_reason, error, nonce, hash } = operation;
+  assertKnown(unknown.filter(({ operationId }) => operationId === record.operation_id));
+  const superseded = await readSuperseded(services.store, record);
+  const operation = toRelayOperation(record, superseded);
+  const { subject, error } = operation;
   const refund = subject.type === "refund" ? await services.store.get("refunds", subject.id) : undefined;
-  assertKnown(unknown.filter(({ operationId }) => operationId === operation.operation_id));
-  const superseded = await readSuperseded(services.store, operation);
-  const { attempt, cost_wei, reserved_wei, reorg_count } = toRelayOperation(operation, superseded);
   return {
     id: operation.operation_id,
-    program,
-    kind,
+    program: operation.program,
+    kind: operation.kind,
     subject,
     purchase_id: subject.type === "purchase" ? subject.id : (refund?.value.purchase_id ?? null),
-    sequence,
-    status,
-    status_reason,
+    sequence: operation.sequence,
+    status: operation.status,
+    status_reason: operation.status_reason,
     error: error?.revert?.name ?? error?.message ?? null,
-    nonce,
+    nonce: operation.nonce,
     from: labels.view(operation.from),
-    transactions: [...superseded, operation].flatMap((one) =>
-      one.transactions.map(({ hash: signed, purpose, outcome, max_fee_per_gas }) => ({
-        hash: signed,
+    transactions: [...superseded, record].flatMap((one) =>
+      one.transactions.map(({ hash, purpose, outcome, max_fee_per_gas }) => ({
+        hash,
         attempt: one.attempt,
         purpose,
         outcome,
         max_fee_per_gas,
       })),
     ),
-    attempt,
-    hash,
-    cost_wei,
-    reserved_wei,
+    attempt: operation.attempt,
+    hash: operation.hash,
+    cost_wei: operation.cost_wei,
+    reserved_wei: operation.reserved_wei,
     block_number: operation.block_number,
     confirmations: operation.confirmations,
-    reorg_count,
+    reorg_count: operation.reorg_count,
     created_at: operation.created_at,
     signed_at: operation.signed_at,
     broadcast_at: operation.broadcast_at,
