@@ -5,6 +5,14 @@ import { type Node, readHead, readNonce } from "../../../relayer/node/node.ts";
 /** The JSON-RPC code of params that cannot be used. */
 const invalidParams = -32_602;
 
+/** The blocks that a chain needs to be the one that it is. */
+export interface ChainBeginning {
+  /** The newest block that Anvil loaded when it started. */
+  loadedBlock: number;
+  /** The block that the chain's epoch is made of, the last one of the prepared chain. */
+  epochBlock: number;
+}
+
 /** Blocks cannot leave the chain without its losing more than them: the state before them, or the time. */
 export class ReorgDepthError extends Error {
   override readonly name = "ReorgDepthError";
@@ -14,18 +22,25 @@ export class ReorgDepthError extends Error {
 /**
  * Makes sure that Anvil can take so many blocks off the chain. Of blocks before the newest one that it loaded it has no contract code
  * to go back to, and leaves every address without code while it answers success; of blocks whose state it no longer keeps it has nothing.
+ * Without the block of its epoch, the chain would be another one.
  *
- * @param loadedBlock - the newest block that Anvil loaded when it started.
  * @throws ReorgDepthError with the greatest depth that is possible now.
  */
-export async function requireReorgDepth(node: Node, loadedBlock: number, depth: number): Promise<void> {
+export async function requireReorgDepth(
+  node: Node,
+  { loadedBlock, epochBlock }: ChainBeginning,
+  depth: number,
+): Promise<void> {
   const head = await readHead(node);
-  if (head - depth >= loadedBlock && (await keepsState(node, head - depth))) return;
-  const first = await findOldestKept(node, loadedBlock, head);
+  const oldest = Math.max(loadedBlock, epochBlock);
+  if (head - depth >= oldest && (await keepsState(node, head - depth))) return;
+  const first = await findOldestKept(node, oldest, head);
   const reason =
-    first === loadedBlock
-      ? `Anvil loaded the chain at block ${loadedBlock} and has no contract code for blocks before it`
-      : `Anvil keeps no state of blocks before block ${first}`;
+    first === epochBlock
+      ? `the prepared chain ends with block ${epochBlock}`
+      : first === loadedBlock
+        ? `Anvil loaded the chain at block ${loadedBlock} and has no contract code for blocks before it`
+        : `Anvil keeps no state of blocks before block ${first}`;
   const most = head - first;
   throw new ReorgDepthError(
     `A reorg can take at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because ${reason}. Take fewer blocks, or mine first.`,

@@ -13,12 +13,11 @@ import {
 } from "../../../relayer/node/node.ts";
 import { raiseOffset, readOffset } from "../clock/anvil-offset.ts";
 import type { ClockMode } from "../clock/clock.ts";
-import { ReorgDepthError, requireReorgDepth } from "./reorg-depth.ts";
+import { type ChainBeginning, ReorgDepthError, requireReorgDepth } from "./reorg-depth.ts";
 
 /** A chain that can be reorganized. */
 export interface ReorgedChain {
-  /** Returns the newest block that Anvil loaded when it started. */
-  loadedBlock: () => number;
+  beginning: () => ChainBeginning;
   mode: ClockMode;
 }
 
@@ -55,7 +54,7 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
             await allEnded.promise;
           }
           const [depth, placed] = reorgParams.parse(params);
-          await requireReorgDepth(node, chain.loadedBlock(), depth);
+          await requireReorgDepth(node, chain.beginning(), depth);
           const replaced = { mode: chain.mode, depth, placed };
           return await withoutMining(
             node,

@@ -151,8 +151,9 @@ async function start(
   signal?.addEventListener("abort", () => socket.close());
   if (signal?.aborted === true) socket.close();
   try {
-    const reorged = { mode, loadedBlock: () => anvil.loadedBlock };
-    const guarded = guardReorgs(socket.transport, reorged);
+    let epochBlock = kept?.deployment.epochBlock.number ?? 0;
+    const beginning = () => ({ loadedBlock: anvil.loadedBlock, epochBlock });
+    const guarded = guardReorgs(socket.transport, { mode, beginning });
     const journal = journaled
       ? await openJournal(createChainClient(anvil.url, socket.transport), anvil, kept)
       : null;
@@ -160,6 +161,7 @@ async function start(
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
     const record = await prepare(client, clock);
+    epochBlock = record.deployment.epochBlock.number;
     if (kept !== undefined) await resumeMining(client, kept.changes);
     const node = { anvil, client, request, clock, journal, stateFile, ...record };
     return { ...node, resumed: kept !== undefined, stop, [Symbol.asyncDispose]: stop };

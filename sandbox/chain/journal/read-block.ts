@@ -14,6 +14,8 @@ const hex = z.custom<Hex>((value) => isHex(value));
 const number = hex.transform(Number);
 const signedSchema = z.custom<TransactionSerialized>((value) => isHex(value));
 
+const unsignedSchema = z.object({ from: hex });
+
 const transactionSchema = z.looseObject({ hash: hex, r: hex, s: hex });
 
 const blockSchema = z.object({
@@ -58,9 +60,8 @@ export async function findTouched(
   const hashes = new Set(transactions.map(({ hash }) => hash));
   const touched: Hex[] = [];
   for (const transaction of asked) {
-    const { data } = signedSchema.safeParse(transaction);
-    if (data === undefined || hashes.has(keccak256(data))) continue;
-    const sender = await recoverTransactionAddress({ serializedTransaction: data });
+    const sender = await senderLeftOut(transaction, hashes);
+    if (sender === null) continue;
     const at = [sender, toHex(number)];
     const [balance, nonce, code] = await Promise.all([
       ask(node, "eth_getBalance", at, hex),
@@ -70,6 +71,14 @@ export async function findTouched(
     if (BigInt(balance) === 0n && BigInt(nonce) === 0n && code === "0x") touched.push(sender);
   }
   return touched;
+}
+
+/** Reads who sends a transaction that may have been left out of a block: signed bytes, or what an account sends that the node impersonates. */
+async function senderLeftOut(transaction: unknown, hashes: ReadonlySet<Hex>): Promise<Hex | null> {
+  const { data: signed } = signedSchema.safeParse(transaction);
+  if (signed === undefined) return unsignedSchema.safeParse(transaction).data?.from ?? null;
+  if (hashes.has(keccak256(signed))) return null;
+  return await recoverTransactionAddress({ serializedTransaction: signed });
 }
 
 /** Returns everything that is needed to make a block again. */

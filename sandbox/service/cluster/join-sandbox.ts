@@ -64,12 +64,13 @@ async function openJoined(
   const sandbox = await deadline.within(database, shared.read());
   const { mode, settings, deployment, accounts, anvilUrl, loadedBlock } = sandbox;
   shared.reliesOn(keptByFirst(sandbox.urls.control));
+  const beginning = { loadedBlock, epochBlock: deployment.epochBlock.number };
   const socket = nodeSocket(anvilUrl);
   opened.defer(() => socket.close());
   deadline.signal.addEventListener("abort", () => socket.close());
   const client = createChainClient(
     anvilUrl,
-    guardReorgs(socket.transport, { loadedBlock: () => loadedBlock, mode }),
+    guardReorgs(socket.transport, { beginning: () => beginning, mode }),
   );
   const request: EIP1193RequestFn = client.request;
   await using bound = new ClosingStack();

@@ -1,7 +1,9 @@
+import type { BlockChange } from "../../../server/store/chain-log.ts";
+import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
 import { readable, readDirectory } from "../../../server/store/directory.ts";
 import { makeAgain } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
-import { journalIn, readBeginning } from "./beginning.ts";
+import { type Beginning, journalIn, readBeginning } from "./beginning.ts";
 import { findCheckpoint } from "./checkpoints.ts";
 import { lockForReading } from "./lock.ts";
 import { requireState } from "./open-journal.ts";
@@ -52,6 +54,7 @@ export async function verifyDirectory(
     // From one that does not lead to the same blocks, all of them are made.
     const isUsed = checkpoint !== null && (await make(checkpoint)) > first;
     const blocks = changes.filter((change) => change.kind === "block");
+    requireEpochBlock(journal, begun, blocks);
     const { number, hash } = blocks.at(-1) ?? {};
     const named = changes.some(({ kind }) => kind === "checkpoint");
     return {
@@ -65,4 +68,14 @@ export async function verifyDirectory(
   } finally {
     await unlock();
   }
+}
+
+/** @throws StoreDamagedError when the block is not there that the chain's epoch is made of: no start would take the chain for the same one. */
+function requireEpochBlock(journal: string, { chain }: Beginning, blocks: readonly BlockChange[]): void {
+  const { number, hash } = chain.deployment.epochBlock;
+  const found = blocks.find((block) => block.number === number);
+  if (found === undefined || found.hash === hash) return;
+  throw new StoreDamagedError(
+    `The journal in ${journal} has another block ${number} (${found.hash}) than the chain began with (${hash}). Restore the data directory from a backup, or choose another one with --data-dir.`,
+  );
 }

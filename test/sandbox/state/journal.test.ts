@@ -74,6 +74,40 @@ test("a reorg with a transaction that its sender cannot pay for is made again", 
   expect((await second.chain.client.getBlock()).hash).toBe(hash);
 });
 
+test("a reorg with a transaction of an account that holds nothing, and that the node impersonates, is made again", async () => {
+  const dataDirectory = await temporaryFolder();
+  const first = await createSandbox({ dataDirectory });
+  const { client } = first.chain;
+  await client.mine({ blocks: 3 });
+  const from = "0x00000000000000000000000000000000000000bb";
+  await client.impersonateAccount({ address: from });
+  const unsigned = { from, to: first.wallets.stranger.address, gas: "0x30d40" };
+  await client.request({ method: "anvil_reorg", params: [2, [[unsigned, 0]]] });
+  const { hash, transactions } = await client.getBlock();
+  expect(transactions).toEqual([]);
+  await first.close();
+  await using second = await createSandbox({ dataDirectory });
+  expect((await second.chain.client.getBlock()).hash).toBe(hash);
+});
+
+test("a reorg that would take the block of the chain's epoch is refused, and the directory starts again", async () => {
+  for (const programs of [undefined, ["prg_books"]]) {
+    const dataDirectory = await temporaryFolder();
+    const options = programs === undefined ? { dataDirectory } : { dataDirectory, programs };
+    const first = await createSandbox({ ...options, mode: "live" });
+    const { number } = await first.chain.client.getBlock();
+    await expect(
+      first.chain.client.request({ method: "anvil_reorg", params: [1, []] }),
+    ).rejects.toMatchObject({
+      name: "ReorgDepthError",
+      message: `A reorg can take at most 0 blocks now, not 1, because the prepared chain ends with block ${number}. Take fewer blocks, or mine first.`,
+    });
+    await first.close();
+    await using second = await createSandbox({ ...options, mode: "live" });
+    expect(second.chain.resumed).toBe(true);
+  }
+});
+
 test("what a killed replacement of the directory left next to it is removed by the next start", async () => {
   const dataDirectory = await temporaryFolder();
   await (await createSandbox({ dataDirectory })).close();

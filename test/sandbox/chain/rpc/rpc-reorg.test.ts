@@ -62,15 +62,21 @@ async function expectWhole({ chain }: Sandbox): Promise<void> {
 
 const refusal = z.object({ error: z.object({ message: z.string() }) });
 
-const tooDeep = (depth: number, most: number, loaded: number) =>
-  `A reorg can take at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because Anvil loaded the chain at block ${loaded} and has no contract code for blocks before it. Take fewer blocks, or mine first.`;
+const tooDeep = (depth: number, most: number, reason: string) =>
+  `A reorg can take at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because ${reason}. Take fewer blocks, or mine first.`;
+const prepared = (block: number) => `the prepared chain ends with block ${block}`;
+const loaded = (block: number) =>
+  `Anvil loaded the chain at block ${block} and has no contract code for blocks before it`;
 
-describe("a reorg to a block before the newest one that Anvil loaded is refused and changes nothing", () => {
+describe("a reorg to a block before the last one of the prepared chain is refused and changes nothing", () => {
   test("over HTTP, also in a batch, whose other calls run", async () => {
     await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
     const { rpc } = sandbox.description.urls;
     const height = Number(await sandbox.chain.client.getBlockNumber());
-    const error = { code: -32_602, message: tooDeep(2, 1, height - 1) };
+    const none = { error: { code: -32_602, message: tooDeep(1, 0, prepared(height)) } };
+    expect(await call(rpc, reorg(1))).toMatchObject(none);
+    await sandbox.chain.client.mine({ blocks: 1 });
+    const error = { code: -32_602, message: tooDeep(2, 1, prepared(height)) };
     const before = await sandbox.fingerprint();
     for (const depth of [2, "2", "0x2"])
       expect(await call(rpc, reorg(depth))).toEqual({ jsonrpc: "2.0", id: 1, error });
@@ -79,7 +85,7 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     ).toEqual([
       { jsonrpc: "2.0", id: 1, error },
       { jsonrpc: "2.0", id: 2, result: "0x7a69" },
-      { jsonrpc: "2.0", id: 3, error: { code: -32_602, message: tooDeep(height + 1, 1, height - 1) } },
+      { jsonrpc: "2.0", id: 3, error: { code: -32_602, message: tooDeep(height + 1, 1, prepared(height)) } },
     ]);
     expect(await sandbox.fingerprint()).toEqual(before);
     await expectWhole(sandbox);
@@ -93,7 +99,7 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     const client = createPublicClient({ chain: foundry, transport });
     const height = Number(await client.getBlockNumber());
     await expect(client.request<Reorg>({ method: "anvil_reorg", params: [2, []] })).rejects.toMatchObject({
-      details: tooDeep(2, 1, height - 1),
+      details: tooDeep(2, 0, prepared(height)),
     });
     await expectWhole(sandbox);
   });
@@ -104,7 +110,7 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     const height = Number(await client.getBlockNumber());
     await expect(client.request<Reorg>({ method: "anvil_reorg", params: [2, []] })).rejects.toMatchObject({
       name: "ReorgDepthError",
-      message: tooDeep(2, 1, height - 1),
+      message: tooDeep(2, 0, prepared(height)),
     });
     await expectWhole(sandbox);
   });
@@ -118,11 +124,12 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
     const { rpc } = sandbox.description.urls;
     const height = Number(await sandbox.chain.client.getBlockNumber());
-    expect(await call(rpc, reorg(5))).toMatchObject({ error: { message: tooDeep(5, 4, height - 4) } });
+    const first = prepared(height - 3);
+    expect(await call(rpc, reorg(4))).toMatchObject({ error: { message: tooDeep(4, 3, first) } });
     await expectWhole(sandbox);
     await sandbox.chain.client.mine({ blocks: 3 });
-    expect(await call(rpc, reorg(8))).toMatchObject({ error: { message: tooDeep(8, 7, height - 4) } });
-    expect(await call(rpc, reorg(7))).toEqual({ jsonrpc: "2.0", id: 1, result: null });
+    expect(await call(rpc, reorg(7))).toMatchObject({ error: { message: tooDeep(7, 6, first) } });
+    expect(await call(rpc, reorg(6))).toEqual({ jsonrpc: "2.0", id: 1, result: null });
     await expectWhole(sandbox);
   });
 
@@ -136,7 +143,22 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     await snapshot.restore();
     await expectWhole(sandbox);
     const { rpc } = sandbox.description.urls;
-    expect(await call(rpc, reorg(2))).toMatchObject({ error: { message: tooDeep(2, 1, height - 1) } });
+    expect(await call(rpc, reorg(2))).toMatchObject({ error: { message: tooDeep(2, 0, prepared(height)) } });
+    await expectWhole(sandbox);
+  });
+
+  test("after a start from a checkpoint, before which Anvil has no contract code", async () => {
+    const dataDirectory = join(await temporaryFolder(), "data");
+    {
+      await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
+      await sandbox.chain.client.mine({ blocks: 20 });
+    }
+    await using sandbox = await createSandbox({ seed: "rpc-reorg-depth", dataDirectory });
+    const height = Number(await sandbox.chain.client.getBlockNumber());
+    await sandbox.chain.client.mine({ blocks: 2 });
+    const { rpc } = sandbox.description.urls;
+    expect(await call(rpc, reorg(3))).toMatchObject({ error: { message: tooDeep(3, 2, loaded(height)) } });
+    expect(await call(rpc, reorg(2))).toEqual({ jsonrpc: "2.0", id: 1, result: null });
     await expectWhole(sandbox);
   });
 
@@ -158,12 +180,12 @@ describe("a reorg to a block before the newest one that Anvil loaded is refused 
     const offer = await storefront.prepare("offer");
     const activate = async () => await send(sandbox.description, storefront.credential, offer);
     const head = Number(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 }));
-    const { loadedBlock } = sandbox.chain.anvil;
+    const { number: first } = sandbox.chain.deployment.epochBlock;
     const refused = await activate();
     expect(refused.status).toBe(503);
     expect(JSON.parse(refused.text)).toMatchObject({
       code: "rpc_unavailable",
-      detail: `anvil_reorg was refused (-32602): ${tooDeep(40, head + 1 - loadedBlock, loadedBlock)}`,
+      detail: `anvil_reorg was refused (-32602): ${tooDeep(40, head + 1 - first, prepared(first))}`,
     });
     await expectWhole(sandbox);
     expect((await activate()).status).toBe(200);
