@@ -363,6 +363,18 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "sandbox/chain/journal/read-block.ts",
+    tests: ["test/sandbox/state/journal.test.ts"],
+    mutants: [
+      {
+        rule: "An empty account that a transaction has left in the state is part of its block.",
+        find: "value !== emptyAccount",
+        replace: "value === emptyAccount",
+        only: "are made again",
+      },
+    ],
+  },
+  {
     file: "server/store/chain-log.ts",
     tests: [chain],
     mutants: [

@@ -14,6 +14,8 @@ export interface BlockChange {
   coinbase: string;
   /** In their order: signed bytes, or what the node was asked to send for an account that it impersonated. */
   transactions: readonly (string | { readonly [field: string]: unknown })[];
+  /** The accounts that are empty and in the state since this block, because a transaction of theirs could not be paid for. */
+  touched?: readonly string[];
 }
 
 /** A call that changed the chain between blocks, such as `anvil_setBalance`. */

@@ -16,7 +16,7 @@ import type { KeptOffset } from "../clock/clock.ts";
 import type { MiningPace } from "../clock/mining.ts";
 import { isDropping, isRewinding } from "./changing-methods.ts";
 import { ChainUnreadError, NotDurableError } from "./not-durable-error.ts";
-import { describeBlock, findTouched, type ReadBlock, readBlock } from "./read-block.ts";
+import { describeBlock, isTouched, type ReadBlock, readBlock, senderOf } from "./read-block.ts";
 
 /** How many blocks are read at once. */
 const portion = 64;
@@ -28,10 +28,8 @@ const nextSchema = z.object({ baseFeePerGas: hex, gasLimit: hex });
 
 /** The pool as `txpool_content` answers it: by sender and nonce. */
 const waitingSchema = z
-  .record(z.string(), z.record(z.string(), z.object({ hash: hex })))
-  .transform((senders) =>
-    Object.values(senders).flatMap((nonces) => Object.values(nonces).map(({ hash }) => hash)),
-  );
+  .record(z.string(), z.record(z.string(), z.object({ hash: hex, from: hex })))
+  .transform((senders) => Object.values(senders).flatMap((nonces) => Object.values(nonces)));
 const poolSchema = z
   .object({ pending: waitingSchema, queued: waitingSchema })
   .transform(({ pending, queued }) => [...pending, ...queued]);
@@ -85,8 +83,10 @@ export class ChainJournal implements ChainSource {
   /** Whether the node has answered something that only a block may have that is not known yet. */
   #isBehind = true;
   #paused = false;
-  /** What a reorg was asked to put into which block. */
-  #asked = new Map<number, unknown[]>();
+  /** Who sends transactions that may be left out of a block, because a reorg has taken what would pay for them. */
+  readonly #unpaid = new Set<Hex>();
+  /** Those of them that are in the state although they hold nothing, and since which block. */
+  readonly #touched = new Map<Hex, number>();
   #mining: MiningPace;
   #keep: () => Promise<number> = async () => 0;
   /** How many commits the database with the records has, and how many are recorded. */
@@ -195,6 +195,7 @@ export class ChainJournal implements ChainSource {
   ): Promise<T> {
     const answer = await this.#mutex.runExclusive(async () => {
       if (!this.#paused) await this.#catchUp();
+      if (isRewinding(call.method)) await this.#noteWaiting();
       const answered = await run();
       if (isDone(answered)) await this.#record(call);
       return answered;
@@ -330,7 +331,7 @@ export class ChainJournal implements ChainSource {
   async #record(call: Omit<CallChange, "kind">): Promise<void> {
     const { method, params } = call;
     if (isDropping(method)) {
-      const waiting = await ask(this.#node, "txpool_content", [], poolSchema);
+      const waiting = (await ask(this.#node, "txpool_content", [], poolSchema)).map(({ hash }) => hash);
       // What was mined meanwhile does not wait, and is not lost either.
       if (!this.#paused) await this.#catchUp();
       this.#happened.push({ kind: "drop", waiting });
@@ -341,13 +342,14 @@ export class ChainJournal implements ChainSource {
       return;
     }
     this.#isBehind = true;
+    await this.#noteWaiting();
     // Some of the blocks that it makes may equal those that it took away, so that hashes do not show how far it went back.
     const number = this.#head.number - Number(params[0] ?? 1);
     const hash = this.#hashes.get(number);
     if (hash !== undefined) this.#rewind({ number, hash });
-    for (const [transaction, block] of replacedSchema.safeParse(params[1]).data ?? []) {
-      const inBlock = number + 1 + block;
-      this.#asked.set(inBlock, [...(this.#asked.get(inBlock) ?? []), transaction]);
+    for (const [transaction] of replacedSchema.safeParse(params[1]).data ?? []) {
+      const sender = await senderOf(transaction);
+      if (sender !== null) this.#unpaid.add(sender);
     }
   }
 
@@ -372,7 +374,10 @@ export class ChainJournal implements ChainSource {
     const isNext = latest.parentHash === this.#head.hash;
     const common = isNext ? this.#head : await this.#findCommon(latest);
     if (common === null) return false;
-    if (common.number < this.#head.number) this.#rewind(common);
+    if (common.number < this.#head.number) {
+      await this.#noteWaiting();
+      this.#rewind(common);
+    }
     for (let first = common.number + 1; first < latest.number; first += portion) {
       const numbers = Array.from({ length: Math.min(portion, latest.number - first) }, (_, n) => first + n);
       const blocks = await Promise.all(numbers.map(async (number) => await readBlock(this.#node, number)));
@@ -394,18 +399,31 @@ export class ChainJournal implements ChainSource {
 
   async #add(block: ReadBlock): Promise<boolean> {
     if (block.parentHash !== this.#head.hash) return false;
-    // The node leaves out what cannot be paid for, and has an empty account for its sender from then on.
-    for (const account of await findTouched(this.#node, block, this.#asked.get(block.number) ?? []))
-      this.#happened.push({ kind: "call", method: "anvil_setBalance", params: [account, "0x0"] });
-    this.#asked.delete(block.number);
-    this.#happened.push(await describeBlock(this.#node, block));
     const { number, hash } = block;
+    const described = await describeBlock(this.#node, block);
+    const touched = await this.#findTouched(number);
+    this.#happened.push(touched.length === 0 ? described : { ...described, touched });
     this.#hashes.set(number, hash);
     this.#head = { number, hash };
     return true;
   }
 
+  async #findTouched(number: number): Promise<Hex[]> {
+    const touched: Hex[] = [];
+    for (const account of this.#unpaid)
+      if (!this.#touched.has(account) && (await isTouched(this.#node, account, number)))
+        touched.push(account);
+    for (const account of touched) this.#touched.set(account, number);
+    return touched;
+  }
+
+  /** A reorg leaves transactions in the pool, and may take what would pay for them. */
+  async #noteWaiting(): Promise<void> {
+    for (const { from } of await ask(this.#node, "txpool_content", [], poolSchema)) this.#unpaid.add(from);
+  }
+
   #rewind(to: KnownBlock): void {
+    for (const [account, number] of this.#touched) if (number > to.number) this.#touched.delete(account);
     for (let number = this.#head.number; number > to.number; number -= 1) this.#hashes.delete(number);
     this.#happened.push({ kind: "rewind", number: to.number, hash: to.hash });
     this.#head = { number: to.number, hash: to.hash };

@@ -1,10 +1,12 @@
 import {
+  fromRlp,
   type Hex,
   isHex,
   keccak256,
   recoverTransactionAddress,
   type TransactionSerialized,
   toHex,
+  toRlp,
 } from "viem";
 import { z } from "zod";
 import { ask, type Node } from "../../../relayer/node/node.ts";
@@ -29,6 +31,16 @@ const blockSchema = z.object({
   transactions: z.array(transactionSchema),
 });
 
+const proofSchema = z.object({ accountProof: z.array(hex) });
+
+/** The RLP of an account with nonce 0, balance 0, no storage and no code, as in the trie of a state. */
+const emptyAccount = toRlp([
+  "0x",
+  "0x",
+  "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421",
+  "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470",
+]);
+
 /** A block as the node answers it. */
 export type ReadBlock = z.infer<typeof blockSchema>;
 
@@ -51,34 +63,25 @@ export async function readBlock(node: Node, block: number | "latest"): Promise<R
   return await ask(node, "eth_getBlockByNumber", [which, true], blockSchema.nullable());
 }
 
-/** Finds the empty accounts that a block has come to have because a transaction of theirs was left out of it. */
-export async function findTouched(
-  node: Node,
-  { number, transactions }: ReadBlock,
-  asked: readonly unknown[],
-): Promise<Hex[]> {
-  const hashes = new Set(transactions.map(({ hash }) => hash));
-  const touched: Hex[] = [];
-  for (const transaction of asked) {
-    const sender = await senderLeftOut(transaction, hashes);
-    if (sender === null) continue;
-    const at = [sender, toHex(number)];
-    const [balance, nonce, code] = await Promise.all([
-      ask(node, "eth_getBalance", at, hex),
-      ask(node, "eth_getTransactionCount", at, hex),
-      ask(node, "eth_getCode", at, hex),
-    ]);
-    if (BigInt(balance) === 0n && BigInt(nonce) === 0n && code === "0x") touched.push(sender);
-  }
-  return touched;
-}
-
-/** Reads who sends a transaction that may have been left out of a block: signed bytes, or what an account sends that the node impersonates. */
-async function senderLeftOut(transaction: unknown, hashes: ReadonlySet<Hex>): Promise<Hex | null> {
+/** Returns who sends a transaction that a node was asked to put into a block: signed bytes, or what an account sends that it impersonates. */
+export async function senderOf(transaction: unknown): Promise<Hex | null> {
   const { data: signed } = signedSchema.safeParse(transaction);
   if (signed === undefined) return unsignedSchema.safeParse(transaction).data?.from ?? null;
-  if (hashes.has(keccak256(signed))) return null;
   return await recoverTransactionAddress({ serializedTransaction: signed });
+}
+
+/**
+ * Finds out whether an account is in the state of a block although it holds nothing. A node leaves a transaction out of a block that cannot be
+ * paid for, and has an empty account for its sender from then on, which changes the root of the state.
+ */
+export async function isTouched(node: Node, address: Hex, block: number): Promise<boolean> {
+  const { accountProof } = await ask(node, "eth_getProof", [address, [], toHex(block)], proofSchema);
+  const leaf = fromRlp(accountProof.at(-1) ?? "0x80", "hex");
+  const [path, value] = Array.isArray(leaf) && leaf.length === 2 ? leaf : [];
+  if (typeof path !== "string" || value !== emptyAccount) return false;
+  // A leaf's path begins with 2 if it has an even number of digits, with 3 if it has an odd one.
+  const rest = path[2] === "3" ? path.slice(3) : path.slice(4);
+  return /^0x[23]/.test(path) && keccak256(address).endsWith(rest);
 }
 
 /** Returns everything that is needed to make a block again. */

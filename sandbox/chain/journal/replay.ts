@@ -137,6 +137,7 @@ class Replayer {
     this.#coinbase = block.coinbase;
     this.#gasLimit = block.gas_limit;
     await this.#ask("anvil_setNextBlockBaseFeePerGas", [block.base_fee]);
+    for (const account of block.touched ?? []) await this.#ask("anvil_setBalance", [account, "0x0"]);
     const impersonated = new Set<unknown>();
     for (const transaction of block.transactions)
       if (typeof transaction === "string") await this.#ask("eth_sendRawTransaction", [transaction]);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Hex, sha256 } from "viem";
+import { type Address, type Hex, sha256, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
@@ -84,6 +84,64 @@ test("a reorg with a transaction of an account that holds nothing, and that the 
   const unsigned = { from, to: first.wallets.stranger.address, gas: "0x30d40" };
   await client.request({ method: "anvil_reorg", params: [2, [[unsigned, 0]]] });
   const { hash, transactions } = await client.getBlock();
+  expect(transactions).toEqual([]);
+  await first.close();
+  await using second = await createSandbox({ dataDirectory });
+  expect((await second.chain.client.getBlock()).hash).toBe(hash);
+});
+
+const sender: Address = `0x${"a1".repeat(20)}`;
+const funded = ["anvil_setBalance", [sender, "0xde0b6b3a7640000"]] as const;
+const changed = ["anvil_setBalance", [`0x${"e".repeat(40)}`, "0x1"]] as const;
+const unsigned = { from: sender, to: zeroAddress, value: "0x7" };
+const poorest = privateKeyToAccount(sha256("0x02"));
+const unpayable = await poorest.signTransaction({
+  chainId: 31_337,
+  to: zeroAddress,
+  gas: 21_000n,
+  nonce: 0,
+  gasPrice: 10n ** 10n,
+});
+
+test.each([
+  {
+    what: "waits for a block and has lost its funds to a reorg",
+    every: "never",
+    calls: [funded, ["eth_sendUnsignedTransaction", [unsigned]], ["anvil_reorg", [2, []]], changed],
+  },
+  {
+    what: "was sent for an impersonated account, waits and has lost its funds to a reorg",
+    every: "never",
+    calls: [
+      funded,
+      ["anvil_impersonateAccount", [sender]],
+      ["eth_sendTransaction", [unsigned]],
+      ["anvil_reorg", [2, []]],
+    ],
+  },
+  {
+    what: "a reorg has left out, whose block another reorg takes",
+    every: "transaction",
+    calls: [["anvil_reorg", [2, [[unpayable, 0]]]], ["anvil_reorg", [2, []]], changed],
+  },
+  {
+    what: "a reorg has left out of a block that stays when another reorg takes the next one",
+    every: "transaction",
+    calls: [["anvil_reorg", [2, [[unpayable, 0]]]], ["anvil_reorg", [1, []]], changed],
+  },
+] as const)("blocks without a transaction that $what are made again", async ({ every, calls }) => {
+  const dataDirectory = await temporaryFolder();
+  const first = await createSandbox({ dataDirectory });
+  const { urls } = first.description;
+  const post = async (url: string, body: object) => {
+    const headers = { "Content-Type": "application/json" };
+    return await (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json();
+  };
+  await first.chain.client.mine({ blocks: 6 });
+  await post(`${urls.control}/mining`, { every });
+  for (const [method, params] of [...calls, ["evm_mine", []] as const])
+    expect(await post(urls.rpc, { jsonrpc: "2.0", id: 1, method, params }), method).toHaveProperty("result");
+  const { hash, transactions } = await first.chain.client.getBlock();
   expect(transactions).toEqual([]);
   await first.close();
   await using second = await createSandbox({ dataDirectory });
