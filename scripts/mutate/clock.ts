@@ -331,8 +331,8 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "Blocks before a call are recorded before it.",
-        find: "      if (!this.#paused) await this.#catchUp();\n      const answered",
-        replace: "      const answered",
+        find: "      if (!this.#paused) await this.#catchUp();\n      if (isRewinding",
+        replace: "      if (isRewinding",
       },
       {
         rule: "A read at a block that is not known yet has that block recorded.",

@@ -117,8 +117,8 @@ export const rpc: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A reorg takes no block that Anvil loaded.",
-        find: "head - depth >= loadedBlock &&",
-        replace: "head - depth >= loadedBlock - 1 &&",
+        find: "head - depth >= oldest &&",
+        replace: "head - depth >= oldest - 1 &&",
       },
       {
         rule: "A reorg goes back to no block whose state Anvil has dropped.",

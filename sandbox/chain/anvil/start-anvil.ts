@@ -28,6 +28,8 @@ export interface AnvilOptions {
    * given. A chain that begins empty would also give them ether.
    */
   readonly unlocked?: number;
+  /** At how many of the latest blocks state can be read; each takes as much memory as all of it. 500 if not given. */
+  readonly keptStates?: number;
   /** Ends the start early; 15 s from now on if not given. */
   readonly signal?: AbortSignal;
 }
@@ -56,8 +58,7 @@ export interface AnvilProcess extends AsyncDisposable {
 /**
  * Starts Anvil and returns when it answers.
  *
- * Anvil never outlives the process that started it, even when that one is killed. It keeps nothing: state can be read at its latest 500
- * blocks.
+ * Anvil never outlives the process that started it, even when that one is killed. It keeps nothing on disk.
  *
  * @throws AnvilError when Anvil does not start.
  * @example
@@ -90,7 +91,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
 
 /** Prepares an Anvil that runs under its guard. */
 function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number; host: string }): Anvil {
-  const { chainId, unlocked = 0, genesisTimestamp, initialState, host } = options;
+  const { chainId, unlocked = 0, genesisTimestamp, initialState, host, keptStates = 500 } = options;
   return createAnvil({
     anvilBinary: guard,
     startTimeout: noDeadlineMs,
@@ -106,8 +107,8 @@ function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number;
     loadState: initialState,
     execArgs: ([program, anvilArguments]) => [
       program,
-      // Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.
-      [binary, ...anvilArguments, "--max-persisted-states", "0"],
+      // Without this, Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.
+      [binary, ...anvilArguments, "--prune-history", String(keptStates)],
       // A group of its own: Ctrl-C in a terminal must reach the sandbox alone, which ends Anvil last.
       { detached: true, cleanup: false, buffer: false },
     ],

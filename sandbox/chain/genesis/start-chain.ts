@@ -140,7 +140,9 @@ async function start(
   prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
 ): Promise<ChainNode> {
   const anvil = new SupervisedAnvil(
-    kept === undefined ? await startAnvil(anvilOptions(stateFile, signal)) : await makeAgain(kept, signal),
+    kept === undefined
+      ? await startAnvil(anvilOptions(stateFile, journaled, signal))
+      : await makeAgain(kept, signal),
   );
   const socket = nodeSocket(() => anvil.url);
   const stop = async () => {
@@ -171,8 +173,15 @@ async function start(
   }
 }
 
-function anvilOptions(stateFile: string, signal: AbortSignal | undefined): AnvilOptions {
+/**
+ * At how many of the latest blocks of a kept chain, which may run for long, state can be read: at the 128 that a full node has, too. Anvil
+ * keeps up to two less than it is asked for.
+ */
+const keptStates = 132;
+
+function anvilOptions(stateFile: string, isKept: boolean, signal: AbortSignal | undefined): AnvilOptions {
   return {
+    ...(isKept ? { keptStates } : {}),
     chainId,
     unlocked: walletNames.length,
     initialState: stateFile,
@@ -190,7 +199,7 @@ export async function makeAgain(
   signal: AbortSignal | undefined,
 ): Promise<AnvilProcess> {
   const make = async (from: KeptCheckpoint | null) => {
-    const anvil = await startAnvil(anvilOptions(from?.stateFile ?? stateFile, signal));
+    const anvil = await startAnvil(anvilOptions(from?.stateFile ?? stateFile, true, signal));
     const socket = nodeSocket(anvil.url);
     const close = () => socket.close();
     signal?.addEventListener("abort", close);
