@@ -134,6 +134,11 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
   });
 
   test("from a snapshot file, and leaves no folder of it", async () => {
+    // A folder of its own for temporary files: other tests have some in the system's.
+    vi.stubEnv("TMPDIR", await temporaryFolder());
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
     const file = join(await temporaryFolder(), "saved.snapshot");
     await (await open({})).save(file);
     const before = await stateFolders();
