@@ -46,7 +46,7 @@ export default defineConfig({
     // Pages in a checkout are served through a function of Node that warns of itself.
     execArgv: ["--disable-warning=ExperimentalWarning"],
     retry: 0,
-    expect: { requireAssertions: true },
+    expect: { requireAssertions: true, poll: { timeout: 50_000 } },
     passWithNoTests: false,
     allowOnly: false,
   },

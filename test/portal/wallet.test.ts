@@ -446,7 +446,11 @@ describe("with the sandbox's test keys", () => {
     await claim.getByLabel("Reason").fill("Arrived broken.");
     await claim.getByLabel("Reason").blur();
     await claim.getByText("Exact bytes to sign").click();
-    const digest = await claim.locator("h4:has-text('Digest') + p").textContent();
+    const terms = { amount: "10000000", reason: "Arrived broken." };
+    const { sign } = await kit.action("purchase", purchase.id, "claim", terms);
+    if (sign?.method !== "eth_signTypedData_v4") throw new Error("A claim must be offered.");
+    const digest = claim.locator("h4:has-text('Digest') + p");
+    await expect.poll(async () => await digest.textContent()).toBe(sign.digest);
     await claim.getByRole("button", { name: "Sign and claim" }).click();
     await accepted(page, "claim");
 
@@ -460,7 +464,7 @@ describe("with the sandbox's test keys", () => {
     expect(filed).toMatchObject({
       requested_amount: "10000000",
       reason: "Arrived broken.",
-      claim_hash: digest,
+      claim_hash: sign.digest,
     });
   });
 });
