@@ -131,7 +131,7 @@ async function comeOnChain(route: "offer" | "register", purchase: Commitment, la
 await send(admin, registrar, "openProgram", [program, operator, SIGNER.address, bounds], "openProgram");
 await send(admin, registrar, "setBounds", [program, operator, SIGNER.address, bounds], "setBounds");
 await send(admin, registrar, "setPaused", [program, true]);
-await send(admin, registrar, "setPaused", [program, false], "setPaused");
+await send(admin, registrar, "setPaused", [program, false], "setPaused, ending a pause");
 
 const authorization = {
   program,
@@ -203,6 +203,14 @@ await send(newcomer, registrar, "pay", [exact, 100_000_000n], "pay, after an app
 
 const batch: Hex[] = [];
 for (const reference of ["b1", "b2", "b3"]) batch.push(await comeOnChain("offer", commitment(reference)));
+await send(admin, registrar, "setPaused", [program, true]);
+await send(
+  admin,
+  registrar,
+  "setPaused",
+  [program, false],
+  "setPaused, ending a pause while offers are open",
+);
 await send(buyer, registrar, "payBatch", [batch, batch.map(() => 100_000_000n)], "payBatch, three purchases");
 
 // The payer has an account of its own, so that it can sign a permit; it sends through the node as the others do.

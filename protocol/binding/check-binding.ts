@@ -105,11 +105,18 @@ function confirmations(observed: ObservedTransaction, expected: ExpectedTransact
   return { ok: actual >= expected.confirmations, expected: expected.confirmations, actual };
 }
 
+const unsignedReason =
+  "It carries no signature of its sender, which the node was told to impersonate, so that no step accepts it.";
+
 /** The transaction, its receipt, its logs and the block at that height must all tell of one block and this hash. */
 function canonical(observed: ObservedTransaction): Judgement {
   const { envelope, receipt, block } = observed;
   const expected = { transaction_hash: observed.hash, block_hash: block?.hash ?? null };
   if (envelope === null || receipt === null || block === null) return { ok: false, expected, actual: null };
+  if (envelope.unsigned) {
+    const actual = { transaction_hash: null, block_hash: receipt.blockHash, reason: unsignedReason };
+    return { ok: false, expected, actual };
+  }
   const hashes = [envelope.hash, receipt.transactionHash, ...receipt.logs.map((log) => log.transactionHash)];
   const blocks = [receipt.blockHash, envelope.blockHash, ...receipt.logs.map((log) => log.blockHash)];
   const actual = {

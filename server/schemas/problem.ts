@@ -25,7 +25,10 @@ const bindingReportSchema = z
 /** What single codes add; docs/api.md and the page of a code say which. */
 const problemMembers = {
   current_state: z.string().optional().meta({ description: "What the object is now." }),
-  allowed: z.array(z.string()).optional().meta({ description: "The steps that its state takes now." }),
+  allowed: z.array(z.string()).optional().meta({
+    description:
+      "The steps that it takes by its state, its deadlines and what the chain has of it; its program, the merchant's funding and the gas budget do not count.",
+  }),
   reconciled: amountSchema.optional(),
   purchase: z.string().optional().meta({ description: "Whose state it is, when it is not the asked one's." }),
   reverted: z.array(jsonObjectSchema).optional().meta({ description: "Payments that a reorg removed." }),

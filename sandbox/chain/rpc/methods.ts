@@ -180,7 +180,8 @@ export const passedMethods: readonly PassedMethods[] = [
   },
   {
     methods: impersonationMethods,
-    effect: "send for any address; this stays until it is stopped, across restores too",
+    effect:
+      "send for any address; this stays until it is stopped, across restores too. What is sent so carries no signature, and no step of the API accepts it",
   },
   {
     methods: ["anvil_reorg"],

@@ -29,6 +29,8 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
       ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization."
       : "It is still pending: nothing is accepted before it is mined.",
   canonical: ({ actual }) => {
+    const reason = member(actual, "reason");
+    if (typeof reason === "string") return reason;
     const contradictions = member(actual, "contradictions");
     return Array.isArray(contradictions)
       ? `What the node tells of it does not fit together: ${contradictions.join("; ")}.`

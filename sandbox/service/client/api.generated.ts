@@ -308,7 +308,7 @@ export interface components {
       explain?: string;
       /** What the object is now. */
       current_state?: string;
-      /** The steps that its state takes now. */
+      /** The steps that it takes by its state, its deadlines and what the chain has of it; its program, the merchant's funding and the gas budget do not count. */
       allowed?: string[];
       reconciled?: components["schemas"]["Amount"];
       /** Whose state it is, when it is not the asked one's. */

@@ -76,7 +76,7 @@ export async function assertRoute(
   if (taken === null || taken === route) return;
   const detail =
     taken === "merchant_direct"
-      ? "The merchant has registered this purchase. Confirm that with operation 9 (registration)."
+      ? "The merchant has registered this purchase. Confirm that with operation 9 (registration), which takes only a transaction that the merchant's wallet has signed."
       : "The relayer has offered this purchase. Confirm that with operation 8 (activate).";
   throw await stepConflict(purchase, detail, services);
 }
@@ -96,7 +96,7 @@ export async function stepConflict(
   });
 }
 
-/** The steps that would be taken now: where a deadline or the chain decides as well, it is asked. */
+/** The steps that a purchase takes by its state, its deadlines and what the chain has of it; program, funding and gas can refuse them still. */
 async function stepsNow(purchase: PurchaseRecord, services: Services): Promise<PurchaseStep[]> {
   const { chain } = services;
   const steps = stepsOf[purchase.status].filter((step) => whyNotStep(purchase, step) === null);

@@ -360,7 +360,8 @@ test("an offer that a reorg undid is refused by the wallet route, which lets the
   expect(offered.status).toBe(409);
   expect(problem(offered)).toMatchObject({
     code: "state_conflict",
-    detail: "The merchant has registered this purchase. Confirm that with operation 9 (registration).",
+    detail:
+      "The merchant has registered this purchase. Confirm that with operation 9 (registration), which takes only a transaction that the merchant's wallet has signed.",
     current_state: "created",
     allowed: ["registration"],
   });

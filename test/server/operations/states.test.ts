@@ -268,7 +268,8 @@ describe("a purchase that the merchant has registered on chain", () => {
       code: "state_conflict",
       current_state: "created",
       allowed: ["registration"],
-      detail: "The merchant has registered this purchase. Confirm that with operation 9 (registration).",
+      detail:
+        "The merchant has registered this purchase. Confirm that with operation 9 (registration), which takes only a transaction that the merchant's wallet has signed.",
     });
     expect(await kit.digest()).toBe(before);
     const confirmed = await operate(purchase, "registration", { transaction_hash });

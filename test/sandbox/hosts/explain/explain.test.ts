@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Hex } from "viem";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { attacks } from "../../../../check-contract/attacks/all.ts";
 import { ContractFixture } from "../../../../check-contract/fixture/contract-fixture.ts";
@@ -9,6 +9,7 @@ import { usdc } from "../../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { renderExplanation } from "../../../../sandbox/hosts/explain/render-explanation.ts";
+import { problemSchema } from "../../../../server/schemas/problem.ts";
 import { cli } from "../../../cli/program.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
@@ -65,6 +66,29 @@ test("a permit that the token refuses is reported with the token's own reason", 
   expect(explanation.cause).toBe(
     `It reverted: PermitRefused(token ${fixture.contracts.token}, reason Error(message EIP2612: invalid signature)).`,
   );
+});
+
+test("a transaction of an impersonated account is said to carry no signature of its sender", async () => {
+  const { client } = fixture;
+  const address = fixture.address("buyer");
+  await client.impersonateAccount({ address });
+  onTestFinished(() => client.stopImpersonatingAccount({ address }));
+  const { to, data } = fixture.pay(fixture.purchase);
+  const hash = await client.request<{
+    Method: "eth_sendTransaction";
+    Parameters: [{ from: Hex; to: Hex; data: Hex }];
+    ReturnType: Hex;
+  }>({ method: "eth_sendTransaction", params: [{ from: address, to, data }] });
+  const reason =
+    "It carries no signature of its sender, which the node was told to impersonate, so that no step accepts it.";
+  const explanation = await explain(hash);
+  expect(explanation).toMatchObject({ accepted: false, step: "payment", cause: reason });
+  const answer = await fixture.reconcile(fixture.purchase, [hash]);
+  const { binding } = problemSchema.parse(answer.body);
+  expect(binding?.checks.filter(({ ok }) => !ok)).toMatchObject([
+    { name: "canonical", expected: { transaction_hash: hash }, actual: { transaction_hash: null, reason } },
+    { name: "wallet", expected: address, actual: null },
+  ]);
 });
 
 test("every kind of step is found by its calldata", async () => {
