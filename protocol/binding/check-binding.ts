@@ -106,7 +106,7 @@ function confirmations(observed: ObservedTransaction, expected: ExpectedTransact
 }
 
 const unsignedReason =
-  "It carries no signature of its sender, which the node was told to impersonate, so that no step accepts it.";
+  "It carries no signature of its sender, which the node impersonated, so that no step accepts it.";
 
 /** The transaction, its receipt, its logs and the block at that height must all tell of one block and this hash. */
 function canonical(observed: ObservedTransaction): Judgement {

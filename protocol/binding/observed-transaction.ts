@@ -18,7 +18,7 @@ export interface ObservedEnvelope {
   hash: Hex | null;
   /** Recovered from the signature; null when it does not recover. */
   sender: Address | null;
-  /** Whether its signature is empty, as that of an account is which the node was told to impersonate. */
+  /** Whether its signature is empty: the node impersonated the sender. */
   unsigned: boolean;
   /** EIP-2718 type, as viem names it. */
   type: string;

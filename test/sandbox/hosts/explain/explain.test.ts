@@ -80,7 +80,7 @@ test("a transaction of an impersonated account is said to carry no signature of 
     ReturnType: Hex;
   }>({ method: "eth_sendTransaction", params: [{ from: address, to, data }] });
   const reason =
-    "It carries no signature of its sender, which the node was told to impersonate, so that no step accepts it.";
+    "It carries no signature of its sender, which the node impersonated, so that no step accepts it.";
   const explanation = await explain(hash);
   expect(explanation).toMatchObject({ accepted: false, step: "payment", cause: reason });
   const answer = await fixture.reconcile(fixture.purchase, [hash]);
