@@ -22,9 +22,9 @@ export function keepAttempt(attempt: Attempt): void {
   localStorage.setItem(prefix + attempt.action, JSON.stringify(attempt));
 }
 
-/** Forgets an attempt. */
-export function forgetAttempt(action: ActionName): void {
-  localStorage.removeItem(prefix + action);
+/** Forgets an attempt, unless another tab has begun the next one at its action. */
+export function forgetAttempt({ action, key }: Attempt): void {
+  if (findAttempt(action)?.key === key) localStorage.removeItem(prefix + action);
 }
 
 /** The attempt that was begun here at an action, or null. */

@@ -1,13 +1,20 @@
 import { render } from "../vendor/lit-html/lit-html.js";
-import { parseAmount } from "./amount.ts";
-import { findAttempt } from "./attempt.ts";
+import { findAttempt, keepAttempt } from "./attempt.ts";
 import { codeOf, connect, look, switchChain } from "./connection.ts";
 import { discoverWallets, type OfferedWallet, testKeys } from "./injected-wallets.ts";
-import { emptyState, fillInAmounts } from "./page-state.ts";
+import { type ActionState, emptyState } from "./page-state.ts";
 import { asHex, type Progress, perform, submitUntilDecided } from "./perform.ts";
 import type { Deeds } from "./view-action.ts";
 import { viewPage } from "./view-page.ts";
-import { type ActionName, hasAmount, RefusedError, readCapabilities, readWallet } from "./wallet-api.ts";
+import {
+  type ActionName,
+  hasAmount,
+  RefusedError,
+  readAction,
+  readCapabilities,
+  readWallet,
+} from "./wallet-api.ts";
+import { isAmountMissing, parseWish, type Wish, writeWish } from "./wish.ts";
 
 const main = document.querySelector("main");
 if (main === null) throw new Error("The page has no main element.");
@@ -30,32 +37,35 @@ const deeds: Deeds = {
     });
   },
   async wish(name, wish) {
-    const own = state.actions[name];
-    own.wish = { ...own.wish, ...wish };
-    own.planned = plan(name);
-    await own.planned;
+    setWish(name, wish);
+    await state.actions[name].planning;
   },
-  async perform(name) {
-    const { connection, capabilities, actions } = state;
-    const own = actions[name];
-    // What is done is what was typed last.
-    await own.planned;
-    if (own.busy || own.mistake !== null) return;
-    const { wallet } = state;
-    const action = wallet?.actions.find((one) => one.name === name);
-    if (action === undefined || connection === null || capabilities === null) return;
-    const { chain } = capabilities;
+  async perform({ name, amount: shown }) {
+    const own = state.actions[name];
+    await untilPlanned(own);
+    const { connection, capabilities } = state;
+    const action = own.planned ?? state.wallet?.actions.find((offered) => offered.name === name);
+    if (own.busy || own.mistake !== null || isAmountMissing(own.wish)) return;
+    if (!action?.allowed || connection === null || capabilities === null) return;
+    // What is done is what was typed last or, where nothing was typed, what was shown.
+    if (own.wish.amount === undefined && action.amount !== shown) return;
+    const { chain, contracts } = capabilities;
+    own.wish = { ...own.wish, ...writeWish(action, contracts.token) };
     own.uncertain = false;
-    await run(name, async (report) => {
-      await perform({ action, ...wishInBaseUnits(name), connection, sandbox, chain, report });
-    });
+    await run(name, async (report) => await perform({ action, connection, sandbox, chain, report }));
   },
   async enterHash(name, hash) {
     const attempt = findAttempt(name);
     if (attempt === null) return;
-    state.actions[name].uncertain = false;
+    const own = state.actions[name];
+    own.uncertain = false;
     const sent = { ...attempt, transaction_hash: asHex(hash) };
     await run(name, async (report) => await submitUntilDecided(sent, report));
+    if (own.progress?.at !== "unknown") return;
+    // The wallet may have sent a transaction whose hash is another one.
+    keepAttempt(attempt);
+    own.uncertain = true;
+    show();
   },
   async reload() {
     state.failure = null;
@@ -88,9 +98,10 @@ function show(): void {
 async function load(): Promise<void> {
   try {
     state.capabilities ??= await readCapabilities();
-    state.symbol = state.capabilities.contracts.token.symbol;
     state.wallet = await readWallet();
-    fillInAmounts(state);
+    const typed = state.wallet.actions.filter(({ name }) => Object.keys(state.actions[name].wish).length > 0);
+    for (const { name } of typed) setWish(name, {});
+    await Promise.all(typed.map(async ({ name }) => await state.actions[name].planning));
   } catch (error) {
     state.failure =
       error instanceof RefusedError ? error.message : "The service does not answer. Is the sandbox running?";
@@ -113,42 +124,48 @@ async function seeWallet(
   show();
 }
 
+/** Changes what is typed, and asks the service for its bytes. */
+function setWish(name: ActionName, wish: Wish): void {
+  const own = state.actions[name];
+  own.wish = { ...own.wish, ...wish };
+  own.planning = plan(name);
+}
+
+/** Waits for the bytes of what was typed last; more may be typed while it waits. */
+async function untilPlanned(own: ActionState): Promise<void> {
+  let awaited: Promise<void>;
+  do {
+    awaited = own.planning;
+    await awaited;
+  } while (awaited !== own.planning);
+}
+
 /** Asks the service for the bytes of what was typed; the answer for what was typed before it does not count any more. */
 async function plan(name: ActionName): Promise<void> {
   const own = state.actions[name];
   const asked = own.wish;
   const { token } = state.capabilities?.contracts ?? {};
-  if (token === undefined || state.wallet === null) return;
-  const parsed = parseAmount(own.wish.amount ?? "", token);
-  own.mistake = "error" in parsed ? parsed.error : null;
-  if (own.mistake === null) {
-    show();
-    try {
-      const { actions } = await readWallet(wishInBaseUnits(name));
-      if (own.wish !== asked) return;
-      const planned = actions.find((action) => action.name === name);
-      if (planned?.allowed === false) own.mistake = planned.why_not;
-      else
-        state.wallet.actions = state.wallet.actions.map((action) =>
-          action.name === name && planned !== undefined ? planned : action,
-        );
-    } catch (error) {
-      if (own.wish !== asked) return;
-      own.mistake = error instanceof RefusedError ? error.message : "The service does not answer.";
-    }
+  if (token === undefined) return;
+  const parsed = isAmountMissing(asked) ? null : parseWish(asked, token);
+  const isReadable = parsed !== null && !("error" in parsed);
+  own.mistake = parsed !== null && "error" in parsed ? parsed.error : null;
+  if (!isReadable) own.planned = null;
+  show();
+  if (!isReadable) return;
+  try {
+    const planned = await readAction(name, parsed);
+    // What is not possible as typed may not be possible at all any more.
+    const offered = planned?.allowed === false ? await readAction(name) : undefined;
+    if (own.wish !== asked || state.wallet === null) return;
+    own.planned = planned?.allowed ? planned : null;
+    own.mistake = planned?.why_not ?? null;
+    if (offered !== undefined)
+      state.wallet.actions = state.wallet.actions.map((action) => (action.name === name ? offered : action));
+  } catch (error) {
+    if (own.wish !== asked) return;
+    own.mistake = error instanceof RefusedError ? error.message : "The service does not answer.";
   }
   show();
-}
-
-function wishInBaseUnits(name: ActionName): { amount?: string; reason?: string } {
-  const { amount, reason } = state.actions[name].wish;
-  const { token } = state.capabilities?.contracts ?? {};
-  if (token === undefined || !hasAmount(name)) return {};
-  const parsed = parseAmount(amount ?? "", token);
-  return {
-    ...("error" in parsed ? {} : { amount: parsed.baseUnits }),
-    ...(name === "claim" && reason ? { reason } : {}),
-  };
 }
 
 /** Does something about an action, shows how it goes, and reads afterwards what there is to do next. */
@@ -163,22 +180,25 @@ async function run(
     own.progress = progress;
     show();
   });
-  own.busy = false;
-  if (own.progress?.at === "accepted")
-    for (const other of Object.values(state.actions)) {
-      const { amount: _done, ...wish } = other.wish;
-      other.wish = wish;
-    }
+  // What is done is not done again with another click: the next amount is to be typed.
+  if (own.progress?.at === "accepted" && own.progress.transactionHash !== null && hasAmount(name))
+    own.wish = { ...own.wish, amount: "" };
   await load();
+  own.busy = false;
+  show();
 }
 
 /** Continues with what was under way when the page was closed. */
 function resume(): void {
-  for (const { name } of state.wallet?.actions ?? []) {
+  const { wallet, capabilities, actions } = state;
+  if (wallet === null || capabilities === null) return;
+  for (const { name } of wallet.actions) {
     const attempt = findAttempt(name);
-    if (attempt?.transaction_hash !== undefined)
-      void run(name, async (report) => await submitUntilDecided(attempt, report));
-    else if (attempt?.sending === true) state.actions[name].uncertain = true;
+    const sent = attempt?.transaction_hash !== undefined;
+    if (attempt === null || !(sent || attempt.sending)) continue;
+    if (hasAmount(name)) setWish(name, writeWish(attempt, capabilities.contracts.token));
+    if (sent) void run(name, async (report) => await submitUntilDecided(attempt, report));
+    else actions[name].uncertain = true;
   }
   show();
 }

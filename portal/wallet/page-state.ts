@@ -1,17 +1,18 @@
-import { writeAmount } from "./amount.ts";
 import type { Connection } from "./connection.ts";
 import type { OfferedWallet } from "./injected-wallets.ts";
 import type { Progress } from "./perform.ts";
-import type { ActionName, Capabilities, Wallet } from "./wallet-api.ts";
+import type { Action, ActionName, Capabilities, Wallet } from "./wallet-api.ts";
+import type { Wish } from "./wish.ts";
 
 /** One action as the page has it. */
 export interface ActionState {
-  /** What was typed: an amount in tokens, a reason. */
-  wish: { amount?: string; reason?: string };
+  wish: Wish;
   /** What is wrong with it. */
   mistake: string | null;
-  /** Resolves once the service has answered with the bytes of what was typed last. */
-  planned: Promise<void>;
+  /** The action with the bytes of what was typed; null where the service has not offered it. */
+  planned: Action | null;
+  /** Resolves once the service has answered about what was typed last. */
+  planning: Promise<void>;
   busy: boolean;
   /** Whether a transaction may have been sent whose hash the page does not know. */
   uncertain: boolean;
@@ -22,8 +23,6 @@ export interface ActionState {
 export interface PageState {
   wallet: Wallet | null;
   capabilities: Capabilities | null;
-  /** The token's symbol. */
-  symbol: string;
   /** Why there is nothing to show. */
   failure: string | null;
   offered: OfferedWallet[];
@@ -38,7 +37,8 @@ export function emptyState(offered: OfferedWallet[]): PageState {
   const fresh = (): ActionState => ({
     wish: {},
     mistake: null,
-    planned: Promise.resolve(),
+    planned: null,
+    planning: Promise.resolve(),
     busy: false,
     uncertain: false,
     progress: null,
@@ -46,7 +46,6 @@ export function emptyState(offered: OfferedWallet[]): PageState {
   return {
     wallet: null,
     capabilities: null,
-    symbol: "",
     failure: null,
     offered,
     connection: null,
@@ -61,13 +60,4 @@ export function emptyState(offered: OfferedWallet[]): PageState {
       claim: fresh(),
     },
   };
-}
-
-/** Fills in the amounts that the service offers where nothing was typed. */
-export function fillInAmounts({ wallet, capabilities, actions }: PageState): void {
-  for (const { name, amount } of wallet?.actions ?? []) {
-    const { wish } = actions[name];
-    if (wish.amount === undefined && amount !== undefined && capabilities !== null)
-      wish.amount = writeAmount(amount, capabilities.contracts.token);
-  }
 }

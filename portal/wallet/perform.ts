@@ -16,6 +16,7 @@ export type Progress =
   | { at: "signing" | "sending" }
   | { at: "pending"; transactionHash: string }
   | { at: "confirming"; transactionHash: string; confirmations: number; needed: number }
+  | { at: "unknown"; transactionHash: string }
   | { at: "retrying"; why: string }
   | { at: "accepted"; transactionHash: string | null; eventId: string }
   | { at: "declined" }
@@ -25,8 +26,6 @@ export type Progress =
 /** What an action is done with. */
 export interface Doing {
   action: Action;
-  amount?: string;
-  reason?: string;
   connection: Connection;
   sandbox: Provider;
   chain: Capabilities["chain"];
@@ -60,12 +59,13 @@ export async function perform(doing: Doing): Promise<void> {
   await submitUntilDecided(attempt, report);
 }
 
-function beginOrResume({ action, amount, reason }: Doing): Attempt {
+function beginOrResume({ action }: Doing): Attempt {
+  const { name, amount, reason } = action;
   const subject = `${action.transaction?.data} ${action.sign?.digest}`;
-  const before = findAttempt(action.name);
+  const before = findAttempt(name);
   if (before?.subject === subject) return before;
   const wish = { ...(amount === undefined ? {} : { amount }), ...(reason === undefined ? {} : { reason }) };
-  return { action: action.name, key: crypto.randomUUID(), subject, ...wish };
+  return { action: name, key: crypto.randomUUID(), subject, ...wish };
 }
 
 async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
@@ -122,24 +122,31 @@ export function toHex(text: string): string {
 
 /**
  * Hands an attempt to the service, the same key and body again as long as it may still be accepted: while the transaction is pending, while
- * confirmations are missing, and when no answer came.
+ * confirmations are missing, and when no answer came. Forgets it once it is decided or its transaction is gone.
  */
 export async function submitUntilDecided(
   attempt: Attempt,
   report: (progress: Progress) => void,
 ): Promise<void> {
-  const { action, key, transaction_hash: transactionHash } = attempt;
+  const { key, transaction_hash: transactionHash } = attempt;
   if (transactionHash !== undefined) report({ at: "pending", transactionHash });
-  for (;;) {
+  for (let unknown = 0; ; ) {
     const answer = await submit(key, submissionOf(attempt)).catch(() => null);
     if (answer?.kind === "accepted") {
-      forgetAttempt(action);
+      forgetAttempt(attempt);
       report({ at: "accepted", transactionHash: transactionHash ?? null, eventId: answer.result.event_id });
       return;
     }
     if (answer !== null && !passing.has(answer.problem.code)) {
-      forgetAttempt(action);
+      forgetAttempt(attempt);
       report({ at: "refused", problem: answer.problem });
+      return;
+    }
+    // Anvil knows a transaction neither as waiting nor as mined for a moment while it mines it: it counts as gone when it is so twice.
+    unknown = answer?.problem.code === "transaction_not_found" ? unknown + 1 : 0;
+    if (unknown === 2 && transactionHash !== undefined) {
+      forgetAttempt(attempt);
+      report({ at: "unknown", transactionHash });
       return;
     }
     report(whileWaiting(answer?.problem ?? null, transactionHash));
@@ -169,11 +176,8 @@ function whileWaiting(problem: Problem | null, transactionHash: string | undefin
   if (transactionHash === undefined) return { at: "retrying", why: problem.detail };
   if (problem.code === "transaction_not_found") return { at: "pending", transactionHash };
   if (problem.code !== "transaction_unconfirmed") return { at: "retrying", why: problem.detail };
+  const confirmations = Number(problem["confirmations"] ?? 0);
+  if (confirmations === 0) return { at: "pending", transactionHash };
   const needed = problem.binding?.checks.find(({ name }) => name === "confirmations")?.expected;
-  return {
-    at: "confirming",
-    transactionHash,
-    confirmations: Number(problem["confirmations"] ?? 0),
-    needed: Number(needed ?? 1),
-  };
+  return { at: "confirming", transactionHash, confirmations, needed: Number(needed ?? 1) };
 }

@@ -1,28 +1,31 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { formatAmount } from "./amount.ts";
+import { formatAmount, writeAmount } from "./amount.ts";
 import { obstacleTo } from "./connection.ts";
 import type { ActionState, PageState } from "./page-state.ts";
 import { viewCalldata, viewSignature } from "./view-bytes.ts";
 import { viewCall } from "./view-fields.ts";
 import { viewProgress } from "./view-progress.ts";
 import { type Action, hasAmount, type Wallet } from "./wallet-api.ts";
+import { isAmountMissing, type Wish } from "./wish.ts";
 import { words } from "./words.ts";
 
 /** What a person can do on the page. */
 export interface Deeds {
   connect(walletId: string): void;
   switchChain(): void;
-  wish(name: Action["name"], wish: { amount?: string; reason?: string }): void;
-  perform(name: Action["name"]): void;
+  wish(name: Action["name"], wish: Wish): void;
+  /** Does an action as it was typed last or, where nothing was typed, as it is shown. */
+  perform(action: Action): void;
   enterHash(name: Action["name"], hash: string): void;
   reload(): void;
 }
 
 /** Shows an action: what it does, what is signed and sent, and its button; or why it is not to be done now. */
-export function viewAction(action: Action, state: PageState, deeds: Deeds) {
-  const { name } = action;
+export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
+  const { name } = offered;
   const { title, meaning } = words[name];
   const own = state.actions[name];
+  const action = own.planned ?? offered;
   // A permit is only half of its action; the payment under it is submitted as one.
   const submitted = state.wallet?.submissions.findLast(
     ({ action: done }) => done === name && done !== "pay_with_permit",
@@ -34,7 +37,7 @@ export function viewAction(action: Action, state: PageState, deeds: Deeds) {
     </div>
     <p class="quiet">${meaning}</p>
     ${submitted === undefined ? nothing : viewSubmission(submitted, state)}
-    ${viewOffer(action, state, deeds, submitted !== undefined)}
+    ${viewOffer(action, offered, state, deeds, submitted !== undefined)}
     <div aria-live="polite">${own.progress === null ? nothing : viewProgress(own.progress)}</div>
     ${own.uncertain ? viewUncertain(name, deeds) : nothing}
   </section>`;
@@ -43,22 +46,23 @@ export function viewAction(action: Action, state: PageState, deeds: Deeds) {
 /** Actions that are done once; once the service has accepted one, doing it again is out of the way. */
 const once: ReadonlySet<Action["name"]> = new Set(["enroll", "register", "claim"]);
 
-function viewOffer(action: Action, state: PageState, deeds: Deeds, submitted: boolean) {
+function viewOffer(action: Action, offered: Action, state: PageState, deeds: Deeds, submitted: boolean) {
   const { name, allowed, why_not } = action;
   const own = state.actions[name];
   if (!allowed) return html`<p>Not now: ${why_not ?? "the service does not say why."}</p>`;
-  const offer = html`${viewWish(action, own, state, deeds)} ${viewAllowed(action, own, state, deeds)}`;
+  const offer = html`${viewWish(offered, own, state, deeds)} ${viewAllowed(action, own, state, deeds)}`;
   return submitted && once.has(name) && !own.busy
     ? html`<details><summary>Look at it, or do it again</summary><div class="bytes">${offer}</div></details>`
     : offer;
 }
 
-function viewBadge(action: Action, { busy }: ActionState, submitted: object | undefined) {
+function viewBadge({ allowed }: Action, { busy, mistake }: ActionState, submitted: object | undefined) {
   if (busy) return html`<span class="badge accent">under way</span>`;
   if (submitted !== undefined) return html`<span class="badge good">submitted</span>`;
-  return action.allowed
+  if (!allowed) return html`<span class="badge">not now</span>`;
+  return mistake === null
     ? html`<span class="badge accent">can be done now</span>`
-    : html`<span class="badge">not now</span>`;
+    : html`<span class="badge">not as typed</span>`;
 }
 
 function viewSubmission(
@@ -78,18 +82,22 @@ function viewSubmission(
 
 /** The amount of an approval, a payment or a claim, and the reason of a claim. */
 function viewWish(
-  { name }: Action,
+  { name, amount }: Action,
   { wish, mistake, busy }: ActionState,
-  { symbol }: PageState,
+  { capabilities }: PageState,
   deeds: Deeds,
 ) {
-  if (!hasAmount(name)) return nothing;
+  if (!hasAmount(name) || capabilities === null) return nothing;
+  const { token } = capabilities.contracts;
+  const filledIn = amount === undefined ? "" : writeAmount(amount, token);
+  // What is under way may have changed already what is possible next.
+  const wrong = busy ? null : mistake;
   const inputOf = (event: Event) => (event.target instanceof HTMLInputElement ? event.target.value : "");
   return html`<div class="wish">
     <div class="field">
-      <label for="${name}-amount">Amount in ${symbol}</label>
-      <input id="${name}-amount" inputmode="decimal" autocomplete="off" .value=${wish.amount ?? ""} ?disabled=${busy}
-        aria-invalid=${mistake === null ? "false" : "true"} aria-describedby="${name}-mistake"
+      <label for="${name}-amount">Amount in ${token.symbol}</label>
+      <input id="${name}-amount" inputmode="decimal" autocomplete="off" placeholder=${filledIn} .value=${wish.amount ?? filledIn}
+        ?disabled=${busy} aria-invalid=${wrong === null ? "false" : "true"} aria-describedby="${name}-mistake"
         @input=${(event: Event) => deeds.wish(name, { amount: inputOf(event) })}>
     </div>
     ${
@@ -101,7 +109,7 @@ function viewWish(
         </div>`
         : nothing
     }
-    <p id="${name}-mistake" class="error" role="alert">${mistake}</p>
+    <p id="${name}-mistake" class="error" role="alert">${wrong}</p>
   </div>`;
 }
 
@@ -109,6 +117,7 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
   const { transaction, sign, name } = action;
   const { capabilities, connection } = state;
   if (capabilities === null || own.mistake !== null) return nothing;
+  if (isAmountMissing(own.wish)) return html`<p>Enter an amount; what is signed and sent is shown then.</p>`;
   if (name === "claim" && !own.wish.reason)
     return html`<p>Say why; the reason is part of what is signed, which is shown then.</p>`;
   const { contracts, chain } = capabilities;
@@ -135,7 +144,7 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
     }
     <div class="row">
       <button type="button" class="primary" ?disabled=${own.busy || connection === null || obstacle !== null}
-        aria-describedby="${name}-with" @click=${() => deeds.perform(name)}>${
+        aria-describedby="${name}-with" @click=${() => deeds.perform(action)}>${
           transaction === undefined ? "Sign the permit" : words[name].button
         }</button>
       <span id="${name}-with" class="small quiet">${

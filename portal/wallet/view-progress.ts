@@ -22,6 +22,9 @@ export function viewProgress(progress: Progress) {
         html`Mined: <code>${progress.transactionHash}</code> has ${progress.confirmations} of ${progress.needed}
           confirmations.`,
       );
+    case "unknown":
+      return html`<div class="notice bad" role="alert"><p>The chain no longer knows <code>${progress.transactionHash}</code>: it was replaced, or a
+        restore, a reorg or the pool dropped it. The page has forgotten it; where the action is offered, start it again.</p></div>`;
     case "retrying":
       return notice("warn", progress.why);
     case "accepted":

@@ -8,6 +8,9 @@ export type Wallet = Schemas["Wallet"];
 /** One action: what to sign or send, or why not now. */
 export type Action = Wallet["actions"][number];
 
+/** What can be chosen of an action: an amount in base units, a reason. */
+export type Choice = Pick<Action, "amount" | "reason">;
+
 /** What a wallet can do. */
 export type ActionName = Action["name"];
 
@@ -45,9 +48,15 @@ export class RefusedError extends Error {
 }
 
 /** Reads what there is to do, for an amount and a reason if they are given. */
-export async function readWallet(wish: { amount?: string; reason?: string } = {}): Promise<Wallet> {
+export async function readWallet(wish: Choice = {}): Promise<Wallet> {
   const query = new URLSearchParams(Object.entries(wish)).toString();
   return await readJson(query === "" ? location.pathname : `${location.pathname}?${query}`);
+}
+
+/** Reads what there is to do for one action; undefined where the service has none of this name. */
+export async function readAction(name: ActionName, wish?: Choice): Promise<Action | undefined> {
+  const { actions } = await readWallet(wish);
+  return actions.find((action) => action.name === name);
 }
 
 /** Reads what the service is. */

@@ -1,83 +1,34 @@
-import type { Page } from "playwright-core";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { errorCatalogue } from "../../server/errors/catalogue.ts";
-import { present, type Schema } from "../kit/answer.ts";
+import { present } from "../kit/answer.ts";
 import { TestKit } from "../kit/test-kit.ts";
-import { accessibilityFaults, contrastFaults, openBrowser, type TestBrowser } from "./browser.ts";
+import { accessibilityFaults, contrastFaults, type TestBrowser } from "./browser.ts";
 import { InjectedWallet } from "./injected-wallet.ts";
+import { accepted, holdAnswer, WalletKit } from "./wallet-kit.ts";
 
+let pages: WalletKit;
 let kit: TestKit;
 let browser: TestBrowser;
-let start: Snapshot;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "wallet page" });
-  start = await kit.sandbox.snapshot();
-  browser = await openBrowser(Object.values(kit.sandbox.description.urls));
+  pages = await WalletKit.start("wallet page");
+  ({ kit, browser } = pages);
 });
 
 beforeEach(async () => {
-  await start.restore();
+  await pages.reset();
 });
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await kit[Symbol.asyncDispose]();
+  await pages[Symbol.asyncDispose]();
 });
-
-/** The page at a wallet URL, with a wallet that holds these accounts, connected. */
-async function openWith(wallet: InjectedWallet, url: string, expectedErrors?: RegExp): Promise<Page> {
-  const page = await browser.open({
-    prepare: async (opened) => await wallet.install(opened),
-    ...(expectedErrors === undefined ? {} : { expectedErrors }),
-  });
-  await page.goto(url);
-  await page.getByRole("button", { name: "Amber Wallet" }).click();
-  await page.getByText("Account", { exact: true }).waitFor();
-  return page;
-}
-
-function walletOf(...names: string[]): InjectedWallet {
-  const { rpc } = kit.sandbox.description.urls;
-  return new InjectedWallet(rpc, ...names.map((name) => kit.wallet(name)));
-}
-
-async function figuresOf({ id }: { id: string }): Promise<Schema<"Purchase">["figures"]> {
-  return JSON.parse((await kit.get(kit.path(`/purchases/${id}`))).text).figures;
-}
-
-async function accepted(page: Page, action: string): Promise<void> {
-  await page.locator(`#action-${action}`).getByText("Accepted by the service").waitFor();
-}
-
-/** The buyer's page of an active purchase whose whole amount is approved. */
-async function openApproved() {
-  const purchase = await kit.activePurchase();
-  await kit.sandbox.wallets.buyer.approve(purchase);
-  const wallet = walletOf("buyer");
-  const page = await openWith(wallet, purchase.wallet_url);
-  return { purchase, wallet, page, pay: page.locator("#action-pay") };
-}
-
-/** Holds the service's answer to an amount until it is released. */
-async function holdAnswer(page: Page, amount: number): Promise<{ asked: Promise<void>; release(): void }> {
-  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  await page.route(new RegExp(`amount=${amount}$`), async (route) => {
-    ask();
-    await released;
-    await route.continue();
-  });
-  return { asked, release };
-}
 
 describe("with an injected wallet", () => {
   test("a merchant enrolls and funds, and the program continues with what was submitted", async () => {
     const merchant = await kit.createMerchant();
-    const wallet = walletOf("merchant");
-    const page = await openWith(wallet, merchant.wallet_url);
+    const wallet = pages.walletOf("merchant");
+    const page = await pages.openWith(wallet, merchant.wallet_url);
 
     await page.getByRole("button", { name: "Sign and enroll" }).click();
     await accepted(page, "enroll");
@@ -98,7 +49,7 @@ describe("with an injected wallet", () => {
 
   test("a buyer approves, pays a part and then the rest, and sees the exact bytes of each", async () => {
     const purchase = await kit.activePurchase();
-    const page = await openWith(walletOf("buyer"), purchase.wallet_url);
+    const page = await pages.openWith(pages.walletOf("buyer"), purchase.wallet_url);
     const approve = page.locator("#action-approve");
     const pay = page.locator("#action-pay");
     await pay.getByText("Nothing is approved to the registrar contract yet.").waitFor();
@@ -127,28 +78,30 @@ describe("with an injected wallet", () => {
     expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
     await pay.getByRole("button", { name: "Pay" }).click();
     await accepted(page, "pay");
-    expect(await figuresOf(purchase)).toMatchObject({
+    expect(await pages.figuresOf(purchase)).toMatchObject({
       paid: "10000000",
       outstanding: "15000000",
     });
 
-    await expect.poll(async () => await amount.inputValue()).toBe("15");
+    await expect.poll(async () => await amount.getAttribute("placeholder")).toBe("15");
+    expect(await amount.inputValue()).toBe("");
+    await amount.fill("15");
     await pay.getByRole("button", { name: "Pay" }).click();
     await pay.getByText("The purchase is fully paid.").waitFor();
-    expect((await figuresOf(purchase)).outstanding).toBe("0");
+    expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
   });
 
   test("the first click after an amount was typed pays that amount, also when the service answers while the button is pressed", async () => {
-    const { purchase, wallet, page, pay } = await openApproved();
+    const { purchase, wallet, page, pay } = await pages.openApproved();
     const amount = pay.getByLabel("Amount in USDC");
     const button = pay.getByRole("button", { name: "Pay" });
     await amount.fill("");
     await amount.pressSequentially("10");
     await button.click();
     await accepted(page, "pay");
-    expect(await figuresOf(purchase)).toMatchObject({ paid: "10000000" });
+    expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "10000000" });
 
-    await expect.poll(async () => await amount.inputValue()).toBe("15");
+    await expect.poll(async () => await amount.getAttribute("placeholder")).toBe("15");
     const { asked, release } = await holdAnswer(page, 5_000_000);
     const answered = page.waitForResponse(/amount=5000000$/);
     await amount.fill("5");
@@ -158,12 +111,12 @@ describe("with an injected wallet", () => {
     release();
     await (await answered).finished();
     await page.mouse.up();
-    await expect.poll(async () => (await figuresOf(purchase)).paid).toBe("15000000");
+    await expect.poll(async () => (await pages.figuresOf(purchase)).paid).toBe("15000000");
     expect(wallet.signed).toEqual(["eth_sendTransaction", "eth_sendTransaction"]);
   });
 
   test("a click on an amount that the service refuses sends nothing and says why", async () => {
-    const { wallet, page, pay } = await openApproved();
+    const { wallet, page, pay } = await pages.openApproved();
     const { release } = await holdAnswer(page, 25_000_001);
     await pay.getByLabel("Amount in USDC").fill("25.000001");
     await pay.getByRole("button", { name: "Pay" }).click();
@@ -173,7 +126,7 @@ describe("with an injected wallet", () => {
   });
 
   test("of two amounts that are typed the later one counts, whichever answer comes first", async () => {
-    const { purchase, page, pay } = await openApproved();
+    const { purchase, page, pay } = await pages.openApproved();
     const { release } = await holdAnswer(page, 1_000_000);
     const first = page.waitForResponse(/amount=1000000$/);
     await pay.getByLabel("Amount in USDC").fill("1");
@@ -183,13 +136,13 @@ describe("with an injected wallet", () => {
     await (await first).finished();
     await pay.getByRole("button", { name: "Pay" }).click();
     await accepted(page, "pay");
-    expect(await figuresOf(purchase)).toMatchObject({ paid: "12000000" });
+    expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "12000000" });
   });
 
   test("a buyer signs a permit and pays under it in one transaction, and sees the words and the exact bytes of each", async () => {
     const purchase = await kit.activePurchase();
-    const wallet = walletOf("buyer");
-    const page = await openWith(wallet, purchase.wallet_url);
+    const wallet = pages.walletOf("buyer");
+    const page = await pages.openWith(wallet, purchase.wallet_url);
     const pay = page.locator("#action-pay_with_permit");
     const amount = pay.getByLabel("Amount in USDC");
     await amount.fill("10");
@@ -218,16 +171,17 @@ describe("with an injected wallet", () => {
     await accepted(page, "pay_with_permit");
 
     expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_sendTransaction"]);
-    expect(await figuresOf(purchase)).toMatchObject({ paid: "10000000", approved: "0" });
+    expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "10000000", approved: "0" });
     await page.locator("#action-pay").getByText("The service has accepted this").waitFor();
-    await expect.poll(async () => await amount.inputValue()).toBe("15");
+    await expect.poll(async () => await amount.getAttribute("placeholder")).toBe("15");
+    await amount.fill("15");
     await pay.getByRole("button", { name: "Sign the permit" }).waitFor();
   });
 
   test("a wrong account signs no permit, and who declines it can start again", async () => {
     const purchase = await kit.activePurchase();
-    const wallet = walletOf("stranger");
-    const page = await openWith(wallet, purchase.wallet_url);
+    const wallet = pages.walletOf("stranger");
+    const page = await pages.openWith(wallet, purchase.wallet_url);
     const pay = page.locator("#action-pay_with_permit");
     await pay.getByText(`This step belongs to the account ${purchase.buyer}`).waitFor();
     expect(await pay.getByRole("button", { name: "Sign the permit" }).isDisabled()).toBe(true);
@@ -242,8 +196,8 @@ describe("with an injected wallet", () => {
 
   test("after a refusal in the wallet the page says that nothing was sent, and the action can start again", async () => {
     const merchant = await kit.createMerchant();
-    const wallet = walletOf("merchant");
-    const page = await openWith(wallet, merchant.wallet_url);
+    const wallet = pages.walletOf("merchant");
+    const page = await pages.openWith(wallet, merchant.wallet_url);
     const enroll = page.locator("#action-enroll");
 
     for (const method of ["personal_sign", "eth_sendTransaction"]) {
@@ -266,8 +220,8 @@ describe("with an injected wallet", () => {
 
   test("a wrong account is refused in words before anything is signed, until the right one is selected", async () => {
     const merchant = await kit.createMerchant();
-    const wallet = walletOf("stranger");
-    const page = await openWith(wallet, merchant.wallet_url);
+    const wallet = pages.walletOf("stranger");
+    const page = await pages.openWith(wallet, merchant.wallet_url);
     const enroll = page.locator("#action-enroll");
 
     await enroll.getByText(`This step belongs to the account ${merchant.wallet}`).waitFor();
@@ -284,10 +238,10 @@ describe("with an injected wallet", () => {
 
   test("a wallet on another chain is asked to add this one and to switch", async () => {
     const merchant = await kit.createMerchant();
-    const wallet = walletOf("merchant");
+    const wallet = pages.walletOf("merchant");
     wallet.chains.clear();
     wallet.chainId = "0x1";
-    const page = await openWith(wallet, merchant.wallet_url);
+    const page = await pages.openWith(wallet, merchant.wallet_url);
     const enroll = page.locator("#action-enroll");
     await enroll.getByText("Amber Wallet is on chain 1, and this sandbox is chain 31337.").waitFor();
 
@@ -300,19 +254,19 @@ describe("with an injected wallet", () => {
 
   test("a chain that only has the sandbox's id is refused before anything is signed", async () => {
     const merchant = await kit.createMerchant();
-    const wallet = walletOf("merchant");
+    const wallet = pages.walletOf("merchant");
     wallet.chains.clear();
-    const page = await openWith(wallet, merchant.wallet_url);
+    const page = await pages.openWith(wallet, merchant.wallet_url);
     await page.locator("#action-enroll").getByText("its first block is not this sandbox's").waitFor();
     expect(wallet.signed).toEqual([]);
   });
 
   test("a wallet that sends something else gets every failed check, expected and actual", async () => {
     const purchase = await kit.activePurchase();
-    const wallet = walletOf("buyer");
+    const wallet = pages.walletOf("buyer");
     const { transaction } = await kit.action("purchase", purchase.id, "approve", { amount: "1" });
     wallet.substitute = { data: transaction?.data as Hex };
-    const page = await openWith(wallet, purchase.wallet_url, /422/);
+    const page = await pages.openWith(wallet, purchase.wallet_url, /422/);
     const approve = page.locator("#action-approve");
     await approve.getByRole("button", { name: "Approve" }).click();
 
@@ -329,7 +283,7 @@ describe("with an injected wallet", () => {
     const purchase = await kit.activePurchase();
     const { buyer } = kit.sandbox.wallets;
     await buyer.approve(purchase);
-    const page = await openWith(walletOf("buyer"), purchase.wallet_url, /422/);
+    const page = await pages.openWith(pages.walletOf("buyer"), purchase.wallet_url, /422/);
     const pay = page.locator("#action-pay");
     await pay.getByText("25.00 USDC").waitFor();
     await buyer.approve(purchase, 0n);
@@ -374,7 +328,7 @@ describe("when the page is closed in the middle", () => {
 
   test("while the wallet sends, it asks for the hash and sends nothing again", async () => {
     const purchase = await kit.activePurchase();
-    const wallet = walletOf("buyer");
+    const wallet = pages.walletOf("buyer");
     let sent = "";
     const { promise, resolve } = Promise.withResolvers<void>();
     wallet.onSent = async (hash) => {
@@ -382,7 +336,7 @@ describe("when the page is closed in the middle", () => {
       resolve();
       await new Promise(() => {});
     };
-    const page = await openWith(wallet, purchase.wallet_url);
+    const page = await pages.openWith(wallet, purchase.wallet_url);
     await page.getByRole("button", { name: "Approve" }).click();
     await promise;
 
@@ -432,7 +386,7 @@ describe("with the sandbox's test keys", () => {
     await press("Test keys");
     await press("Pay");
     await accepted(page, "pay");
-    expect((await figuresOf(purchase)).outstanding).toBe("0");
+    expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
   });
 
   test("a beneficiary signs a claim as typed data, whose digest is the claim hash", async () => {

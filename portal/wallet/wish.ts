@@ -1,0 +1,30 @@
+import { parseAmount, type Token, writeAmount } from "./amount.ts";
+import type { Choice } from "./wallet-api.ts";
+
+/** What was typed for an action. */
+export interface Wish {
+  /** In tokens; until one is typed, the amount that the service offers is filled in. */
+  amount?: string;
+  reason?: string;
+}
+
+/** Says how something is typed. */
+export function writeWish({ amount, reason }: Choice, token: Token): Wish {
+  return {
+    ...(amount === undefined ? {} : { amount: writeAmount(amount, token) }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+/** Reads what was typed, or says what is wrong with it. */
+export function parseWish({ amount, reason }: Wish, token: Token): Choice | { error: string } {
+  const said = reason ? { reason } : {};
+  if (amount === undefined) return said;
+  const parsed = parseAmount(amount, token);
+  return "error" in parsed ? parsed : { ...said, amount: parsed.baseUnits };
+}
+
+/** Whether an amount is still to be typed: it was deleted, or the last one is done. */
+export function isAmountMissing({ amount }: Wish): boolean {
+  return amount?.trim() === "";
+}
