@@ -1,6 +1,9 @@
 import type { AnvilExit } from "./anvil-output.ts";
 import type { AnvilProcess } from "./start-anvil.ts";
 
+/** How many Anvils in a row may take the place of another one and end before they can be used. */
+const mostFailures = 20;
+
 /**
  * Is called when an Anvil has ended by itself. A rejection says why no other one takes its place.
  *
@@ -18,6 +21,8 @@ export class SupervisedAnvil implements AnvilProcess {
   #anvil: AnvilProcess;
   #supervise: Supervise | null = null;
   #replacements = 0;
+  /** How many in a row have taken the place of another one and could not be used. */
+  #failures = 0;
   #isRunning = true;
   #replacing: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
@@ -95,9 +100,14 @@ export class SupervisedAnvil implements AnvilProcess {
           this.#replacing = this.#put(start);
           await this.#replacing;
         });
+        this.#failures = 0;
       } catch (error) {
-        // When the other one has ended, too, that is supervised by itself.
-        if (this.#anvil !== anvil && !this.#isRunning) return;
+        this.#failures += 1;
+        if (this.#anvil !== anvil && this.#failures < mostFailures) {
+          // The other one has ended, too, or cannot be used: its end is supervised by itself.
+          await this.#anvil.stop().catch(() => undefined);
+          return;
+        }
         this.#exited.resolve({ ...exit, failure: error instanceof Error ? error.message : String(error) });
       }
     });

@@ -14,8 +14,8 @@ import type { SandboxJournal } from "./open-journal.ts";
 /** How long a stop waits for the block of what was sent last, in milliseconds. */
 const mineDeadlineMs = 2_000;
 
-/** How often an Anvil is started in the place of one before the sandbox ends. */
-const attempts = 3;
+/** How often an Anvil is started in the place of one before the sandbox ends: something may kill it again and again. */
+const attempts = 20;
 
 /** How many blocks a stop leaves behind the newest checkpoint: to make them again takes no longer than to load one more. */
 const fewBlocks = 16;
