@@ -118,7 +118,10 @@ export class RequestAnswerer {
         return await runShared(async () => await this.#reorganize(id, plan.params));
       case "mine":
         await runShared(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
-          throw silent(cause, "The chain did not mine these blocks. See whether the sandbox still runs.");
+          throw silent(
+            cause,
+            `Anvil ended or did not answer while it mined, so that some of the blocks may be there. ${lookFirst}`,
+          );
         });
         return success(id, plan.answer);
       case "subscribe":
@@ -153,7 +156,10 @@ export class RequestAnswerer {
       return await step();
     } catch (cause) {
       if (!(cause instanceof StoreUnavailableError)) throw cause;
-      throw silent(cause, `${cause.message} Send the call again.`);
+      throw silent(
+        cause,
+        `Anvil ended or did not answer during the call, which may have taken effect. ${lookFirst}`,
+      );
     }
   }
 
@@ -228,6 +234,8 @@ function silent(cause: unknown, otherwise: string): ChainSilentError {
   const notDurable = causesOf(cause).find((one) => one instanceof NotDurableError);
   return new ChainSilentError(notDurable?.message ?? otherwise, { cause });
 }
+
+const lookFirst = "Look at the chain (eth_blockNumber, GET /status) before you repeat the call.";
 
 function isSuccess(answer: Response): boolean {
   return !("error" in JSON.parse(answer.toString()));

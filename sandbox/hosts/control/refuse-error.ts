@@ -34,7 +34,7 @@ export function refuseError(error: unknown, response: Response): void {
     refuse(
       response.set("Retry-After", "1"),
       503,
-      "The chain does not answer: Anvil is busy or has ended. Send the request again; if that fails too, start the sandbox again.",
+      `The chain does not answer: Anvil is busy or has ended. ${whatToDo(response.req.method)}; if that fails too, start the sandbox again.`,
       { code: rpcUnavailable },
     );
   else if (error instanceof CodedError) refuse(response, 422, error.message, { code: error.code });
@@ -77,4 +77,10 @@ function isClientError(error: unknown): error is Error & { status: number } {
 export function refuse(response: Response, status: number, detail: string, members: object = {}): void {
   const problem = { type: "about:blank", status, ...members, detail };
   response.status(status).type("application/problem+json").send(problem);
+}
+
+function whatToDo(method: string): string {
+  return method === "GET"
+    ? "Send the request again"
+    : "What was asked for may have happened: look at GET /status, and repeat what has not";
 }
