@@ -391,14 +391,36 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/directory.ts",
+    file: "server/store/store-files.ts",
     tests: [embedded],
     mutants: [
       {
-        rule: "A journal without a snapshot is refused and left alone.",
-        find: "if (!existsSync(snapshot) && journalHolds(journal))",
-        replace: "if (journal.length === 0)",
+        rule: "A directory without its snapshot is refused and left alone.",
+        find: "if (names.length === 0) return false;",
+        replace: "return false;",
       },
+      {
+        rule: "A directory without its journal is refused and left alone.",
+        find: "if (!existsSync(journal) && !isPuttingAside) throw missing(journal, snapshot);",
+        replace: "",
+      },
+      {
+        rule: "A journal that is missing next to what was put aside is refused unless the process was killed between two renames.",
+        find: "existsSync(asideOf(journal)) && existsSync(nextOf(journal))",
+        replace: "existsSync(asideOf(journal))",
+      },
+      {
+        rule: "A directory that is no store is not replaced.",
+        find: "if (names.length > 0) requireOwn(directory, names);",
+        replace: "",
+        tests: ["test/sandbox/state/journal.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/store/directory.ts",
+    tests: [embedded],
+    mutants: [
       {
         rule: "A journal is compacted when it has grown larger than its snapshot.",
         find: "this.#journal.bytes > Math.max(",

@@ -1,13 +1,22 @@
 import { existsSync } from "node:fs";
-import { mkdir, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Json } from "../../protocol/values/json.ts";
 import { renameFile, syncDirectory } from "../replace-file.ts";
-import { damaged } from "./checked-lines.ts";
-import { type JournalEnd, JournalFile, journalHolds, readJournal } from "./journal-file.ts";
+import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
 import { type Durability, JournaledStore, type LoadedStore, openEphemeralStore } from "./journaled-store.ts";
 import type { JournalLine } from "./pending-entries.ts";
 import { type StoreImage, StoreUnavailableError } from "./store.ts";
+import {
+  filesOf,
+  holdsStore,
+  isBeingReplaced,
+  nextOf,
+  oldOf,
+  readable,
+  requireJournal,
+  requireReplaceable,
+} from "./store-files.ts";
 import {
   emptyContents,
   readBegin,
@@ -44,9 +53,12 @@ export async function openDirectoryStore(
 }
 
 async function openIn(directory: string, compactAbove: number): Promise<JournaledStore> {
+  const isNew = !(await holdsStore(directory));
   await finishReplacement(directory);
+  // The store is whole without them.
+  await removeReplaced(directory).catch(() => undefined);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const { isNew, end, ...loaded } = await load(directory);
+  const { end, ...loaded } = await load(directory, isNew);
   const durability = await DirectoryDurability.open(directory, end, compactAbove);
   if (isNew) await durability.replace(emptyContents);
   return new JournaledStore({ durability, ...loaded });
@@ -66,8 +78,22 @@ export interface NewDirectoryStore {
   begin(begin: Json, write: (directory: string) => Promise<void>): Promise<void>;
 }
 
-/** Makes a store that takes the place of whatever a directory holds, once it is begun. */
-export function newDirectoryStore(directory: string, compactAbove = smallestCompaction): NewDirectoryStore {
+/**
+ * Makes a store that takes the place of the one that a directory holds, once it is begun.
+ *
+ * @throws StoreDamagedError when the directory holds something else; StoreUnavailableError when this user may not replace it.
+ */
+export async function newDirectoryStore(
+  directory: string,
+  compactAbove = smallestCompaction,
+): Promise<NewDirectoryStore> {
+  try {
+    await requireReplaceable(directory);
+    await finishReplacement(directory);
+    await removeReplaced(directory);
+  } catch (cause) {
+    throw unwritable(`The store in ${directory}`, cause);
+  }
   const store = openEphemeralStore();
   return {
     store,
@@ -88,44 +114,43 @@ export function newDirectoryStore(directory: string, compactAbove = smallestComp
  * Reads what a data directory was begun with, and changes nothing in it.
  *
  * @returns undefined when there is none.
- * @throws StoreDamagedError, also for another format.
+ * @throws StoreDamagedError, also for another format; StoreUnavailableError when it cannot be read.
  */
 export async function readDirectoryBegin(directory: string): Promise<Json | undefined> {
-  const { snapshot, journal } = filesOf(readable(directory));
-  requireSnapshot(snapshot, journal);
-  return await readBegin(snapshot);
+  try {
+    if (!(await holdsStore(directory))) return undefined;
+    const begin = await readBegin(filesOf(readable(directory)).snapshot);
+    requireJournal(directory);
+    return begin;
+  } catch (cause) {
+    throw unreadable(directory, cause);
+  }
 }
 
 /**
  * Reads what a data directory holds, and changes nothing in it.
  *
- * @throws StoreDamagedError
+ * @throws StoreDamagedError; StoreUnavailableError when it cannot be read.
  * @example (await readDirectory(".sandbox/store")).collections.purchases
  */
 export async function readDirectory(directory: string): Promise<StoreImage> {
-  const { tables, chain } = await load(readable(directory));
-  return chain.count === 0 ? tables.image() : { ...tables.image(), chain: chain.records };
+  try {
+    const isNew = !(await holdsStore(directory));
+    const { tables, chain } = await load(readable(directory), isNew);
+    return chain.count === 0 ? tables.image() : { ...tables.image(), chain: chain.records };
+  } catch (cause) {
+    throw unreadable(directory, cause);
+  }
 }
 
-async function load(directory: string): Promise<LoadedStore & { isNew: boolean; end: JournalEnd }> {
-  const files = filesOf(directory);
-  requireSnapshot(files.snapshot, files.journal);
-  const snapshot = await readStoreSnapshot(files.snapshot);
+async function load(directory: string, isNew: boolean): Promise<LoadedStore & { end: JournalEnd }> {
+  const { snapshot: file, journal } = filesOf(directory);
+  const snapshot = isNew ? emptyContents : await readStoreSnapshot(file);
+  if (!isNew) requireJournal(directory);
   const end: JournalEnd = { bytes: 0, ended: true };
-  const { upTo: batches, chainUpTo: chain } = snapshot ?? emptyContents;
-  const lines = readJournal(files.journal, { batches, chain }, end);
-  const loaded = await JournaledStore.load(snapshot ?? emptyContents, lines);
-  return { isNew: snapshot === null, end, ...loaded };
-}
-
-/** A directory has a snapshot from its first start on: what a journal without one holds is not to be replaced. @throws StoreDamagedError */
-function requireSnapshot(snapshot: string, journal: string): void {
-  if (!existsSync(snapshot) && journalHolds(journal))
-    throw damaged(
-      snapshot,
-      { number: 1, start: 0 },
-      "the file is missing, and the journal next to it holds records",
-    );
+  const { upTo: batches, chainUpTo: chain } = snapshot;
+  const loaded = await JournaledStore.load(snapshot, readJournal(journal, { batches, chain }, end));
+  return { end, ...loaded };
 }
 
 /** Writes a directory next to another one and gives it its name. What has the name is whole at every moment, or both are there to finish with. */
@@ -134,32 +159,27 @@ async function replaceDirectory(
   contents: StoreContents,
   write: (directory: string) => Promise<void>,
 ): Promise<void> {
-  await finishReplacement(directory);
-  const { next, old } = besides(directory);
+  const [next, old] = [nextOf(directory), oldOf(directory)];
+  const { snapshot, journal } = filesOf(next);
   await mkdir(next, { recursive: true, mode: 0o700 });
   await write(next);
-  await writeStoreSnapshot(filesOf(next).snapshot, contents);
+  await writeFile(journal, "", { mode: 0o600 });
+  await writeStoreSnapshot(snapshot, contents);
   await syncDirectory(dirname(directory));
   if (existsSync(directory)) await renameFile(directory, old);
   await renameFile(next, directory);
-  await rm(old, { recursive: true, force: true });
+  // The new one is there, whatever becomes of the old one.
+  await removeReplaced(directory).catch(() => undefined);
 }
 
-/** Finishes what a killed process began once the old directory had given up its name, and removes what another one left. */
+/** Finishes what a killed process began once the old directory had given up its name. */
 async function finishReplacement(directory: string): Promise<void> {
-  const { next, old } = besides(directory);
-  if (!existsSync(directory) && existsSync(old)) await renameFile(next, directory);
-  for (const left of [next, old]) await rm(left, { recursive: true, force: true });
+  if (isBeingReplaced(directory)) await renameFile(nextOf(directory), directory);
 }
 
-/** Where a directory is now: elsewhere, when a killed process was just replacing it. */
-export function readable(directory: string): string {
-  const { next, old } = besides(directory);
-  return !existsSync(directory) && existsSync(old) ? next : directory;
-}
-
-function besides(directory: string) {
-  return { next: `${directory}.next`, old: `${directory}.old` };
+/** Removes the directory that was replaced, and one that was not finished. */
+async function removeReplaced(directory: string): Promise<void> {
+  for (const left of [nextOf(directory), oldOf(directory)]) await rm(left, { recursive: true, force: true });
 }
 
 /**
@@ -175,8 +195,12 @@ export function unwritable(what: string, cause: unknown): unknown {
   );
 }
 
-function filesOf(directory: string) {
-  return { snapshot: join(directory, "store.json"), journal: join(directory, "store.journal") };
+function unreadable(directory: string, cause: unknown): unknown {
+  if (!(cause instanceof Error && "syscall" in cause)) return cause;
+  return new StoreUnavailableError(
+    `The store in ${directory} cannot be read: ${cause.message}. Make it readable for this user, or choose another one with --data-dir.`,
+    { cause },
+  );
 }
 
 class DirectoryDurability implements Durability {

@@ -1,9 +1,10 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { renameFile, syncDirectory } from "../replace-file.ts";
 import { damaged, readCheckedLines, toLine } from "./checked-lines.ts";
 import type { JournalLine } from "./pending-entries.ts";
+import { asideOf, nextOf } from "./store-files.ts";
 
 /**
  * The committed batches since the snapshot, one a line, each synced to disk.
@@ -28,6 +29,10 @@ export class JournalFile {
   /** Opens the journal for appending, after all of {@link readJournal}: a torn end is cut off. */
   static async open(file: string, end: JournalEnd): Promise<JournalFile> {
     const isNew = !existsSync(file);
+    const next = nextOf(file);
+    // What a killed process left that put the journal aside, or was about to.
+    if (isNew && existsSync(next)) await rename(next, file);
+    else await rm(next, { force: true });
     const handle = await open(file, "a", 0o600);
     await handle.truncate(end.bytes);
     if (!end.ended) await handle.appendFile("\n");
@@ -69,11 +74,21 @@ export class JournalFile {
   /** Puts what is there aside, to be removed once a snapshot holds it; what is aside already stays there. */
   async putAside(): Promise<void> {
     if (existsSync(this.#aside)) return;
-    const next = `${this.#file}.next`;
+    const next = nextOf(this.#file);
     const fresh = await open(next, "a", 0o600);
     const old = this.#handle;
-    await rename(this.#file, this.#aside);
-    await rename(next, this.#file);
+    try {
+      // Without an empty journal next to it, one that is put aside looks like one whose end was removed.
+      await syncDirectory(dirname(this.#file));
+      await rename(this.#file, this.#aside);
+      // What is put aside is removed later: unless the next step is done, nothing may be written any more.
+      this.#broken = true;
+      await rename(next, this.#file);
+      this.#broken = false;
+    } catch (error) {
+      await fresh.close();
+      throw error;
+    }
     this.#handle = fresh;
     this.#bytes = 0;
     await syncDirectory(dirname(this.#file));
@@ -87,7 +102,7 @@ export class JournalFile {
 
   /** Starts again in another file: a snapshot holds everything. */
   async restart(): Promise<void> {
-    const next = `${this.#file}.next`;
+    const next = nextOf(this.#file);
     await rm(next, { force: true });
     const fresh = await open(next, "a", 0o600);
     await renameFile(next, this.#file);
@@ -112,11 +127,6 @@ export class JournalFile {
       this.#broken = true;
     }
   }
-}
-
-/** Whether a journal holds anything, put aside or not. */
-export function journalHolds(file: string): boolean {
-  return [asideOf(file), file].some((part) => existsSync(part) && statSync(part).size > 0);
 }
 
 /** How far a snapshot goes: its last batch and its last record of the chain. */
@@ -158,8 +168,4 @@ export async function* readJournal(
       last[kind] = number;
       yield entry;
     }
-}
-
-function asideOf(file: string): string {
-  return `${file}.compacting`;
 }

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
 import type { Json } from "../../protocol/values/json.ts";
@@ -60,11 +59,9 @@ export const emptyContents: StoreContents = {
 /**
  * Reads the snapshot of a data directory.
  *
- * @returns null when there is none.
  * @throws StoreDamagedError, also for another format.
  */
-export async function readStoreSnapshot(file: string): Promise<StoreContents | null> {
-  if (!existsSync(file)) return null;
+export async function readStoreSnapshot(file: string): Promise<StoreContents> {
   await readHeader(file);
   const snapshot = new Low<StoreContents>(new StoreSnapshotFile(file), emptyContents);
   await snapshot.read();
@@ -172,11 +169,10 @@ async function writeLines(handle: FileHandle, contents: StoreContents): Promise<
 /**
  * Reads what a data directory was begun with: the first line alone.
  *
- * @returns undefined when there is no snapshot.
  * @throws StoreDamagedError, also for another format.
  */
-export async function readBegin(file: string): Promise<Json | undefined> {
-  return existsSync(file) ? (await readHeader(file)).begin : undefined;
+export async function readBegin(file: string): Promise<Json> {
+  return (await readHeader(file)).begin;
 }
 
 /** @throws StoreDamagedError for a snapshot of another format, and for one without a header. */

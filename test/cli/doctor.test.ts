@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -106,6 +106,28 @@ test("a damaged store is found with file and line", async () => {
   expect(others).toEqual([]);
   expect(problem).toMatchObject({ check: "store", found: expect.stringContaining("--data-dir") });
   expect(problem?.found).toContain(file);
+});
+
+test("a store without its snapshot or its journal is found with the file, and is no new one", async () => {
+  const folder = await temporaryFolder();
+  await (await createSandbox({ dataDirectory: folder })).close();
+  const path = (name: string) => join(folder, "store", name);
+  for (const [name, there] of [
+    ["store.json", "chain.json"],
+    ["store.journal", "store.json"],
+  ] as const) {
+    await rename(path(name), `${path(name)}.kept`);
+    expect(await problemsOf(folder)).toEqual([
+      {
+        check: "store",
+        ok: false,
+        found: `${path(name)} is missing, although ${path(there)} is there. Restore it from a backup; to begin with a new sandbox, choose another directory with --data-dir, or copy this one away and start with --fresh.`,
+        remedy: "Do as it says; nothing in the directory was changed.",
+      },
+    ]);
+    await rename(`${path(name)}.kept`, path(name));
+  }
+  expect(await problemsOf(folder)).toEqual([]);
 });
 
 test("a data directory that a dead process held is free, one that a living process holds is not", async () => {

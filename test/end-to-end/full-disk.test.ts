@@ -80,7 +80,7 @@ test("a data directory whose store.json is missing stops the start, and its jour
     );
   const before = await files();
   await expect(startSandbox(folder)).rejects.toThrow(
-    "store.json, line 1: the file is missing, and the journal next to it holds records (byte 0). Restore the data directory from a backup",
+    `${join(store, "store.json")} is missing, although ${join(store, "chain.json")} is there. Restore it from a backup`,
   );
   expect(await files()).toEqual(before);
 });

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { z } from "zod";
 import { toJson } from "../../../protocol/values/json.ts";
 import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
-import { newDirectoryStore, openDirectoryStore, readable } from "../../../server/store/directory.ts";
+import { newDirectoryStore, openDirectoryStore } from "../../../server/store/directory.ts";
 import type { JournaledStore } from "../../../server/store/journaled-store.ts";
+import { readable } from "../../../server/store/store-files.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
 import type { ChainHistory, ChainNode, ChainRecord } from "../../chain/genesis/start-chain.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
@@ -48,7 +49,7 @@ export async function openJournal(
   fresh: boolean,
 ): Promise<SandboxJournal> {
   const begun = fresh ? null : await readBeginning(directory);
-  if (begun === null) return newJournal(directory, settings);
+  if (begun === null) return await newJournal(directory, settings);
   await requireState(directory, begun);
   const store = await openDirectoryStore(journalIn(directory));
   const parts = checkpointing(directory, store);
@@ -93,9 +94,9 @@ function checkpointing(
   };
 }
 
-function newJournal(directory: string, settings: KeptSettings): SandboxJournal {
+async function newJournal(directory: string, settings: KeptSettings): Promise<SandboxJournal> {
   const journal = journalIn(directory);
-  const { store, begin } = newDirectoryStore(journal);
+  const { store, begin } = await newDirectoryStore(journal);
   return {
     store,
     ...checkpointing(directory, store),

@@ -1,6 +1,7 @@
 import type { BlockChange } from "../../../server/store/chain-log.ts";
 import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
-import { readable, readDirectory } from "../../../server/store/directory.ts";
+import { readDirectory } from "../../../server/store/directory.ts";
+import { readable } from "../../../server/store/store-files.ts";
 import { makeAgain } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type Beginning, journalIn, readBeginning } from "./beginning.ts";

@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Address, type Hex, sha256, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -7,6 +8,8 @@ import { expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../sandbox/state/data-directory/verify.ts";
 import { toLine } from "../../../server/store/checked-lines.ts";
+import { asOtherUser } from "../../as-other-user.ts";
+import { cli } from "../../cli/program.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
@@ -239,6 +242,179 @@ test("a journal whose chain came from another state is refused, and so is one wh
   await writeFile(snapshot, written);
   await using again = await createSandbox({ dataDirectory });
   expect(again.chain.resumed).toBe(true);
+});
+
+/** Names and contents of all files in a directory. */
+async function contentsOf(directory: string): Promise<(readonly [string, string])[]> {
+  const names = (await readdir(directory)).sort();
+  return await Promise.all(
+    names.map(async (name) => [name, await readFile(join(directory, name), "latin1")] as const),
+  );
+}
+
+/** The directory as a clean stop leaves it, and a snapshot file. */
+async function stopped(): Promise<{ dataDirectory: string; file: string }> {
+  const [dataDirectory, folder] = [await temporaryFolder(), await temporaryFolder()];
+  const file = join(folder, "saved.snapshot");
+  const sandbox = await createSandbox({ dataDirectory });
+  await sandbox.chain.client.mine({ blocks: 17 });
+  await sandbox.save(file);
+  await sandbox.close();
+  return { dataDirectory, file };
+}
+
+test("a store of which a file is missing is refused by a start, a load and data verify, which change nothing", {
+  timeout: 60_000,
+}, async () => {
+  const { dataDirectory, file } = await stopped();
+  const store = join(dataDirectory, "store");
+  const whole = await contentsOf(store);
+  expect(whole.map(([name]) => name.replace(/\.[0-9a-f]{16}/, ".digest"))).toEqual([
+    "chain.digest.json",
+    "chain.json",
+    "store.journal",
+    "store.json",
+  ]);
+  const checkpoint = whole[0]?.[0] ?? "";
+  for (const [gone, missing, there] of [
+    [["store.json"], "store.json", checkpoint],
+    [["store.json", checkpoint], "store.json", "chain.json"],
+    [["store.json", checkpoint, "chain.json"], "store.json", "store.journal"],
+    [["store.json", "store.journal", "chain.json"], "store.json", checkpoint],
+    [["store.journal"], "store.journal", "store.json"],
+  ] as const) {
+    for (const name of gone) await rm(join(store, name));
+    const left = await contentsOf(store);
+    const refusal = {
+      name: "StoreDamagedError",
+      message: `${join(store, missing)} is missing, although ${join(store, there)} is there. Restore it from a backup; to begin with a new sandbox, choose another directory with --data-dir, or copy this one away and start with --fresh.`,
+    };
+    await expect(createSandbox({ dataDirectory })).rejects.toMatchObject(refusal);
+    await expect(createSandbox({ dataDirectory, from: file })).rejects.toMatchObject(refusal);
+    await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject(refusal);
+    expect(await contentsOf(store)).toEqual(left);
+    for (const [name, content] of whole) await writeFile(join(store, name), content, "latin1");
+  }
+  await using again = await createSandbox({ dataDirectory });
+  expect(again.chain.resumed).toBe(true);
+});
+
+test("a store that lost all files of its directory, or that was never begun, is new; one that was killed while its journal was put aside continues", async () => {
+  const { dataDirectory } = await stopped();
+  const store = join(dataDirectory, "store");
+  const journal = join(store, "store.journal");
+  await rename(journal, `${journal}.compacting`);
+  await expect(createSandbox({ dataDirectory })).rejects.toThrow(`${journal} is missing, although`);
+  await writeFile(`${journal}.next`, "");
+  await verifyDirectory(dataDirectory, () => {});
+  const continued = await createSandbox({ dataDirectory });
+  expect(continued.chain.resumed).toBe(true);
+  await continued.close();
+  expect(await readdir(store)).not.toContain("store.journal.next");
+  await rm(store, { recursive: true });
+  await mkdir(store);
+  await mkdir(`${store}.next`);
+  await writeFile(join(`${store}.next`, "store.json.next"), "half a store");
+  await using begun = await createSandbox({ dataDirectory });
+  expect(begun.chain.resumed).toBe(false);
+});
+
+test("a replacement of which the new directory is gone is refused, and the old one stays", async () => {
+  const { dataDirectory } = await stopped();
+  const store = join(dataDirectory, "store");
+  await rename(store, `${store}.old`);
+  const left = await contentsOf(`${store}.old`);
+  const refusal = {
+    name: "StoreDamagedError",
+    message: expect.stringContaining(
+      `${join(`${store}.next`, "store.json")} is missing, although ${store}.old is there. Restore`,
+    ),
+  };
+  await expect(createSandbox({ dataDirectory })).rejects.toMatchObject(refusal);
+  await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject(refusal);
+  expect(await contentsOf(`${store}.old`)).toEqual(left);
+});
+
+test("what is no store is refused in a store's place and left alone, with --fresh too", async () => {
+  const dataDirectory = await temporaryFolder();
+  const store = join(dataDirectory, "store");
+  await writeFile(store, "precious");
+  const expectRefusals = async (what: string) => {
+    const message = `${store} ${what}. Move it away, or choose another data directory with --data-dir.`;
+    const refusal = { name: "StoreDamagedError", message };
+    for (const fresh of [false, true])
+      await expect(createSandbox({ dataDirectory, fresh })).rejects.toMatchObject(refusal);
+    await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject(refusal);
+  };
+  await expectRefusals("is not a directory, so it holds no store");
+  expect(await readFile(store, "utf8")).toBe("precious");
+  await rm(store);
+  await mkdir(store);
+  await writeFile(join(store, "notes.txt"), "precious");
+  await expectRefusals("holds notes.txt and no file of a store");
+  expect(await contentsOf(store)).toEqual([["notes.txt", "precious"]]);
+});
+
+const user = process.geteuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const userRuns = spawnSync(process.execPath, [cli, "--version"], user).status === 0;
+
+test.skipIf(!userRuns)(
+  "a --fresh of a store that this user may not remove is refused, and the next start continues with it",
+  { timeout: 60_000 },
+  async () => {
+    const dataDirectory = await temporaryFolder();
+    const store = join(dataDirectory, "store");
+    await (await createSandbox({ dataDirectory, seed: "first" })).close();
+    await chmod(store, 0o555);
+    if (user.uid !== undefined)
+      for (const path of [dataDirectory, store]) await chown(path, user.uid, user.gid);
+    const fresh = spawnSync(process.execPath, [cli, "start", "--fresh", "--data-dir", dataDirectory], user);
+    expect([fresh.status, String(fresh.stderr)]).toEqual([
+      1,
+      `The store in ${store} cannot be opened: EACCES: permission denied, access '${store}'. Make it writable, with room on its disk, or choose another one with --data-dir.\n`,
+    ]);
+    await chmod(store, 0o755);
+    await using first = await createSandbox({ dataDirectory });
+    expect([first.description.seed, first.chain.resumed]).toEqual(["first", true]);
+  },
+);
+
+test("what cannot be removed of a store that was replaced does not fail the start, nor the next one", async () => {
+  const dataDirectory = await temporaryFolder();
+  const kept = join(dataDirectory, "store", "kept");
+  const left = join(dataDirectory, "store.old", "kept");
+  await asOtherUser([dataDirectory], async () => {
+    await (await createSandbox({ dataDirectory, seed: "first" })).close();
+    await mkdir(join(kept, "inside"), { recursive: true });
+    await chmod(kept, 0o555);
+    await (await createSandbox({ dataDirectory, seed: "second", fresh: true })).close();
+    expect(await readdir(left)).toEqual(["inside"]);
+    const second = await createSandbox({ dataDirectory });
+    expect([second.description.seed, second.chain.resumed]).toEqual(["second", true]);
+    await second.close();
+    await expect(createSandbox({ dataDirectory, fresh: true })).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringContaining(left),
+    });
+    await chmod(left, 0o755);
+  });
+});
+
+test("a directory in the place of a file of the store is refused with its path", async () => {
+  const { dataDirectory } = await stopped();
+  for (const name of ["store.json", "store.journal"]) {
+    const path = join(dataDirectory, "store", name);
+    await rename(path, `${path}.kept`);
+    await mkdir(path);
+    const refusal = {
+      name: "StoreDamagedError",
+      message: `${path} is not a file. Restore the data directory from a backup, or choose another one with --data-dir.`,
+    };
+    await expect(createSandbox({ dataDirectory })).rejects.toMatchObject(refusal);
+    await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject(refusal);
+    await rm(path, { recursive: true });
+    await rename(`${path}.kept`, path);
+  }
 });
 
 test("a fresh sandbox takes the place of the old one when its start has succeeded, and not before", async () => {

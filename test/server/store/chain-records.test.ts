@@ -102,7 +102,7 @@ test("a new directory takes the place of the old one in one moment: before it th
   const first = await openDirectoryStore(folder);
   await put(first, "0x01");
   await first.close();
-  const fresh = newDirectoryStore(folder);
+  const fresh = await newDirectoryStore(folder);
   await put(fresh.store, "0x02");
   expect(await keysIn(folder)).toEqual(["0x01"]);
   await cp(folder, join(parent, "before"), { recursive: true });
@@ -129,7 +129,7 @@ test("a new directory that the disk refuses leaves the old one as it was", async
   const old = await openDirectoryStore(folder);
   await put(old, "0x01");
   await old.close();
-  const fresh = newDirectoryStore(folder);
+  const fresh = await newDirectoryStore(folder);
   await put(fresh.store, "0x02");
   const refused = fresh.begin(null, async () => {
     throw Object.assign(new Error("ENOSPC: no space left on device"), { syscall: "write" });

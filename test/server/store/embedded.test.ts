@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -210,10 +210,28 @@ describe("a directory of another format is refused and left alone", () => {
     const journal = toLine({ number: 1, counters: { crd: 1 }, changes: [] });
     await writeFile(join(folder, "store.journal"), journal);
     await expect(openDirectoryStore(folder)).rejects.toThrow(
-      `${join(folder, "store.json")}, line 1: the file is missing, and the journal next to it holds records (byte 0).`,
+      `${join(folder, "store.json")} is missing, although ${join(folder, "store.journal")} is there. Restore it from a backup;`,
     );
     expect(await readdir(folder)).toEqual(["store.journal"]);
     expect(await readFile(join(folder, "store.journal"), "utf8")).toBe(journal);
+  });
+
+  test("a snapshot without a journal, also next to what was put aside of it", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const journal = join(folder, "store.journal");
+    const [aside, next] = [`${journal}.compacting`, `${journal}.next`];
+    await rename(journal, aside);
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      `${journal} is missing, although ${join(folder, "store.json")} is there. Restore it from a backup;`,
+    );
+    expect((await readdir(folder)).sort()).toEqual(["store.journal.compacting", "store.json"]);
+    // As a process leaves it that is killed while it puts the journal aside.
+    await writeFile(next, "");
+    const store = await openDirectoryStore(folder);
+    expect(Object.keys((await store.export()).collections.used_transactions ?? {})).toHaveLength(4);
+    expect(await readdir(folder)).not.toContain("store.journal.next");
+    await store.close();
   });
 });
 

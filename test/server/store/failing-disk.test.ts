@@ -23,6 +23,7 @@ import type { ExplorerChange, PurchaseView, ViewPage } from "../../../sandbox/ho
 import { verifyDirectory } from "../../../sandbox/state/data-directory/verify.ts";
 import { openDirectoryStore, readDirectory } from "../../../server/store/directory.ts";
 import type { Store } from "../../../server/store/store.ts";
+import { asOtherUser } from "../../as-other-user.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { problem } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -134,6 +135,7 @@ test("the names of the files that a write is in are on disk before it is acknowl
   await (await openDirectoryStore(folder)).close();
   // As a process leaves it that is killed while it puts the journal aside.
   await rename(join(folder, "store.journal"), join(folder, "store.journal.compacting"));
+  await writeFile(join(folder, "store.journal.next"), "");
   using names = await watchNames(folder);
   const store = await openDirectoryStore(folder, 2_000);
   expect(names.synced.at(-1)).toEqual(await listingOf(folder));
@@ -578,7 +580,7 @@ test("a data directory that this user may not write to is refused with a sentenc
   await (await openDirectoryStore(folder)).close();
   await chmod(folder, 0o500);
   await chmod(join(folder, "store.journal"), 0o400);
-  await asNobody(async () => {
+  await asOtherUser([], async () => {
     await expect(openDirectoryStore(folder)).rejects.toMatchObject({
       ...refusal,
       message: expect.stringMatching(/^The store in .* cannot be opened: EACCES.*\. Make it writable/),
@@ -695,17 +697,6 @@ test.skipIf(!fullDisk)(
     expect(await verify()).toMatchObject({ head: { number: Number(number) + 2, hash } });
   },
 );
-
-/** Root may write everywhere, the user "nobody" may not. */
-async function asNobody(step: () => Promise<void>): Promise<void> {
-  const root = process.geteuid?.() === 0;
-  if (root) process.seteuid?.(65_534);
-  try {
-    await step();
-  } finally {
-    if (root) process.seteuid?.(0);
-  }
-}
 
 function mount(folder: string): void {
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], { stdio: "ignore" });

@@ -1,0 +1,112 @@
+import { constants, existsSync } from "node:fs";
+import { access, lstat, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { StoreDamagedError } from "./checked-lines.ts";
+
+/** The files that may be in the directory of a store, with what is written aside before it takes its name. */
+const ownName = /^(store\.json|store\.journal(\.compacting)?|chain(\.[0-9a-f]{16})?\.json)(\.next)?$/;
+
+/** Where a directory has the files of its store. */
+export function filesOf(directory: string) {
+  return { snapshot: join(directory, "store.json"), journal: join(directory, "store.journal") };
+}
+
+/** Where a journal is put aside while a snapshot is written that will hold it. */
+export function asideOf(journal: string): string {
+  return `${journal}.compacting`;
+}
+
+/** Where a file or a directory is made that is to take the place of another one. */
+export function nextOf(path: string): string {
+  return `${path}.next`;
+}
+
+/** Where a directory goes that another one takes the place of. */
+export function oldOf(directory: string): string {
+  return `${directory}.old`;
+}
+
+/** Where a directory is now: elsewhere, when a killed process was just replacing it. */
+export function readable(directory: string): string {
+  return isBeingReplaced(directory) ? nextOf(directory) : directory;
+}
+
+/** Whether a killed process had just taken the name of a directory away. */
+export function isBeingReplaced(directory: string): boolean {
+  return !existsSync(directory) && existsSync(oldOf(directory));
+}
+
+/**
+ * Whether a directory holds a store; false when it is missing or empty.
+ *
+ * @throws StoreDamagedError when its snapshot is missing, or when what is there is no store.
+ */
+export async function holdsStore(directory: string): Promise<boolean> {
+  const place = readable(directory);
+  const names = (await namesIn(place)) ?? [];
+  const { snapshot, journal } = filesOf(place);
+  for (const file of [snapshot, journal, asideOf(journal)])
+    if (existsSync(file) && !(await stat(file)).isFile())
+      throw new StoreDamagedError(`${file} is not a file. ${restore}`);
+  if (existsSync(snapshot)) return true;
+  // A directory gets its name when it is whole.
+  if (place !== directory) throw missing(snapshot, oldOf(directory));
+  if (names.length === 0) return false;
+  throw missing(snapshot, join(place, requireOwn(place, names)));
+}
+
+/**
+ * Makes sure that the journal of a store is there: it always is, if only without a line.
+ *
+ * @throws StoreDamagedError
+ */
+export function requireJournal(directory: string): void {
+  const { snapshot, journal } = filesOf(readable(directory));
+  // Between two renames, what is put aside has given up its name and the empty journal has not taken it yet.
+  const isPuttingAside = existsSync(asideOf(journal)) && existsSync(nextOf(journal));
+  if (!existsSync(journal) && !isPuttingAside) throw missing(journal, snapshot);
+}
+
+/**
+ * Makes sure that a store may take the place of what a directory holds, and can.
+ *
+ * @throws StoreDamagedError when that is no store; Error EACCES when this user may not remove it.
+ */
+export async function requireReplaceable(directory: string): Promise<void> {
+  const names = await namesIn(directory);
+  if (names === null) return;
+  if (names.length > 0) requireOwn(directory, names);
+  await access(directory, constants.W_OK | constants.X_OK);
+}
+
+/** @returns null when the directory is missing. @throws StoreDamagedError when it is something else. */
+async function namesIn(directory: string): Promise<string[] | null> {
+  const isThere = await lstat(directory).then(
+    () => true,
+    (error: unknown) => {
+      // What is wrong with the data directory itself is said when its lock is taken.
+      if (["ENOENT", "ENOTDIR", "ELOOP"].includes(String(Reflect.get(Object(error), "code")))) return false;
+      throw error;
+    },
+  );
+  if (!isThere) return null;
+  if (!existsSync(directory) || !(await stat(directory)).isDirectory())
+    throw new StoreDamagedError(`${directory} is not a directory, so it holds no store. ${moveAway}`);
+  return await readdir(directory);
+}
+
+/** @returns the first of these names that a store has. @throws StoreDamagedError when it has none of them. */
+function requireOwn(directory: string, names: readonly string[]): string {
+  const own = names.toSorted().find((name) => ownName.test(name));
+  if (own !== undefined) return own;
+  throw new StoreDamagedError(`${directory} holds ${names[0]} and no file of a store. ${moveAway}`);
+}
+
+const moveAway = "Move it away, or choose another data directory with --data-dir.";
+const restore = "Restore the data directory from a backup, or choose another one with --data-dir.";
+
+function missing(file: string, there: string): StoreDamagedError {
+  return new StoreDamagedError(
+    `${file} is missing, although ${there} is there. Restore it from a backup; to begin with a new sandbox, choose another directory with --data-dir, or copy this one away and start with --fresh.`,
+  );
+}
