@@ -22,9 +22,11 @@ export function keepAttempt(attempt: Attempt): void {
   localStorage.setItem(prefix + attempt.action, JSON.stringify(attempt));
 }
 
-/** Forgets an attempt, unless another tab has begun the next one at its action. */
-export function forgetAttempt({ action, key }: Attempt): void {
-  if (findAttempt(action)?.key === key) localStorage.removeItem(prefix + action);
+/** Forgets an attempt as it is kept: not the next one, which another tab has begun, and not one of which no hash is known. */
+export function forgetAttempt({ action, key, transaction_hash }: Attempt): void {
+  const kept = findAttempt(action);
+  if (kept?.key === key && kept.transaction_hash === transaction_hash)
+    localStorage.removeItem(prefix + action);
 }
 
 /** The attempt that was begun here at an action, or null. */

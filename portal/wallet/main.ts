@@ -1,5 +1,5 @@
 import { render } from "../vendor/lit-html/lit-html.js";
-import { findAttempt, keepAttempt } from "./attempt.ts";
+import { findAttempt, forgetAttempt } from "./attempt.ts";
 import { codeOf, connect, look, switchChain } from "./connection.ts";
 import { discoverWallets, type OfferedWallet, testKeys } from "./injected-wallets.ts";
 import { type ActionState, emptyState } from "./page-state.ts";
@@ -61,10 +61,9 @@ const deeds: Deeds = {
     own.uncertain = false;
     const sent = { ...attempt, transaction_hash: asHex(hash) };
     await run(name, async (report) => await submitUntilDecided(sent, report));
-    if (own.progress?.at !== "unknown") return;
-    // The wallet may have sent a transaction whose hash is another one.
-    keepAttempt(attempt);
-    own.uncertain = true;
+    // Until one is accepted, the wallet may have sent a transaction whose hash is another one.
+    if (own.progress?.at === "accepted") forgetAttempt(attempt);
+    else own.uncertain = true;
     show();
   },
   async reload() {

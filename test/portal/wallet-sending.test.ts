@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setMining } from "../../sandbox/chain/clock/mining.ts";
 import { TestKit } from "../kit/test-kit.ts";
+import { accessibilityFaults, contrastFaults } from "./browser.ts";
 import { InjectedWallet } from "./injected-wallet.ts";
 import { accepted, hold, holdAnswer, WalletKit } from "./wallet-kit.ts";
 
@@ -178,13 +179,14 @@ describe("a transaction that was sent", () => {
 
   test("and whose hash was entered wrong is asked for again", async () => {
     const purchase = await kit.activePurchase();
+    const other = await kit.act("buyer", "purchase", purchase.id, "approve", { amount: "1" });
     const wallet = pages.walletOf("buyer");
     const { promise, resolve } = Promise.withResolvers<Hex>();
     wallet.onSent = async (hash) => {
       resolve(hash);
       await new Promise(() => {});
     };
-    const page = await pages.openWith(wallet, purchase.wallet_url, /409/);
+    const page = await pages.openWith(wallet, purchase.wallet_url, /409|422/);
     await page.getByRole("button", { name: "Approve" }).click();
     const hash = await promise;
     await page.reload();
@@ -196,6 +198,9 @@ describe("a transaction that was sent", () => {
     const unknown = `0x${"a".repeat(64)}` as const;
     await submit(unknown);
     await approve.getByText(`The chain no longer knows ${unknown}`).waitFor();
+    await page.reload();
+    await submit(other);
+    await approve.getByRole("row").filter({ hasText: "calldata" }).waitFor();
     await page.reload();
     await submit(hash);
     await accepted(page, "approve");
@@ -225,6 +230,15 @@ describe("a second click", () => {
     expect(await amount.inputValue()).toBe("");
     expect(await amount.getAttribute("placeholder")).toBe("20");
     expect(await pay.getByRole("button").count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await contrastFaults(page)).toEqual([]);
+    // axe does not look at placeholders.
+    const quiet = await pay
+      .locator(".quiet")
+      .first()
+      .evaluate((text) => getComputedStyle(text).color);
+    expect(await amount.evaluate((input) => getComputedStyle(input, "::placeholder").color)).toBe(quiet);
     await amount.fill("2");
     await pay.getByRole("button", { name: "Pay" }).click();
     await expect.poll(async () => (await pages.figuresOf(purchase)).paid, patience).toBe("7000000");
