@@ -17,7 +17,11 @@ export interface PortFlags {
 
 /** `--data-dir <folder>`: the data directory that a command works with. */
 export function dataDirectoryOption(description = "where the running sandbox is kept"): Option {
-  return new Option("--data-dir <folder>", description).default(".sandbox");
+  return new Option("--data-dir <folder>", description).default(".sandbox").argParser((folder) => {
+    if (folder === "")
+      throw new InvalidArgumentError("It is empty. Name a folder, or leave it out for .sandbox.");
+    return folder;
+  });
 }
 
 /** `--fresh`: the sandbox in the data directory is replaced. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rm, rmdir, writeFile } from "node:fs/promises";
+import { lstat, mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isRunning } from "../../sandbox/lib/processes.ts";
 import { journalIn, readBeginning } from "../../sandbox/state/data-directory/beginning.ts";
@@ -15,8 +15,11 @@ export async function examineDataDirectory(
   running: SandboxDescription | null,
 ): Promise<Finding[]> {
   const folder = resolve(dataDirectory);
+  const writing = await examineWriting(folder);
+  // In what is no directory there is nothing else to look at.
+  if (!writing.ok && !(await mayBeDirectory(folder))) return [writing];
   return [
-    await examineWriting(folder),
+    writing,
     await examineOwner(folder, running),
     ...(running === null ? [await examineStore(folder)] : []),
   ];
@@ -40,6 +43,16 @@ async function examineWriting(folder: string): Promise<Finding> {
       `${folder} cannot be written to: ${reason}.`,
       "Make it belong to you and writable, or choose another folder with --data-dir.",
     );
+  }
+}
+
+async function mayBeDirectory(folder: string): Promise<boolean> {
+  try {
+    return (await stat(folder)).isDirectory();
+  } catch (error) {
+    // What is missing, but is not a link that leads nowhere, would be made; what cannot be looked at may be one.
+    const code = Reflect.get(Object(error), "code");
+    return code === "EACCES" || (code === "ENOENT" && (await lstat(folder).catch(() => null)) === null);
   }
 }
 

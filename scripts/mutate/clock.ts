@@ -261,8 +261,8 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "A data directory of the first version is not replaced by a fresh one.",
-        find: 'if (existsSync(join(directory, "settings.json")))',
-        replace: 'if (existsSync(join(directory, "no-settings.json")))',
+        find: "keptSettings.safeParse(settings).success",
+        replace: "false",
         tests: ["test/sandbox/state/journal.test.ts"],
       },
     ],

@@ -130,6 +130,25 @@ test("a store without its snapshot or its journal is found with the file, and is
   expect(await problemsOf(folder)).toEqual([]);
 });
 
+test("a data directory that is a file, a loop of links or a link to nothing is named, and no store is looked for in it", async () => {
+  const folder = await temporaryFolder();
+  const path = (name: string) => join(folder, name);
+  await writeFile(path("file"), "");
+  await symlink(path("loop"), path("loop"));
+  await symlink(path("nothing"), path("link"));
+  for (const name of ["file", "loop", "link"]) {
+    const findings = await examine({ dataDirectory: path(name), ports: {}, environment: {} });
+    expect(findings.filter(({ check }) => ["data directory", "lock", "store"].includes(check))).toEqual([
+      {
+        check: "data directory",
+        ok: false,
+        found: expect.stringContaining(`${path(name)} cannot be written to: `),
+        remedy: "Make it belong to you and writable, or choose another folder with --data-dir.",
+      },
+    ]);
+  }
+});
+
 test("a data directory that a dead process held is free, one that a living process holds is not", async () => {
   const folder = await temporaryFolder();
   const child = spawn(process.execPath, ["--eval", "setInterval(() => {}, 1000)"]);

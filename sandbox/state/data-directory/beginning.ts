@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
@@ -42,8 +43,25 @@ export function stateIn(journal: string): string {
   return join(journal, "chain.json");
 }
 
-/** What data directories of the first version have besides the store. */
-export const firstVersionFiles = ["chain", "settings.json", "unfinished"] as const;
+/** Removes what a data directory of the first version has besides the store; files of the same names in another directory stay. */
+export async function removeFirstVersion(directory: string): Promise<void> {
+  if (!(await isFirstVersion(directory))) return;
+  for (const name of ["chain", "settings.json", unfinished])
+    await rm(join(directory, name), { recursive: true, force: true });
+}
+
+/** What a first start of the first version has until it has ended. */
+const unfinished = "unfinished";
+
+async function isFirstVersion(directory: string): Promise<boolean> {
+  if (existsSync(join(directory, unfinished))) return true;
+  try {
+    const settings: unknown = JSON.parse(await readFile(join(directory, "settings.json"), "utf8"));
+    return keptSettings.safeParse(settings).success;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Reads what a data directory was made with.
@@ -58,10 +76,10 @@ export async function readKeptSettings(directory: string): Promise<KeptSettings 
 /** Reads what the journal of a data directory begins with; null when there is none. @throws as {@link readKeptSettings} */
 export async function readBeginning(directory: string): Promise<Beginning | null> {
   // What a first start of the first version left is nothing to continue with.
-  if (existsSync(join(directory, "unfinished"))) return null;
+  if (existsSync(join(directory, unfinished))) return null;
   const begin = (await readDirectoryBegin(journalIn(directory))) ?? null;
   if (begin !== null) return beginning.parse(begin);
-  if (existsSync(join(directory, "settings.json")))
+  if (await isFirstVersion(directory))
     throw new SandboxError(
       "data_directory_mismatch",
       `${directory} was made by an earlier version, which kept chain and settings in other files. ${howToConvert}`,

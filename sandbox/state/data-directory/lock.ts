@@ -1,6 +1,7 @@
-import { access, constants, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
+import { z } from "zod";
 import { causesOf } from "../../../protocol/coded-error.ts";
 import { unwritable } from "../../../server/store/directory.ts";
 import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
@@ -51,7 +52,8 @@ async function takeLock(directory: string): Promise<() => Promise<void>> {
   });
   try {
     await requireFree(directory);
-    await writeFile(file, JSON.stringify(recordProcess(process.pid)), { mode: 0o600 });
+    const record = { ...recordProcess(process.pid), directory: await identityOf(directory) };
+    await writeFile(file, JSON.stringify(record), { mode: 0o600 });
   } finally {
     await leave();
   }
@@ -68,14 +70,27 @@ async function requireFree(directory: string): Promise<void> {
     );
 }
 
-/** Reads which process has taken a data directory; it may have ended since. Null when none has. */
+/**
+ * Reads which process has taken a data directory; it may have ended since. Null when none has, and in a copy of a directory that one has
+ * taken.
+ */
 export async function readOwner(directory: string): Promise<ProcessRecord | null> {
   try {
-    return processRecord.parse(JSON.parse(await readFile(lockFileIn(directory), "utf8")));
+    const owner = lockRecord.parse(JSON.parse(await readFile(lockFileIn(directory), "utf8")));
+    return owner.directory === undefined || owner.directory === (await identityOf(directory)) ? owner : null;
   } catch {
     // Absent, or torn by a crash while it was written: in either case it is not held.
     return null;
   }
+}
+
+/** What a lock says; `directory` is the {@link identityOf} the one that was taken. */
+const lockRecord = processRecord.extend({ directory: z.string().optional() });
+
+/** Distinguishes a directory from its copies; it stays when the directory is renamed or mounted elsewhere. */
+async function identityOf(directory: string): Promise<string> {
+  const { dev, ino } = await stat(directory, { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 function lockFileIn(directory: string): string {

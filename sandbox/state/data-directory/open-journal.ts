@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { open, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { open, readFile } from "node:fs/promises";
 import { z } from "zod";
 import { toJson } from "../../../protocol/values/json.ts";
 import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
@@ -13,10 +12,10 @@ import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
 import {
   type Beginning,
   beginning,
-  firstVersionFiles,
   journalIn,
   type KeptSettings,
   readBeginning,
+  removeFirstVersion,
   stateIn,
 } from "./beginning.ts";
 import { findCheckpoint, removeOthers, writeState } from "./checkpoints.ts";
@@ -110,7 +109,7 @@ async function newJournal(directory: string, settings: KeptSettings): Promise<Sa
         await file.writeFile(state);
         await file.sync();
       });
-      for (const name of firstVersionFiles) await rm(join(directory, name), { recursive: true, force: true });
+      await removeFirstVersion(directory);
     },
   };
 }

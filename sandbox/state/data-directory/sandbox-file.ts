@@ -1,7 +1,13 @@
-import { rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../../server/replace-file.ts";
+import { unwritable } from "../../../server/store/directory.ts";
+import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxDescription } from "../description.ts";
+
+/** What each line of `.env` begins with. */
+const variable = "ROUTING_SANDBOX_";
 
 /**
  * Publishes a running sandbox in its data directory as `sandbox.json` and `.env`; both appear whole or not at all.
@@ -16,14 +22,28 @@ export async function publish(
     { path: join(directory, ".env"), text: toEnvironment(description) },
     { path: join(directory, "sandbox.json"), text: `${JSON.stringify(description, null, 2)}\n` },
   ];
-  for (const { path, text } of files) await replaceFile(path, text);
+  for (const { path, text } of files)
+    await replaceFile(path, text).catch((cause: unknown) => {
+      throw unwritable(path, cause);
+    });
   return async () => {
     for (const { path } of files.toReversed()) await rm(path, { force: true });
   };
 }
 
-/** Takes away what a killed sandbox left, so that no program waits for a sandbox that does not run. */
+/**
+ * Takes away what a killed sandbox left, so that no program waits for a sandbox that does not run.
+ *
+ * @throws SandboxError data_directory_mismatch when the directory has an `.env` of something else.
+ */
 export async function unpublish(directory: string): Promise<void> {
+  const environment = join(directory, ".env");
+  const text = existsSync(environment) ? await readFile(environment, "utf8") : variable;
+  if (!text.startsWith(variable))
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${environment} is not a sandbox's. Move it away, or choose another data directory with --data-dir.`,
+    );
   for (const name of ["sandbox.json", ".env"]) await rm(join(directory, name), { force: true });
 }
 
@@ -48,5 +68,5 @@ function toEnvironment(description: SandboxDescription): string {
     ["RECEIVER_URL", receiver.url],
     ["RECEIVER_HMAC_SECRET", receiver.hmac_secret],
   ];
-  return `${values.map(([name, value]) => `ROUTING_SANDBOX_${name}=${value}`).join("\n")}\n`;
+  return `${values.map(([name, value]) => `${variable}${name}=${value}`).join("\n")}\n`;
 }

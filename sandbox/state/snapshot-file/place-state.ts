@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { unwritable } from "../../../server/store/directory.ts";
 import type { SavedChain } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { Fingerprint } from "../fingerprint.ts";
@@ -17,9 +18,13 @@ export async function placeState(
 ): Promise<SavedChain & AsyncDisposable> {
   const folder =
     directory === undefined ? await mkdtemp(join(tmpdir(), "routing-sandbox-state-")) : loadingIn(directory);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   const stateFile = join(folder, "state.json");
-  await writeFile(stateFile, saved.state, { mode: 0o600 });
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(stateFile, saved.state, { mode: 0o600 });
+  } catch (cause) {
+    throw unwritable(stateFile, cause);
+  }
   return {
     ...saved.chain,
     stateFile,

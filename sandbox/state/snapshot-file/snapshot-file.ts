@@ -64,7 +64,12 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
   try {
     await replaceFile(file, content);
   } catch (cause) {
-    throw new SandboxError("snapshot_refused", `${file} cannot be written: ${String(cause)}`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SandboxError(
+      "snapshot_refused",
+      `${file} cannot be written: ${reason}. Make it writable, with room on its disk, or name another file.`,
+      { cause },
+    );
   }
 }
 

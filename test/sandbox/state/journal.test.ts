@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Address, type Hex, sha256, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -399,6 +400,62 @@ test("what cannot be removed of a store that was replaced does not fail the star
     await chmod(left, 0o755);
   });
 });
+
+test("a start leaves alone what has the name of a file of the first version, and refuses an .env that is not a sandbox's", async () => {
+  const dataDirectory = await temporaryFolder();
+  const own = join(dataDirectory, "chain");
+  const [settings, environment] = [join(dataDirectory, "settings.json"), join(dataDirectory, ".env")];
+  await mkdir(own);
+  await writeFile(join(own, "index.ts"), "precious");
+  await writeFile(settings, '{"version":1,"theme":"dark"}');
+  await writeFile(environment, "TOKEN=precious\n");
+  for (const fresh of [false, true])
+    await expect(createSandbox({ dataDirectory, fresh })).rejects.toMatchObject({
+      code: "data_directory_mismatch",
+      message: `${environment} is not a sandbox's. Move it away, or choose another data directory with --data-dir.`,
+    });
+  expect(await readFile(environment, "utf8")).toBe("TOKEN=precious\n");
+  await rm(environment);
+  await (await createSandbox({ dataDirectory, fresh: true })).close();
+  expect(await contentsOf(own)).toEqual([["index.ts", "precious"]]);
+  expect(await readFile(settings, "utf8")).toBe('{"version":1,"theme":"dark"}');
+});
+
+test("a copy of a directory whose sandbox runs can be verified and started; the directory itself is held, also under another name", async () => {
+  const folder = await temporaryFolder();
+  const [first, moved, copy] = ["first", "moved", "copy"].map((name) => join(folder, name));
+  if (first === undefined || moved === undefined || copy === undefined) throw new Error("Three names.");
+  await using sandbox = await createSandbox({ dataDirectory: first, seed: "copied" });
+  await cp(first, copy, { recursive: true });
+  expect(await verifyDirectory(copy, () => {})).toMatchObject({ seed: "copied" });
+  const again = await createSandbox({ dataDirectory: copy });
+  expect(again.chain.resumed).toBe(true);
+  await again.close();
+  await rename(first, moved);
+  await expect(createSandbox({ dataDirectory: moved })).rejects.toMatchObject({
+    code: "data_directory_in_use",
+    message: `Process ${process.pid} runs a sandbox in ${moved}; stop it, or choose another directory with --data-dir.`,
+  });
+  await rename(moved, first);
+  await sandbox.close();
+});
+
+test.runIf(existsSync("/dev/full"))(
+  "a description that the disk has no room for is refused with its path",
+  async () => {
+    const dataDirectory = await temporaryFolder();
+    const description = join(dataDirectory, "sandbox.json");
+    await symlink("/dev/full", `${description}.next`);
+    await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringMatching(
+        new RegExp(
+          `^${description} cannot be opened: ENOSPC: .*\\. Make it writable, with room on its disk,`,
+        ),
+      ),
+    });
+  },
+);
 
 test("a directory in the place of a file of the store is refused with its path", async () => {
   const { dataDirectory } = await stopped();

@@ -201,7 +201,7 @@ test.runIf(existsSync("/dev/full"))(
     await symlink("/dev/full", `${file}.next`);
     await expect(sandbox.save(file)).rejects.toMatchObject({
       code: "snapshot_refused",
-      message: `${file} cannot be written: Error: ENOSPC: no space left on device, write`,
+      message: `${file} cannot be written: ENOSPC: no space left on device, write. Make it writable, with room on its disk, or name another file.`,
     });
     expect(await readdir(folder)).toEqual(["saved.snapshot"]);
     expect(await readFile(file, "utf8")).toBe("what was there");
