@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import {
+import promises, {
   chmod,
   cp,
   mkdir,
   mkdtemp,
+  readdir,
   rename,
   rm,
   rmdir,
@@ -14,6 +15,7 @@ import {
   truncate,
   writeFile,
 } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zeroHash } from "viem";
@@ -127,6 +129,33 @@ test("a sync that fails refuses its commits for good, and a new journal is begun
   expect(Object.keys(after.collections.used_transactions ?? {})).toEqual(["kept", "kept, too", "after"]);
   expect(await readDirectory(folder)).toEqual(after);
   expect((await stat(join(folder, "store.journal"))).isFile()).toBe(true);
+  await store.close();
+});
+
+test("a journal that was put aside and did not get its new file is written to no more, and nothing that is kept is lost", async () => {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder, 2_000);
+  const { rename: original } = promises;
+  onTestFinished(() => {
+    promises.rename = original;
+    syncBuiltinESMExports();
+  });
+  let refused = 0;
+  promises.rename = async (from, to) => {
+    if (from === join(folder, "store.journal.next") && refused === 0) {
+      refused += 1;
+      throw new Error("EIO: i/o error, rename");
+    }
+    await original(from, to);
+  };
+  syncBuiltinESMExports();
+  for (let index = 0; refused === 0; index += 1) await put(store, String(index), "x".repeat(100));
+  for (const key of ["first", "second", "third"]) {
+    await put(store, key, "after");
+    // As a process leaves it that is killed now.
+    expect(await readDirectory(folder)).toEqual(await store.export());
+  }
+  expect((await readdir(folder)).sort()).toEqual(["store.journal", "store.json"]);
   await store.close();
 });
 
