@@ -21,7 +21,8 @@ test("a live sandbox that is closed does not wait for a pause to end", async () 
   kit.sandbox.receiver.failNext(1, { status: 503, headers: { "retry-after": "10" } });
   const delivering = kit.post(kit.path("/notifications"), { event_id: event.id });
   await kit.sandbox.receiver.next();
+  const { store } = kit.sandbox;
   await Promise.allSettled([delivering, kit.sandbox.close()]);
-  const kept = await kit.sandbox.store.get("notifications", event.id);
+  const kept = await store.get("notifications", event.id);
   expect(kept?.value).toMatchObject({ status: "pending", attempts: [{ number: 1 }] });
 });
