@@ -6,6 +6,8 @@ import { AnvilSilentError } from "./anvil-silent-error.ts";
 
 /** How long a node may take to answer, in milliseconds. */
 const answerTimeoutMs = 10_000;
+/** The same for a transaction with a blob: the first one has Anvil compute for seconds, which a busy machine makes many. */
+const blobTimeoutMs = 60_000;
 
 /** How large an answer may be, in bytes: the dump of a long chain, which is one text. */
 const largestAnswer = 2 ** 29 - 1;
@@ -99,7 +101,8 @@ class Line {
     this.idle = false;
     const body = questions.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
     try {
-      const answers = answersSchema.parse(JSON.parse(await this.#send(JSON.stringify(body))));
+      const timeoutMs = questions.some(sendsBlob) ? blobTimeoutMs : answerTimeoutMs;
+      const answers = answersSchema.parse(JSON.parse(await this.#send(JSON.stringify(body), timeoutMs)));
       const byId = new Map(answers.map((answer) => [answer.id, answer]));
       for (const [id, { method, params, resolve, reject }] of questions.entries()) {
         const answer = byId.get(id);
@@ -115,15 +118,15 @@ class Line {
     this.idle = true;
   }
 
-  async #send(message: string): Promise<string> {
+  async #send(message: string, timeoutMs: number): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#underWay = { resolve, reject };
     const late = setTimeout(() => {
-      reject(new AnvilSilentError(`Anvil gave no answer within ${answerTimeoutMs / 1_000} s.`));
+      reject(new AnvilSilentError(`Anvil gave no answer within ${timeoutMs / 1_000} s.`));
       // What it answers later must not be taken for the answer to the next message, which has a socket of its own.
       this.#open = undefined;
       this.#socket?.close();
-    }, answerTimeoutMs);
+    }, timeoutMs);
     this.#open ??= this.#connect();
     this.#open.then((socket) => socket.send(message)).catch(reject);
     try {
@@ -156,4 +159,10 @@ class Line {
       };
     });
   }
+}
+
+/** Whether a question sends a signed transaction of the type of those with blobs (EIP-4844). */
+function sendsBlob({ method, params }: Question): boolean {
+  if (method !== "eth_sendRawTransaction" || !Array.isArray(params)) return false;
+  return String(params[0]).startsWith("0x03");
 }
