@@ -43,6 +43,12 @@ chmodSync(join(dist, "sandbox", "chain", "anvil", "guard.sh"), 0o755);
 const isShipped = (name: string) => name.endsWith(".json") && !/^(?:test|interfaces)\//.test(name);
 for (const file of filesIn(join(root, "artifacts", "contracts")).filter(isShipped))
   cpSync(join(root, "artifacts", "contracts", file), join(dist, "artifacts", "contracts", file));
+// Adversaries are deployed and nothing else.
+for (const file of filesIn(join(dist, "artifacts", "contracts", "adversaries"))) {
+  const path = join(dist, "artifacts", "contracts", "adversaries", file);
+  const { contractName, bytecode } = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(path, JSON.stringify({ contractName, bytecode }));
+}
 
 const { key } = await loadGenesis();
 for (const file of ["genesis.json", "state.json"])
