@@ -101,6 +101,7 @@ export async function contrastFaults(page: Page, checked: Checked = {}): Promise
 async function runAxe(page: Page, { within = "html" }: Checked, options: RunOptions): Promise<string[]> {
   // Evaluated over the debugging protocol, which a Content-Security-Policy does not bind, and only once for each document.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource);
+  await page.evaluate(awaitTransitions);
   const { violations } = await page.evaluate(
     async ([selector, given]) => await window.axe.run(selector, { ...given, resultTypes: ["violations"] }),
     [within, options] as const,
@@ -108,6 +109,14 @@ async function runAxe(page: Page, { within = "html" }: Checked, options: RunOpti
   return violations.map(
     ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
   );
+}
+
+/** Waits in a page until no color is on its way to another one, as after a change of the color scheme. */
+async function awaitTransitions(): Promise<void> {
+  const ending = document
+    .getAnimations()
+    .filter(({ effect }) => Number.isFinite(Number(effect?.getComputedTiming().endTime)));
+  await Promise.allSettled(ending.map(async ({ finished }) => await finished));
 }
 
 declare global {
