@@ -59,6 +59,11 @@ export class SupervisedAnvil implements AnvilProcess {
     return this.#exited.promise;
   }
 
+  /** Resolves when the Anvil that runs now has ended, whether or not another one takes its place. */
+  get ended(): Promise<AnvilExit> {
+    return this.#anvil.exited;
+  }
+
   /** Whether an Anvil runs that nothing is known to have ended. */
   get isRunning(): boolean {
     return this.#isRunning;
