@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { howToRun } from "../sandbox/lib/package-root.ts";
+import { askControl, type ControlMethod } from "../sandbox/state/ask-control.ts";
 import { findRunning } from "../sandbox/state/data-directory/find-running.ts";
-
-type ControlMethod = "GET" | "POST" | "DELETE";
 
 const refusal = z.object({ detail: z.string() });
 
@@ -37,12 +36,7 @@ export async function fetchControl(
     throw new Error(
       `No sandbox runs in ${dataDirectory}; start one with ${howToRun("start")}, or name its --data-dir.`,
     );
-  const response = await fetch(running.urls.control + path, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
-  });
+  const response = await askControl(running.urls.control, method, path, body);
   if (response.ok) return response;
   const answer: unknown = await response.json();
   throw new Error(refusal.safeParse(answer).data?.detail ?? `The sandbox answered ${response.status}.`);

@@ -5,6 +5,7 @@ import { usdc } from "../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
 import { createApiClient, unwrap } from "../sandbox/service/client/api-client.ts";
+import { askControl, type ControlMethod } from "../sandbox/state/ask-control.ts";
 import { castActors } from "../testkit/demo/actors.ts";
 import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../testkit/demo/narrator.ts";
@@ -92,13 +93,8 @@ async function open(sandbox: Sandbox): Promise<Session> {
   return await Session.open(castActors(sandbox.description), silentNarrator);
 }
 
-async function control(sandbox: Sandbox, method: string, path: string, body?: object): Promise<void> {
-  const response = await fetch(sandbox.description.urls.control + path, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
-  });
+async function control(sandbox: Sandbox, method: ControlMethod, path: string, body?: object): Promise<void> {
+  const response = await askControl(sandbox.description.urls.control, method, path, body);
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
 }
 

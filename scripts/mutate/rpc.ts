@@ -51,8 +51,8 @@ export const rpc: readonly MutantGroup[] = [
       },
       {
         rule: "A batch is answered as a batch.",
-        find: "return request.isBatch ? join(responses) : (responses[0] ?? null);",
-        replace: "return responses.length > 1 ? join(responses) : (responses[0] ?? null);",
+        find: "return request.isBatch ? writeBatch(responses) : (responses[0] ?? null);",
+        replace: "return responses.length > 1 ? writeBatch(responses) : (responses[0] ?? null);",
         only: "a batch",
       },
     ],
@@ -185,8 +185,8 @@ export const rpc: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A body over two megabytes is refused, declared or not.",
-        find: "if (length > largestBody) return null;",
-        replace: "",
+        find: "destroyOnReturn: false }), largestBody)",
+        replace: "destroyOnReturn: false }), Number.POSITIVE_INFINITY)",
       },
       {
         rule: "A page that may call gets the header that lets it read the answer.",

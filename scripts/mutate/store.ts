@@ -493,8 +493,8 @@ export const store: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A process that joined tells how many commits it knows of.",
-        find: "body: JSON.stringify({ commits: known })",
-        replace: "body: JSON.stringify({ commits: 0 })",
+        find: "{ commits: known }",
+        replace: "{ commits: 0 }",
       },
     ],
   },

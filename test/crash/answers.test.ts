@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { isRunning } from "../../sandbox/lib/processes.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
+import { controlSandbox } from "../kit/control.ts";
 import { codeOf, expectBooksToBalance, expectOneRecordEach, operationIn } from "./books.ts";
-import { controlSandbox } from "./control.ts";
 import { sendUntilDone, start } from "./crash-series.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 

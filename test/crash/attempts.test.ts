@@ -9,9 +9,9 @@ import { isRunning } from "../../sandbox/lib/processes.ts";
 import { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
+import { controlSandbox } from "../kit/control.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "./books.ts";
-import { controlSandbox } from "./control.ts";
 import { sendUntilDone, start } from "./crash-series.ts";
 import { type RelayedRequest, Storefront, send } from "./storefront.ts";
 

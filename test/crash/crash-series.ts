@@ -7,8 +7,8 @@ import { isRunning } from "../../sandbox/lib/processes.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { openDirectoryStore } from "../../server/store/directory.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
+import { controlSandbox, mineBySeconds } from "../kit/control.ts";
 import { expectBooksToBalance, expectOneRecordEach, operationIn } from "./books.ts";
-import { controlSandbox, mineBySeconds } from "./control.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 
 /** How blocks are made while the requests run: one for each transaction, or one in every second. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { toJson } from "../../protocol/values/json.ts";
 import {
   type FaultAction,
   FaultInvalidError,
@@ -11,8 +10,8 @@ import {
 } from "../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import { controlSandbox, mineBySeconds } from "../kit/control.ts";
 import { codeOf, expectBooksToBalance, expectOneRecordEach, operationIn, readTransactions } from "./books.ts";
-import { controlSandbox, mineBySeconds } from "./control.ts";
 import { type Mining, sendUntilDone } from "./crash-series.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 
@@ -68,7 +67,7 @@ export function meetFaults(chosen: readonly FaultRequest[], kind: RelayOperation
       // After the restore, because no snapshot outlives a reorg that takes the block it was taken at.
       for (const filler of before) await sendUntilDone(description, credential, filler);
       if (mining === "interval") await mineBySeconds(description);
-      const placed = await controlSandbox(description, "POST", "/faults", toJson(fault));
+      const placed = await controlSandbox(description, "POST", "/faults", { ...fault });
       expect(placed).toMatchObject({ ...fault, hits: 0, remaining: 1 });
 
       const answer = await sendUntilSettled(sandbox, credential, request);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { controlSandbox } from "../crash/control.ts";
 import { type RelayedRequest, Storefront, send } from "../crash/storefront.ts";
+import { controlSandbox } from "../kit/control.ts";
 import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { kill } from "./kill.ts";

@@ -3,8 +3,8 @@ import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { controlSandbox } from "../crash/control.ts";
 import { Storefront, send } from "../crash/storefront.ts";
+import { controlSandbox } from "../kit/control.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type StartedSandbox, startSandbox } from "./started-sandbox.ts";
 

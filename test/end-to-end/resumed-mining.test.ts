@@ -3,7 +3,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { controlSandbox } from "../crash/control.ts";
+import { controlSandbox } from "../kit/control.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { kill, type Victims } from "./kill.ts";
 import { rpcOf } from "./rpc.ts";

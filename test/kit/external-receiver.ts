@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 
 /** One request that an external receiver got. */
 export interface Received {
@@ -22,13 +23,11 @@ export interface ExternalReceiver extends AsyncDisposable {
 export async function openReceiver(host = "127.0.0.1", port = 0): Promise<ExternalReceiver> {
   const received: Received[] = [];
   const server = createServer(async (request: IncomingMessage, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk));
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
     );
     const { method = "", url = "" } = request;
-    const one = { method, url, headers, body: Buffer.concat(chunks).toString() };
+    const one = { method, url, headers, body: await text(request) };
     received.push(one);
     receiver.answer(one, response);
   });

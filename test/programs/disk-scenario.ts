@@ -1,8 +1,8 @@
 /** A process of its own that does a series of steps with a sandbox, and prints each thing that it was answered when it was. */
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { controlSandbox } from "../crash/control.ts";
 import type { Fact } from "../crash/disk/facts.ts";
 import { Storefront, send } from "../crash/storefront.ts";
+import { controlSandbox } from "../kit/control.ts";
 
 /** What the process does, and where. */
 export interface DiskScenario {

@@ -7,8 +7,8 @@ import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { transactionsSchema } from "../../server/schemas/transactions.ts";
 import { cli } from "../cli/program.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
-import { controlSandbox } from "../crash/control.ts";
 import { Storefront, send } from "../crash/storefront.ts";
+import { controlSandbox } from "../kit/control.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 async function open(options: SandboxOptions = {}): Promise<Sandbox> {

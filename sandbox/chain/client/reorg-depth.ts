@@ -1,9 +1,7 @@
 import { zeroAddress } from "viem";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
 import { type Node, readHead, readNonce } from "../../../relayer/node/node.ts";
-
-/** The JSON-RPC code of params that cannot be used. */
-const invalidParams = -32_602;
+import { rpcErrorCodes } from "../rpc/error-codes.ts";
 
 /** The blocks that a chain needs to be the one that it is. */
 export interface ChainBeginning {
@@ -16,7 +14,7 @@ export interface ChainBeginning {
 /** Blocks cannot leave the chain without its losing more than them: the state before them, or the time. */
 export class ReorgDepthError extends Error {
   override readonly name = "ReorgDepthError";
-  readonly code = invalidParams;
+  readonly code = rpcErrorCodes.invalidParams;
 }
 
 /**

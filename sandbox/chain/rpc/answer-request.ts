@@ -6,23 +6,17 @@ import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { mostGas } from "./bound-call.ts";
+import { rpcErrorCodes } from "./error-codes.ts";
 import { judgeMeasurement } from "./measure-trace.ts";
 import { type Plan, planCall } from "./plan-call.ts";
 import type { InvalidCall, RpcCall, RpcError, RpcId, RpcRequest } from "./read-request.ts";
 import type { Subscriptions } from "./subscriptions.ts";
+import { type RpcResponse, writeBatch, writeError, writeResult } from "./write-response.ts";
 
 /** How long calls of one request may run code without a transaction, in milliseconds. */
 export const runMs = 10_000;
 /** How many calls go to Anvil in one message. */
 const batchSize = 128;
-
-const limitExceeded = -32_005;
-const internalError = -32_603;
-/** EIP-1474: the method is not supported. */
-const notSupported = -32_004;
-
-/** What a call is answered with: the bytes of one JSON-RPC response. */
-type Response = Buffer;
 
 type TracePlan = Extract<Plan, { kind: "trace" }>;
 
@@ -43,15 +37,15 @@ export interface FrontedChain {
   /** Sends a signed transaction. @throws StoreUnavailableError when it cannot be kept. */
   send: (
     transaction: unknown,
-    run: () => Promise<Response>,
-    isDone: (answer: Response) => boolean,
-  ) => Promise<Response>;
+    run: () => Promise<RpcResponse>,
+    isDone: (answer: RpcResponse) => boolean,
+  ) => Promise<RpcResponse>;
   /** Makes a call that changes the chain between blocks. @throws StoreUnavailableError when it cannot be kept. */
   change: (
     call: { method: string; params: readonly unknown[] },
-    run: () => Promise<Response>,
-    isDone: (answer: Response) => boolean,
-  ) => Promise<Response>;
+    run: () => Promise<RpcResponse>,
+    isDone: (answer: RpcResponse) => boolean,
+  ) => Promise<RpcResponse>;
 }
 
 /** Answers JSON-RPC requests: passes on what is on the list, within its limits, one thing after the other. */
@@ -78,11 +72,11 @@ export class RequestAnswerer {
     const planned = request.calls.flatMap((call) => plan(call));
     const refused = planned.some(({ plan: { kind } }) => kind === "refuse");
     const until = performance.now() + runMs;
-    const responses: Response[] = [];
+    const responses: RpcResponse[] = [];
     for (const group of grouped(refused ? planned.map(refuseWhole) : planned))
       responses.push(await this.#pass(group, until, subscriptions));
     if (responses.length === 0) return null;
-    return request.isBatch ? join(responses) : (responses[0] ?? null);
+    return request.isBatch ? writeBatch(responses) : (responses[0] ?? null);
   }
 
   /** Answers calls that can go in one message, or one call of any other kind. */
@@ -90,7 +84,7 @@ export class RequestAnswerer {
     group: readonly PlannedCall[],
     until: number,
     subscriptions: Subscriptions | null,
-  ): Promise<Response> {
+  ): Promise<RpcResponse> {
     const [first] = group;
     if (first === undefined) return Buffer.alloc(0);
     const { id, method, plan } = first;
@@ -98,7 +92,7 @@ export class RequestAnswerer {
     switch (plan.kind) {
       case "error":
       case "refuse":
-        return failure(id, plan.error);
+        return writeError(id, plan.error);
       case "ask":
         return await runShared(async () => await this.#ask(group));
       case "send":
@@ -123,11 +117,11 @@ export class RequestAnswerer {
             `Anvil ended or did not answer while it mined, so that some of the blocks may be there. ${lookFirst}`,
           );
         });
-        return success(id, plan.answer);
+        return writeResult(id, plan.answer);
       case "subscribe":
         if (subscriptions === null)
-          return failure(id, {
-            code: notSupported,
+          return writeError(id, {
+            code: rpcErrorCodes.methodNotSupported,
             message: `${method} needs a WebSocket. Connect over ws://.`,
           });
         return await runShared(async () => await subscribe(subscriptions, id, method, plan.params));
@@ -135,14 +129,14 @@ export class RequestAnswerer {
   }
 
   /** Sends a transaction and reports it to what journals the chain. */
-  async #send(call: PlannedCall, [transaction]: readonly unknown[]): Promise<Response> {
+  async #send(call: PlannedCall, [transaction]: readonly unknown[]): Promise<RpcResponse> {
     return await this.#kept(
       async () => await this.#chain.send(transaction, async () => await this.#ask([call]), isSuccess),
     );
   }
 
   /** Makes a call that no block shows and reports it to what journals the chain. */
-  async #change(call: PlannedCall, params: readonly unknown[]): Promise<Response> {
+  async #change(call: PlannedCall, params: readonly unknown[]): Promise<RpcResponse> {
     const { method } = call;
     return await this.#kept(
       async () =>
@@ -163,26 +157,26 @@ export class RequestAnswerer {
     }
   }
 
-  async #trace(call: PlannedCall, { measuring, params }: TracePlan): Promise<Response> {
+  async #trace(call: PlannedCall, { measuring, params }: TracePlan): Promise<RpcResponse> {
     const measurement = await this.#ask([{ ...call, plan: { kind: "run", params: measuring } }]);
     const refusal = judgeMeasurement(measurement);
     if (refusal === undefined) return measurement;
-    if (refusal !== null) return failure(call.id, refusal);
+    if (refusal !== null) return writeError(call.id, refusal);
     return await this.#ask([{ ...call, plan: { kind: "run", params } }]);
   }
 
-  async #reorganize(id: RpcId, params: readonly unknown[]): Promise<Response> {
+  async #reorganize(id: RpcId, params: readonly unknown[]): Promise<RpcResponse> {
     try {
       await this.#chain.reorg(params);
     } catch (error) {
       if (error instanceof RpcRefusedError)
-        return failure(id, { code: error.rpcCode, message: error.reason });
+        return writeError(id, { code: error.rpcCode, message: error.reason });
       throw silent(error, "The chain did not reorganize. See whether the sandbox still runs.");
     }
-    return success(id, null);
+    return writeResult(id, null);
   }
 
-  async #ask(group: readonly PlannedCall[]): Promise<Response> {
+  async #ask(group: readonly PlannedCall[]): Promise<RpcResponse> {
     const calls = group.map(({ id, method, plan }) => ({
       jsonrpc: "2.0",
       id,
@@ -195,12 +189,12 @@ export class RequestAnswerer {
   }
 
   /** Runs a call when no other one runs, unless its request has used up its time by then. */
-  async #run(call: PlannedCall, until: number, ask: () => Promise<Response>): Promise<Response> {
-    const late = Promise.withResolvers<Response>();
-    const expire = () => late.resolve(failure(call.id, timeLimit));
+  async #run(call: PlannedCall, until: number, ask: () => Promise<RpcResponse>): Promise<RpcResponse> {
+    const late = Promise.withResolvers<RpcResponse>();
+    const expire = () => late.resolve(writeError(call.id, timeLimit));
     const timer = setTimeout(expire, Math.max(until - performance.now(), 0));
     const ran = this.#running.runExclusive(async () => {
-      if (performance.now() >= until) return failure(call.id, timeLimit);
+      if (performance.now() >= until) return writeError(call.id, timeLimit);
       // Anvil continues with a call whose caller is gone: the next caller waits for its answer.
       const answer = await this.#gate.runShared(nameCall(call.method), ask);
       return explainGas(answer);
@@ -215,7 +209,7 @@ export class RequestAnswerer {
 }
 
 const timeLimit: RpcError = {
-  code: limitExceeded,
+  code: rpcErrorCodes.limitExceeded,
   message: `Code that runs without a transaction may take ${runMs / 1_000} s in one request. Send fewer calls at once.`,
 };
 
@@ -224,7 +218,7 @@ async function subscribe(
   id: RpcId,
   method: string,
   params: readonly unknown[],
-): Promise<Response> {
+): Promise<RpcResponse> {
   const asked = await subscriptions.ask(method, params);
   return Buffer.from(asked.answer.replace(`"id":${asked.id}`, () => `"id":${JSON.stringify(id)}`));
 }
@@ -237,7 +231,7 @@ function silent(cause: unknown, otherwise: string): ChainSilentError {
 
 const lookFirst = "Look at the chain (eth_blockNumber, GET /status) before you repeat the call.";
 
-function isSuccess(answer: Response): boolean {
+function isSuccess(answer: RpcResponse): boolean {
   return !("error" in JSON.parse(answer.toString()));
 }
 
@@ -255,7 +249,10 @@ function plan(call: RpcCall | InvalidCall): PlannedCall[] {
 /** Of a batch with a call that is refused nothing is run. */
 function refuseWhole(call: PlannedCall): PlannedCall {
   if (call.plan.kind === "refuse" || call.plan.kind === "error") return call;
-  const error = { code: notSupported, message: "Not run: another call of this batch is refused." };
+  const error = {
+    code: rpcErrorCodes.methodNotSupported,
+    message: "Not run: another call of this batch is refused.",
+  };
   return { ...call, plan: { kind: "error", error } };
 }
 
@@ -271,34 +268,22 @@ function grouped(calls: readonly PlannedCall[]): PlannedCall[][] {
   return groups;
 }
 
-function success(id: RpcId, result: "0x0" | null): Response {
-  return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result }));
-}
-
-function failure(id: RpcId, error: RpcError): Response {
-  return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, error }));
-}
-
-function join(responses: readonly Response[]): Buffer {
-  const parts = responses.flatMap((response, index) => (index === 0 ? [response] : [comma, response]));
-  return Buffer.concat([Buffer.from("["), ...parts, Buffer.from("]")]);
-}
-
-const comma = Buffer.from(",");
 const openBracket = 0x5b;
 const outOfGas = /("error":\{"code":-?\d+,"message":"(?:EVM error OutOfGas|Out of gas: [^"]*))"/;
 /** An error has a short answer; a result may have any. */
 const longestError = 1_000;
 
 /** Says how much gas there is, where Anvil only says that it was not enough. */
-function explainGas(answer: Response): Response {
+function explainGas(answer: RpcResponse): RpcResponse {
   if (answer.length > longestError) return answer;
   return Buffer.from(answer.toString().replace(outOfGas, `$1. A call may use ${mostGas} gas at most."`));
 }
 
 /** What is answered when the chain is silent. */
 export function silence(request: RpcRequest, { message }: ChainSilentError): Buffer {
-  const error = { code: internalError, message };
+  const error = { code: rpcErrorCodes.internalError, message };
   const ids = request.calls.flatMap((call) => (call.id === undefined ? [] : [call.id]));
-  return request.isBatch ? join(ids.map((id) => failure(id, error))) : failure(ids[0] ?? null, error);
+  return request.isBatch
+    ? writeBatch(ids.map((id) => writeError(id, error)))
+    : writeError(ids[0] ?? null, error);
 }

@@ -1,4 +1,5 @@
 import { Agent, type IncomingMessage, request as requestOf } from "node:http";
+import { readBytes } from "../../lib/http/read-bytes.ts";
 
 /** How long Anvil may take for an answer, in milliseconds; it waits 30 s itself for the block of a transaction. */
 export const answerMs = 60_000;
@@ -33,33 +34,21 @@ export class AnvilHttp {
       .once("error", reject)
       .end(bytes);
     try {
-      return await readAll(await promise);
+      const answer = await readBytes(await promise, largestAnswer);
+      if (answer !== null) return answer;
     } catch (cause) {
-      if (cause instanceof ChainSilentError) throw cause;
       const reason = signal.aborted
         ? `The chain gave no answer within ${answerMs / 1_000} s. Send the request again.`
         : "The chain does not answer. See whether the sandbox still runs.";
       throw new ChainSilentError(reason, { cause });
     }
+    throw new ChainSilentError(
+      `The answer has over ${largestAnswer} bytes. Ask for less: fewer blocks, logs or traces.`,
+    );
   }
 
   /** Ends idle connections. */
   close(): void {
     this.#agent.destroy();
   }
-}
-
-async function readAll(answer: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of answer) {
-    const bytes = Buffer.from(chunk);
-    length += bytes.length;
-    if (length > largestAnswer)
-      throw new ChainSilentError(
-        `The answer has over ${largestAnswer} bytes. Ask for less: fewer blocks, logs or traces.`,
-      );
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
 }

@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
-import type { Json } from "../../../protocol/values/json.ts";
 import { Problem } from "../../../server/errors/problem.ts";
-import { jsonAnswer } from "../../../server/http/answer.ts";
+import { serializedAnswer } from "../../../server/http/answer.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import type { RefusalForm } from "../../../server/http/refusal-form.ts";
+import { readBytes } from "../../lib/http/read-bytes.ts";
 import { endWith } from "../../lib/http/refuse.ts";
 import { type FrontedChain, RequestAnswerer, silence } from "./answer-request.ts";
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
-import { type RpcError, readRequest } from "./read-request.ts";
+import { rpcErrorCodes } from "./error-codes.ts";
+import { readRequest } from "./read-request.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { writeError } from "./write-response.ts";
 
 /** What Anvil takes in one request, in bytes. */
 export const largestBody = 2 * 1024 * 1024;
@@ -98,7 +100,7 @@ export class RpcFront {
     }
     const asked = readRequest(body);
     if ("invalid" in asked) {
-      answerJson(response, 200, failure(asked.invalid));
+      answerJson(response, 200, writeError(null, asked.invalid));
       return;
     }
     try {
@@ -132,11 +134,11 @@ export class RpcFront {
 
   async #answerMessage(data: RawData, client: WebSocket, subscriptions: Subscriptions): Promise<void> {
     const asked = readRequest(bytesOf(data));
-    const send = (answer: Buffer | string) => {
+    const send = (answer: Buffer) => {
       if (client.readyState === WebSocket.OPEN) client.send(answer.toString());
     };
     if ("invalid" in asked) {
-      send(failure(asked.invalid));
+      send(writeError(null, asked.invalid));
       return;
     }
     const answer = async () => {
@@ -158,18 +160,10 @@ function bytesOf(data: RawData): Uint8Array {
   return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
 }
 
-/** The whole body, or null when it is too large. */
+/** The whole body, or null when it is too large; what is left of it then stays on the connection. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   if (Number(request.headers["content-length"] ?? 0) > largestBody) return null;
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    const bytes = Buffer.from(chunk);
-    length += bytes.length;
-    if (length > largestBody) return null;
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
+  return await readBytes(request.iterator({ destroyOnReturn: false }), largestBody);
 }
 
 /** What is known of a handshake that is none. */
@@ -177,23 +171,16 @@ const unread = { method: null, path: "/" };
 
 /** Answers what the port refuses as JSON-RPC clients read it: an invalid request, with the HTTP status. */
 export const rpcRefusal: RefusalForm = ({ status, message, headers }) =>
-  jsonAnswer(
-    status,
-    { jsonrpc: "2.0", id: null, error: { code: -32_600, message } },
-    { "Content-Type": "application/json", ...headers },
-  );
-
-function failure(error: RpcError): string {
-  const body: Json = { jsonrpc: "2.0", id: null, error: { ...error } };
-  return JSON.stringify(body);
-}
+  serializedAnswer(status, writeError(null, { code: rpcErrorCodes.invalidRequest, message }), {
+    "Content-Type": "application/json",
+    ...headers,
+  });
 
 function refuse(response: ServerResponse, status: number, message: string): void {
-  answerJson(response, status, failure({ code: -32_600, message }));
+  answerJson(response, status, writeError(null, { code: rpcErrorCodes.invalidRequest, message }));
 }
 
-function answerJson(response: ServerResponse, status: number, body: string | Buffer): void {
-  const bytes = Buffer.from(body);
-  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes.length });
-  response.end(bytes);
+function answerJson(response: ServerResponse, status: number, body: Buffer): void {
+  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length });
+  response.end(body);
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { rpcErrorCodes } from "./error-codes.ts";
 import type { RpcError } from "./read-request.ts";
 
 /** How much input the inner calls of a traced call may have together, in bytes: the trace and its answer take many times as much. */
@@ -37,7 +38,7 @@ export function judgeMeasurement(answer: Buffer): RpcError | null | undefined {
   if (data === undefined) return undefined;
   if (data.result <= mostTracedBytes) return null;
   return {
-    code: -32_602,
+    code: rpcErrorCodes.invalidParams,
     message: `The inner calls of a trace may have ${mostTracedBytes} bytes of input together, not ${data.result}. Trace a call that passes less on.`,
   };
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { mostBlocks } from "../clock/mining-limits.ts";
 import { isChanging } from "../journal/changing-methods.ts";
 import { bounders, mostDetailedBlocks, ParamsError, quantity, requireNoBlobs } from "./bound-call.ts";
+import { rpcErrorCodes } from "./error-codes.ts";
 import { measuringParams } from "./measure-trace.ts";
 import {
   executionMethods,
@@ -39,11 +40,6 @@ export type Plan =
   /** Not at all, and nothing else of its batch. */
   | { kind: "refuse"; error: RpcError };
 
-const methodNotFound = -32_601;
-const invalidParams = -32_602;
-/** EIP-1474: the method is not supported. */
-const notSupported = -32_004;
-
 const runs = new Set<string>([...executionMethods, ...replayMethods]);
 const mines = new Set<string>(miningMethods);
 const subscribes = new Set<string>(subscriptionMethods);
@@ -61,7 +57,7 @@ export function planCall(call: RpcCall): Plan {
     return {
       kind: "error",
       error: {
-        code: methodNotFound,
+        code: rpcErrorCodes.methodNotFound,
         message: `The sandbox has no method ${JSON.stringify(method.slice(0, 100))}. docs/rpc.md lists those that it has.`,
       },
     };
@@ -77,7 +73,7 @@ export function planCall(call: RpcCall): Plan {
     return { kind: runs.has(method) ? "run" : "ask", params: bounded };
   } catch (error) {
     if (error instanceof ParamsError)
-      return { kind: "error", error: { code: invalidParams, message: error.message } };
+      return { kind: "error", error: { code: rpcErrorCodes.invalidParams, message: error.message } };
     throw error;
   }
 }
@@ -148,5 +144,8 @@ function planReorg(params: readonly unknown[]): Plan {
 
 function refuse(method: string, why: string, instead: string): Plan {
   const message = `${method} is refused because ${why}. ${instead}`;
-  return { kind: "refuse", error: { code: notSupported, message, data: { method, instead } } };
+  return {
+    kind: "refuse",
+    error: { code: rpcErrorCodes.methodNotSupported, message, data: { method, instead } },
+  };
 }

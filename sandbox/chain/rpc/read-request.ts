@@ -1,6 +1,7 @@
 import type { Json } from "../../../protocol/values/json.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { parseJson } from "../../../server/http/parse-json.ts";
+import { rpcErrorCodes } from "./error-codes.ts";
 
 /** A JSON-RPC error object. */
 export interface RpcError {
@@ -30,9 +31,6 @@ export interface RpcRequest {
   isBatch: boolean;
   calls: readonly (RpcCall | InvalidCall)[];
 }
-
-/** The JSON-RPC code of a request that is none. */
-const invalidRequest = -32_600;
 
 const names = new Set(["jsonrpc", "id", "method", "params"]);
 
@@ -89,5 +87,5 @@ function readParams(params: unknown): readonly unknown[] | null {
 }
 
 function invalid(reason: string): RpcError {
-  return { code: invalidRequest, message: `Invalid request: ${reason}` };
+  return { code: rpcErrorCodes.invalidRequest, message: `Invalid request: ${reason}` };
 }

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { checkNames } from "../../../protocol/binding/check-binding.ts";
-import { addressShape, hashShape, jsonShape } from "./shapes.ts";
+import { checksumAddressSchema, hashSchema, jsonSchema } from "../../../server/schemas/primitives.ts";
 
 /** One field of a call next to the one that was expected; null where a side does not have it. */
 const fieldDifference = z.object({
   name: z.string(),
-  expected: jsonShape,
-  actual: jsonShape,
+  expected: jsonSchema,
+  actual: jsonSchema,
   equal: z.boolean(),
 });
 
@@ -26,12 +26,12 @@ const step = z.object({
   failed: z.array(z.enum(checkNames)),
 });
 
-const revert = z.object({ name: z.string(), args: z.record(z.string(), jsonShape), data: z.string() });
+const revert = z.object({ name: z.string(), args: z.record(z.string(), jsonSchema), data: z.string() });
 
 const frameFields = {
   type: z.string(),
-  from: addressShape,
-  to: addressShape.nullable(),
+  from: checksumAddressSchema,
+  to: checksumAddressSchema.nullable(),
   /** What is at `to`, in words. */
   contract: z.string(),
   /** The call as the contract's ABI reads it, or its selector. */
@@ -47,7 +47,7 @@ const frame: z.ZodType<Frame> = z.lazy(() => z.object({ ...frameFields, calls: z
 
 /** Whether a transaction would be accepted and for what, and if not why. */
 export const explanationSchema = z.object({
-  transaction_hash: hashShape,
+  transaction_hash: hashSchema,
   accepted: z.boolean(),
   /** The step that comes closest, in the words of the service, and what it is about. */
   step: z.string().nullable(),
@@ -55,11 +55,11 @@ export const explanationSchema = z.object({
   /** One sentence. */
   cause: z.string(),
   checks: z.array(
-    z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonShape, actual: jsonShape }),
+    z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
   ),
   call: z
     .object({
-      to: addressShape.nullable(),
+      to: checksumAddressSchema.nullable(),
       contract: z.string(),
       function: z.string().nullable(),
       expected_function: z.string(),
@@ -70,11 +70,11 @@ export const explanationSchema = z.object({
     .nullable(),
   logs: z.array(
     z.object({
-      address: addressShape,
+      address: checksumAddressSchema,
       contract: z.string(),
       log_index: z.int(),
       event: z.string().nullable(),
-      fields: jsonShape,
+      fields: jsonSchema,
     }),
   ),
   revert: revert.nullable(),

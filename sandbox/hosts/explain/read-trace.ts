@@ -1,4 +1,4 @@
-import { type Address, getAddress, type Hex } from "viem";
+import { type Address, getAddress, type Hex, isAddress } from "viem";
 import { z } from "zod";
 import { decodeCall } from "../../../protocol/call.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
@@ -6,8 +6,11 @@ import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import type { Deployment } from "../../../server/deployment.ts";
 import { contractAt, nameOf } from "./address-book.ts";
 import type { Frame } from "./explanation.ts";
-import { addressShape } from "./shapes.ts";
 
+/** In any case: nodes answer all in lower case. */
+const address = z.custom<Address>(
+  (value) => typeof value === "string" && isAddress(value, { strict: false }),
+);
 const bytes = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
 
 /** One call as the tracer tells it. */
@@ -25,8 +28,8 @@ export interface TracedCall {
 export const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
   z.object({
     type: z.string(),
-    from: addressShape,
-    to: addressShape.optional(),
+    from: address,
+    to: address.optional(),
     input: bytes,
     output: bytes.optional(),
     error: z.string().optional(),

@@ -4,6 +4,7 @@ import type { JournaledStore } from "../../../server/store/journaled-store.ts";
 import type { KeptChain } from "../../../server/store/postgres/database.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
+import { askControl } from "../../state/ask-control.ts";
 
 const path = "/chain/kept";
 
@@ -31,13 +32,11 @@ export function keptByFirst(controlUrl: string): KeptChain {
     new StoreUnavailableError("The first process of the sandbox does not keep the chain.", { cause });
   return {
     async keep() {
-      const response = await fetch(new URL(path, controlUrl), {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ commits: known }),
-      }).catch((cause: unknown) => {
-        throw refused(cause);
-      });
+      const response = await askControl(controlUrl, "POST", path, { commits: known }).catch(
+        (cause: unknown) => {
+          throw refused(cause);
+        },
+      );
       if (!response.ok) throw refused(new Error(`It answered ${response.status}.`));
       return keptSchema.parse(await response.json()).records;
     },

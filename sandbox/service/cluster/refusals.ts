@@ -4,6 +4,7 @@ import { checkNames } from "../../../protocol/binding/check-binding.ts";
 import { errorCodes } from "../../../server/errors/catalogue.ts";
 import { hashSchema } from "../../../server/schemas/primitives.ts";
 import type { Log, Refusal, Services } from "../../../server/services.ts";
+import { askControl } from "../../state/ask-control.ts";
 
 const path = "/refusals";
 
@@ -29,11 +30,7 @@ const refusalSchema: z.ZodType<Refusal> = z.strictObject({
 export function tellRefusals(controlUrl: string, log: Log): Services["refused"] {
   return async (refusal) => {
     try {
-      const response = await fetch(new URL(path, controlUrl), {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(refusal),
-      });
+      const response = await askControl(controlUrl, "POST", path, refusal);
       if (!response.ok) throw new Error(`The first process answered ${response.status}.`);
     } catch (error) {
       log.error({ request_id: refusal.request_id, causes: String(error) }, "telling a refusal");

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ClockMode, SandboxClock } from "../../chain/clock/clock.ts";
 import { toSeconds } from "../../chain/clock/duration.ts";
+import { askControl, type ControlMethod } from "../../state/ask-control.ts";
 
 const answer = z.object({ now: z.int() });
 
@@ -9,19 +10,15 @@ export function sharedClock(
   controlUrl: string,
   mode: ClockMode,
 ): Pick<SandboxClock, "mode" | "now" | "travel"> {
-  const ask = async (path: string, init?: RequestInit) => {
-    const response = await fetch(new URL(path, controlUrl), init);
+  const ask = async (method: ControlMethod, path: string, body?: object) => {
+    const response = await askControl(controlUrl, method, path, body);
     if (!response.ok) throw new Error(`The sandbox's clock answered ${response.status}.`);
     return answer.parse(await response.json()).now;
   };
   return {
     mode,
-    now: async () => await ask("/status"),
+    now: async () => await ask("GET", "/status"),
     travel: async (by) =>
-      await ask("/clock", {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ seconds: typeof by === "number" ? by : toSeconds(by) }),
-      }),
+      await ask("POST", "/clock", { seconds: typeof by === "number" ? by : toSeconds(by) }),
   };
 }

@@ -5,6 +5,7 @@ import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { readMining } from "../../chain/clock/mining.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
+import { askControl } from "../../state/ask-control.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import type { components } from "../client/api-client.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
@@ -214,11 +215,8 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard }: Given
         businessKey,
       });
       // Over HTTP, so that a recording has it. The operation stays without a nonce, so no new block takes it on.
-      const answer = await fetch(`${urls.control}/faults`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ point: "nonce", action: "hold", match: { operation_id } }),
-      });
+      const fault = { point: "nonce", action: "hold", match: { operation_id } };
+      const answer = await askControl(urls.control, "POST", "/faults", fault);
       if (!answer.ok) throw new Error(`The control API answered ${answer.status} to POST /faults.`);
     },
   };

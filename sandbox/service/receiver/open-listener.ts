@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { buffer as readWhole } from "node:stream/consumers";
 import { verifySharedSecret } from "../../../protocol/signatures/webhook.ts";
 import { ownPages } from "../../lib/http/host-and-origin.ts";
 import { type Listener, listen } from "../../lib/http/listen.ts";
@@ -38,9 +39,7 @@ export async function openListener(options: {
       response.writeHead(405, { Allow: "POST" }).end();
       return;
     }
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk));
-    const verified = await judge(headersOf(request), Buffer.concat(chunks));
+    const verified = await judge(headersOf(request), await readWhole(request));
     response.writeHead(verified === false ? 401 : 204).end();
   };
   const listener = await listen({ port, option: "--port", pages: ownPages });

@@ -17,8 +17,8 @@ import { type Actors, castActors } from "../../../testkit/demo/actors.ts";
 import { silentNarrator } from "../../../testkit/demo/narrator.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { codeOf } from "../../crash/books.ts";
-import { controlSandbox } from "../../crash/control.ts";
 import { send } from "../../crash/storefront.ts";
+import { controlSandbox } from "../../kit/control.ts";
 import { joinAs, runSandbox, type SandboxProcess } from "./joined-process.ts";
 
 type Merchant = z.infer<typeof merchantSchema>;

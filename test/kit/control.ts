@@ -1,18 +1,14 @@
-import type { Json } from "../../protocol/values/json.ts";
+import { askControl, type ControlMethod } from "../../sandbox/state/ask-control.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 
-/** Asks a running sandbox's control API. */
+/** Asks a running sandbox's control API, which must not refuse. */
 export async function controlSandbox(
   { urls }: SandboxDescription,
-  method: "GET" | "POST" | "DELETE",
+  method: ControlMethod,
   path: string,
-  body?: Json,
+  body?: object,
 ): Promise<unknown> {
-  const response = await fetch(new URL(path, urls.control), {
-    method,
-    headers: { "Content-Type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  const response = await askControl(urls.control, method, path, body);
   const answer: unknown = await response.json();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
   return answer;

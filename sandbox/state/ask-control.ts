@@ -1,0 +1,20 @@
+/** A method that the control API takes. */
+export type ControlMethod = "GET" | "POST" | "DELETE";
+
+/**
+ * Sends a request to the control API of a running sandbox.
+ *
+ * @param controlUrl - `urls.control` of the sandbox's description.
+ * @param body - sent as JSON; none when left out.
+ * @example await askControl(description.urls.control, "POST", "/clock", { seconds: 60 })
+ */
+export async function askControl(
+  controlUrl: string,
+  method: ControlMethod,
+  path: string,
+  body?: object,
+): Promise<Response> {
+  const content =
+    body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  return await fetch(new URL(path, controlUrl), { method, ...content });
+}
