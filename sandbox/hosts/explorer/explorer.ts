@@ -31,7 +31,7 @@ export function openExplorer(parts: {
   const { watch, ...read } = parts;
   const { feed, refusals } = watch;
   const stream = new EventStream(feed, heartbeatMs);
-  const node = connectNode(read.chain);
+  const connected = connectNode(read.chain);
   const routes = Router();
   const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
   routes.use(pageRoutes({ pages: { "/": page }, folders: ["style", "vendor", "explorer"] }, read.services));
@@ -42,7 +42,10 @@ export function openExplorer(parts: {
       ...read,
       refusals,
       get node() {
-        return node();
+        return connected().node;
+      },
+      get reader() {
+        return connected().reader;
       },
       labels: new AddressLabels(read.chain),
     }),

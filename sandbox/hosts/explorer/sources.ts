@@ -1,4 +1,5 @@
 import { createPublicClient, type HttpTransport, http, type PublicClient } from "viem";
+import { HeadReader } from "../../../server/chain/head-reader.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
@@ -9,27 +10,32 @@ import type { RefusalLog } from "./live/refusal-log.ts";
 /** Reads the chain; what is asked in one turn goes out as one HTTP request. */
 export type BatchingNode = PublicClient<HttpTransport>;
 
+/** A connection to the node for reading. */
+interface ConnectedNode {
+  node: BatchingNode;
+  reader: HeadReader;
+}
+
 /** Everything that the explorer reads. It changes nothing. */
-export interface Sources {
+export interface Sources extends ConnectedNode {
   description: SandboxDescription;
   services: Services;
   chain: ChainNode;
-  node: BatchingNode;
   receiver: SandboxReceiver;
   refusals: RefusalLog;
   labels: AddressLabels;
 }
 
 /** Returns what connects to the node for reading, at the URL that Anvil has now. */
-export function connectNode({ anvil }: ChainNode): () => BatchingNode {
-  let connected: { url: string; node: BatchingNode } | undefined;
+export function connectNode({ anvil }: ChainNode): () => ConnectedNode {
+  let connected: (ConnectedNode & { url: string }) | undefined;
   return () => {
     const { url } = anvil;
-    if (connected?.url === url) return connected.node;
+    if (connected?.url === url) return connected;
     // viem joins the batches of one URL: the query keeps these apart from the relayer's, which must not wait for them.
     const transport = http(`${url}/?explorer`, { retryCount: 0, batch: { wait: 0 } });
     const node = createPublicClient({ transport, cacheTime: 0 });
-    connected = { url, node };
-    return node;
+    connected = { url, node, reader: new HeadReader(node) };
+    return connected;
   };
 }

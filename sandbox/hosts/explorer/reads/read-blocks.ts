@@ -3,11 +3,11 @@ import { decodeCall } from "../../../../protocol/call.ts";
 import type { Json } from "../../../../protocol/values/json.ts";
 import { sameAddress } from "../../../../protocol/values/same-address.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
+import { absent } from "../../../../server/chain/head-reader.ts";
 import type { Services } from "../../../../server/services.ts";
 import { contractAt } from "../../explain/address-book.ts";
 import type { Sources } from "../sources.ts";
 import type { BlockView, TransactionView, ViewPage } from "../views.ts";
-import { absent } from "./read-at-head.ts";
 
 /** What is read of a transaction's receipt. */
 interface TransactionReceipt {
@@ -43,7 +43,7 @@ export async function readBlock(blockNumber: bigint, sources: Sources): Promise<
       ReturnType: TransactionReceipt[] | null;
     }>({ method: "eth_getBlockReceipts", params: [toHex(blockNumber)] }),
   ]);
-  if (block === null) return null;
+  if (block === undefined) return null;
   const receiptOf = new Map((receipts ?? []).map((receipt) => [receipt.transactionHash, receipt]));
   return {
     number: Number(block.number),

@@ -2,17 +2,17 @@ import { type Address, getAddress } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { hashId } from "../../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
+import type { BlockPoint } from "../../../../server/chain/chain-reader.ts";
 import type { Deployment } from "../../../../server/deployment.ts";
 import { reconciledOf } from "../../../../server/domain/payments/payment-receipts.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";
 import type { BatchingNode } from "../sources.ts";
 import type { FiguresView, MerchantView } from "../views.ts";
-import type { Head } from "./read-at-head.ts";
 
 /** Reads the money of purchases at one block, all of it in one request to the node. */
 export async function readFigures(
   purchases: readonly PurchaseRecord[],
-  head: Head,
+  head: BlockPoint,
   node: BatchingNode,
   deployment: Deployment,
 ): Promise<FiguresView[]> {
@@ -41,7 +41,7 @@ export async function readFigures(
 /** Reads what merchants cover in refunds at one block, all of it in one request to the node. */
 export async function readFundings(
   merchants: readonly MerchantRecord[],
-  head: Head,
+  head: BlockPoint,
   node: BatchingNode,
   deployment: Deployment,
 ): Promise<MerchantView["funding"][]> {
@@ -80,7 +80,7 @@ export async function readFundings(
 async function allowance(
   owner: Address,
   spender: Address,
-  head: Head,
+  head: BlockPoint,
   node: BatchingNode,
   deployment: Deployment,
 ): Promise<bigint> {

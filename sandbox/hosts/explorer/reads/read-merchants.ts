@@ -2,17 +2,16 @@ import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { Sources } from "../sources.ts";
 import type { MerchantView, ViewPage } from "../views.ts";
 import { type PageQuery, readPage } from "./page.ts";
-import { readAtHead } from "./read-at-head.ts";
 import { readFundings } from "./read-figures.ts";
 
 /** Reads a page of the merchants of all programs, with their funding at one block. */
 export async function readMerchants(query: PageQuery, sources: Sources): Promise<ViewPage<MerchantView>> {
-  const { services, node, labels } = sources;
+  const { services, node, reader, labels } = sources;
   const { cursor, program } = query;
   const filter = program === undefined ? {} : { program };
   const { data, next_cursor } = await readPage(services.store, "merchants", filter, { cursor });
   const records = data.map(({ value }) => value);
-  return await readAtHead(node, async (head) => {
+  return await reader.atOneHead(async (head) => {
     const fundings = await readFundings(records, head, node, services.deployment);
     return {
       data: records.flatMap((merchant, index) => {

@@ -3,7 +3,7 @@ import { faultPlacements, type RelayOperationStatus } from "../../../../relayer/
 import type { Services } from "../../../../server/services.ts";
 import type { Sources } from "../sources.ts";
 import type { FaultView, Overview } from "../views.ts";
-import { readAtHead } from "./read-at-head.ts";
+import { viewBlockPoint } from "./view-block-point.ts";
 
 /** What has not come to its end; each status is an index, and none of them is long in a sandbox that works. */
 const unsettled = ["accepted", "signed", "broadcast", "mined", "needs_attention"] as const;
@@ -12,11 +12,11 @@ const mostCounted = 1_000;
 
 /** Reads the state of the sandbox at one glance; what it costs does not grow with the number of purchases. */
 export async function readOverview(sources: Sources): Promise<Overview> {
-  const { description, services, node, receiver, refusals } = sources;
+  const { description, services, node, reader, receiver, refusals } = sources;
   const { deployment, relayer, clock } = services;
   const unknown = await relayer.unknownOutcomes();
-  const [block, now, pool, counts, programs] = await Promise.all([
-    readAtHead(node, async (head) => head),
+  const [head, now, pool, counts, programs] = await Promise.all([
+    reader.head(),
     clock.now(),
     node.request<{ Method: "txpool_status"; Parameters?: undefined; ReturnType: { pending: string } }>({
       method: "txpool_status",
@@ -37,7 +37,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     seed,
     mode,
     now: toTimestamp(now),
-    block,
+    block: viewBlockPoint(head),
     chain,
     anvil_restarts: sources.chain.anvil.replacements,
     urls,

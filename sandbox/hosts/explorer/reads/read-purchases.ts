@@ -6,8 +6,8 @@ import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
 import type { FiguresView, PurchaseView, PurchaseViews } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
-import { readAtHead } from "./read-at-head.ts";
 import { readFigures } from "./read-figures.ts";
+import { viewBlockPoint } from "./view-block-point.ts";
 
 /** The query of the purchases. */
 export const purchasesQuery = pageQuery.extend({ status: z.enum(purchaseStatuses).optional() });
@@ -17,7 +17,7 @@ export async function readPurchases(
   query: z.output<typeof purchasesQuery>,
   sources: Sources,
 ): Promise<PurchaseViews> {
-  const { services, node, labels } = sources;
+  const { services, node, reader, labels } = sources;
   const journaled = asJournaled(services, await services.relayer.unknownOutcomes());
   const { cursor, status, program, q } = query;
   const searching = status !== undefined || (q !== undefined && q !== "");
@@ -32,13 +32,13 @@ export async function readPurchases(
   const records = await Promise.all(
     page.data.map(async ({ value }) => await currentPurchase(value, journaled)),
   );
-  return await readAtHead(node, async (head) => {
+  return await reader.atOneHead(async (head) => {
     const figures = await readFigures(records, head, node, services.deployment);
     const data = records.flatMap((record, index) => {
       const found = figures[index];
       return found === undefined ? [] : [viewPurchase(record, found, labels)];
     });
-    return { data, next_cursor: page.next_cursor, as_of: head };
+    return { data, next_cursor: page.next_cursor, as_of: viewBlockPoint(head) };
   });
 }
 

@@ -3,8 +3,8 @@ import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { decodeLog } from "../../../../protocol/binding/match-log.ts";
 import type { Json } from "../../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
+import type { BlockPoint } from "../../../../server/chain/chain-reader.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
-import type { Head } from "../reads/read-at-head.ts";
 import type { BatchingNode, Sources } from "../sources.ts";
 import type { TimelineEntry } from "../views.ts";
 import { type OrderedEntry, type TimelineStep, timelineEntry } from "./timeline-entry.ts";
@@ -75,7 +75,7 @@ const mostApprovals = 20;
 /** What the chain holds of a purchase: the registrar's events about it, and what its buyer approved since it was created. */
 export async function chainEntries(
   purchase: PurchaseRecord,
-  head: Head,
+  head: BlockPoint,
   sources: Sources,
 ): Promise<OrderedEntry[]> {
   const { node, labels } = sources;
@@ -83,7 +83,8 @@ export async function chainEntries(
   const until = paidInFull(own, purchase) ?? BigInt(head.number);
   const newest = approvals.filter(({ blockNumber }) => blockNumber <= until).slice(-mostApprovals);
   const times = await readTimes([...own, ...newest], node);
-  const timeOf = ({ blockNumber }: { blockNumber: bigint }) => times.get(blockNumber) ?? head.at;
+  const timeOf = ({ blockNumber }: { blockNumber: bigint }) =>
+    times.get(blockNumber) ?? toTimestamp(head.timestamp);
   return [
     ...own.flatMap((log) => eventEntries(log, timeOf(log), purchase, sources)),
     ...newest.map((log) =>
@@ -101,7 +102,7 @@ export async function chainEntries(
 }
 
 /** Reads the registrar's logs about a purchase, and the approvals of its buyer since it was created. */
-async function readLogs(purchase: PurchaseRecord, head: Head, { node, services }: Sources) {
+async function readLogs(purchase: PurchaseRecord, head: BlockPoint, { node, services }: Sources) {
   const { registrar, token } = services.deployment;
   const range = {
     fromBlock: await firstBlockSince(purchase.created_at, head, node),
@@ -199,7 +200,7 @@ async function readTimes(
 }
 
 /** The first block that is not older than a time in Unix seconds: by halving, so that old chains cost little. */
-async function firstBlockSince(seconds: number, head: Head, node: BatchingNode): Promise<bigint> {
+async function firstBlockSince(seconds: number, head: BlockPoint, node: BatchingNode): Promise<bigint> {
   let low = 0n;
   let high = BigInt(head.number);
   while (low < high) {

@@ -5,10 +5,10 @@ import { findParts } from "../../../../server/domain/find.ts";
 import { asJournaled, currentPurchase } from "../../../../server/domain/purchases/status-after-reorg.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Stored } from "../../../../server/store/store.ts";
-import { readAtHead } from "../reads/read-at-head.ts";
 import { readFigures } from "../reads/read-figures.ts";
 import { viewPurchase } from "../reads/read-purchases.ts";
 import { viewRelayOperation } from "../reads/read-relay-operations.ts";
+import { viewBlockPoint } from "../reads/view-block-point.ts";
 import type { Sources } from "../sources.ts";
 import type { PurchaseTimeline, RelayOperationView } from "../views.ts";
 import { chainEntries } from "./chain-entries.ts";
@@ -18,7 +18,7 @@ import { inOrder } from "./timeline-entry.ts";
 
 /** Reads one purchase with everything that ever happened to it, on one timeline; null when there is none with this id. */
 export async function readTimeline(id: string, sources: Sources): Promise<PurchaseTimeline | null> {
-  const { services, node, labels, description } = sources;
+  const { services, node, reader, labels, description } = sources;
   const { store, deployment } = services;
   const found = await store.get("purchases", id);
   if (found === undefined) return null;
@@ -30,7 +30,7 @@ export async function readTimeline(id: string, sources: Sources): Promise<Purcha
     readOperationsOf(found, unknown, sources),
     store.get("merchants", purchase.merchant_id),
   ]);
-  return await readAtHead(node, async (head) => {
+  return await reader.atOneHead(async (head) => {
     const [[figures], onChain, service] = await Promise.all([
       readFigures([purchase], head, node, deployment),
       chainEntries(purchase, head, sources),
@@ -42,7 +42,7 @@ export async function readTimeline(id: string, sources: Sources): Promise<Purcha
       purchase: viewPurchase(purchase, figures, labels),
       merchant_name: merchant?.value.name ?? purchase.merchant_id,
       terms: purchase.terms,
-      as_of: head,
+      as_of: viewBlockPoint(head),
       wallet_url: `${description.urls.api}/wallet/${purchase.program}/purchase/${id}`,
       operations,
       moments: inOrder(entries),
