@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { TestKit } from "../kit/test-kit.ts";
-import { accessibilityFaults, contrastFaults, openBrowser, type TestBrowser } from "./browser.ts";
+import { expect, test } from "vitest";
+import { accessibilityFaults, contrastFaults, type TestBrowser } from "./browser.ts";
+import { sharePages } from "./share-pages.ts";
 
-let kit: TestKit;
 let browser: TestBrowser;
 let docs: string;
 
-beforeAll(async () => {
-  kit = await TestKit.open({ seed: "documentation page" });
-  docs = kit.sandbox.description.urls.docs;
-  browser = await openBrowser(Object.values(kit.sandbox.description.urls));
-});
-
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await kit[Symbol.asyncDispose]();
+sharePages("documentation page", (sandbox, opened) => {
+  browser = opened;
+  docs = sandbox.description.urls.docs;
 });
 
 test("a search finds a section of any document and leads to it", async () => {

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
 import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";
+import { sharePages } from "./share-pages.ts";
 
 let kit: ExplorerKit;
 
-beforeAll(async () => {
-  kit = await ExplorerKit.start("explorer controls");
+sharePages("explorer controls", (sandbox, browser) => {
+  kit = new ExplorerKit(sandbox, browser);
 });
-beforeEach(async () => await kit.reset());
-afterAll(async () => await kit[Symbol.asyncDispose]());
 
 test("the controls travel and mine", async () => {
   const page = await kit.open("#/controls");

@@ -1,7 +1,6 @@
 import type { Page } from "playwright-core";
 import { usdc } from "../../protocol/values/amount.ts";
-import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../testkit/demo/narrator.ts";
@@ -18,29 +17,16 @@ import {
   refund,
 } from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
-import { openBrowser, type PageOptions, type TestBrowser } from "./browser.ts";
+import type { PageOptions, TestBrowser } from "./browser.ts";
 
 /** A sandbox and a browser that looks at its explorer. */
-export class ExplorerKit implements AsyncDisposable {
+export class ExplorerKit {
   readonly sandbox: Sandbox;
   readonly browser: TestBrowser;
-  readonly #fresh: Snapshot;
 
-  private constructor(sandbox: Sandbox, browser: TestBrowser, fresh: Snapshot) {
+  constructor(sandbox: Sandbox, browser: TestBrowser) {
     this.sandbox = sandbox;
     this.browser = browser;
-    this.#fresh = fresh;
-  }
-
-  static async start(seed: string): Promise<ExplorerKit> {
-    const sandbox = await createSandbox({ seed });
-    const fresh = await sandbox.snapshot();
-    return new ExplorerKit(sandbox, await openBrowser(Object.values(sandbox.description.urls)), fresh);
-  }
-
-  /** Resets the sandbox. */
-  async reset(): Promise<void> {
-    await this.#fresh.restore();
   }
 
   /** Opens the explorer at a view and waits until it hears of changes. */
@@ -54,11 +40,6 @@ export class ExplorerKit implements AsyncDisposable {
 
   async begin(): Promise<Session> {
     return await Session.open(castActors(this.sandbox.description), silentNarrator);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.browser[Symbol.asyncDispose]();
-    await this.sandbox.close();
   }
 }
 

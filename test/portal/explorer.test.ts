@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
@@ -16,14 +16,13 @@ import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { accessibilityFaults, contrastFaults } from "./browser.ts";
 import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";
+import { sharePages } from "./share-pages.ts";
 
 let kit: ExplorerKit;
 
-beforeAll(async () => {
-  kit = await ExplorerKit.start("explorer page");
+sharePages("explorer page", (sandbox, browser) => {
+  kit = new ExplorerKit(sandbox, browser);
 });
-beforeEach(async () => await kit.reset());
-afterAll(async () => await kit[Symbol.asyncDispose]());
 
 /** A payment that a stranger made, and that reconcile refused. */
 async function refused(session: Session): Promise<DemoPurchase> {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { TestKit } from "../kit/test-kit.ts";
-import { accessibilityFaults, contrastFaults, openBrowser, type TestBrowser } from "./browser.ts";
+import { accessibilityFaults, contrastFaults, type TestBrowser } from "./browser.ts";
+import { sharePages } from "./share-pages.ts";
 
 let kit: TestKit;
 let browser: TestBrowser;
 
-beforeAll(async () => {
-  kit = await TestKit.open({ seed: "reference" });
-  browser = await openBrowser(Object.values(kit.sandbox.description.urls));
-});
-
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await kit[Symbol.asyncDispose]();
+sharePages("reference", async (sandbox, opened) => {
+  browser = opened;
+  kit = await TestKit.of(sandbox);
 });
 
 /** Its buttons hold links, its tags are third-level headings, and it brings a main element of its own that leaves its introduction out. */

@@ -1,36 +1,17 @@
 import type { Page } from "playwright-core";
-import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import type { Schema } from "../kit/answer.ts";
-import { TestKit } from "../kit/test-kit.ts";
-import { openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestKit } from "../kit/test-kit.ts";
+import type { TestBrowser } from "./browser.ts";
 import { InjectedWallet } from "./injected-wallet.ts";
 
 /** A sandbox and a browser that looks at its wallet pages. */
-export class WalletKit implements AsyncDisposable {
+export class WalletKit {
   readonly kit: TestKit;
   readonly browser: TestBrowser;
-  readonly #fresh: Snapshot;
 
-  private constructor(kit: TestKit, browser: TestBrowser, fresh: Snapshot) {
+  constructor(kit: TestKit, browser: TestBrowser) {
     this.kit = kit;
     this.browser = browser;
-    this.#fresh = fresh;
-  }
-
-  static async start(seed: string): Promise<WalletKit> {
-    const kit = await TestKit.open({ seed });
-    const fresh = await kit.sandbox.snapshot();
-    return new WalletKit(kit, await openBrowser(Object.values(kit.sandbox.description.urls)), fresh);
-  }
-
-  /** Resets the sandbox. */
-  async reset(): Promise<void> {
-    await this.#fresh.restore();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.browser[Symbol.asyncDispose]();
-    await this.kit[Symbol.asyncDispose]();
   }
 
   walletOf(...names: string[]): InjectedWallet {

@@ -1,10 +1,11 @@
 import type { Page } from "playwright-core";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { setMining } from "../../sandbox/chain/clock/mining.ts";
 import { TestKit } from "../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults } from "./browser.ts";
 import { InjectedWallet } from "./injected-wallet.ts";
+import { sharePages } from "./share-pages.ts";
 import { accepted, hold, holdAnswer, WalletKit } from "./wallet-kit.ts";
 
 /** How long a page may take to do what was clicked. */
@@ -13,17 +14,9 @@ const patience = { timeout: 12_000 };
 let pages: WalletKit;
 let kit: TestKit;
 
-beforeAll(async () => {
-  pages = await WalletKit.start("wallet page: what is sent");
-  ({ kit } = pages);
-});
-
-beforeEach(async () => {
-  await pages.reset();
-});
-
-afterAll(async () => {
-  await pages[Symbol.asyncDispose]();
+sharePages("wallet page: what is sent", async (sandbox, browser) => {
+  kit = await TestKit.of(sandbox);
+  pages = new WalletKit(kit, browser);
 });
 
 /** The buyer's page with a payment of 3 USDC that waits in the pool, because no blocks are made. */

@@ -1,27 +1,21 @@
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { errorCatalogue } from "../../server/errors/catalogue.ts";
 import { present } from "../kit/answer.ts";
 import { TestKit } from "../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults, type TestBrowser } from "./browser.ts";
 import { InjectedWallet } from "./injected-wallet.ts";
+import { sharePages } from "./share-pages.ts";
 import { accepted, holdAnswer, WalletKit } from "./wallet-kit.ts";
 
 let pages: WalletKit;
 let kit: TestKit;
 let browser: TestBrowser;
 
-beforeAll(async () => {
-  pages = await WalletKit.start("wallet page");
-  ({ kit, browser } = pages);
-});
-
-beforeEach(async () => {
-  await pages.reset();
-});
-
-afterAll(async () => {
-  await pages[Symbol.asyncDispose]();
+sharePages("wallet page", async (sandbox, opened) => {
+  browser = opened;
+  kit = await TestKit.of(sandbox);
+  pages = new WalletKit(kit, browser);
 });
 
 describe("with an injected wallet", () => {
