@@ -21,6 +21,7 @@ export const sandboxErrors = {
   no_delivery: "No delivery arrived in time.",
   snapshot_refused:
     "A snapshot file is damaged, of another version, or of other contracts; or it holds what was not asked for.",
+  wallet_unfunded: "A wallet has too little ether for its transaction.",
   transaction_dropped: "A wallet's transaction has left the node.",
   not_leased: "A test used the sandbox after its end, or while another test had it.",
   scenario_refused: "A scenario cannot be recorded, or its file cannot be played.",

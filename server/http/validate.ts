@@ -1,5 +1,21 @@
 import type { z } from "zod";
 import { type Finding, Problem } from "../errors/problem.ts";
+import { describeIssue } from "./describe-issue.ts";
+
+/** What a value is by a schema, or what is wrong with it. */
+type Checked<T> = { data: T; findings: null } | { data: null; findings: Finding[] };
+
+/**
+ * Parses a value by its schema.
+ *
+ * @param root - the start of the findings' JSON pointers (RFC 6901), such as "" for the body or "/query".
+ * @example const { data, findings } = check(schema, value, "")
+ */
+export function check<T extends z.ZodType>(schema: T, value: unknown, root: string): Checked<z.output<T>> {
+  const { success, data, error } = schema.safeParse(value, { error: describeIssue });
+  if (success) return { data, findings: null };
+  return { data: null, findings: reported(error.issues).flatMap((issue) => toFindings(issue, root)) };
+}
 
 /**
  * Parses a value by its schema; every finding is listed with its JSON pointer (RFC 6901).
@@ -8,15 +24,11 @@ import { type Finding, Problem } from "../errors/problem.ts";
  * @throws Problem validation_failed
  */
 export function validate<T extends z.ZodType>(schema: T, value: unknown, root: string): z.output<T> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const errors = reported(result.error.issues).flatMap((issue) => findings(issue, root));
-  const [first] = errors;
-  throw new Problem(
-    "validation_failed",
-    first ? `${first.pointer || "The body"}: ${first.detail}` : "Invalid.",
-    { errors },
-  );
+  const { data, findings } = check(schema, value, root);
+  if (findings === null) return data;
+  const [first] = findings;
+  const detail = first === undefined ? "Invalid." : `${first.pointer || "The body"}: ${first.detail}`;
+  throw new Problem("validation_failed", detail, { errors: findings });
 }
 
 /** Leaves out what is said of a value's length when its type is wrong already: zod measures a text that should be a list. */
@@ -27,15 +39,24 @@ function reported(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssu
   return issues.filter(({ code, path }) => code === "invalid_type" || !mistyped.has(path.join("\n")));
 }
 
-function findings(issue: z.core.$ZodIssue, root: string): Finding[] {
+function toFindings(issue: z.core.$ZodIssue, root: string): Finding[] {
   const at = root + issue.path.map((part) => `/${escapePointer(String(part))}`).join("");
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => ({
       pointer: `${at}/${escapePointer(key)}`,
       code: "unknown_field",
-      detail: "is not a field of this request",
+      detail: issue.message,
     }));
+  const meant = issue.code === "invalid_union" ? closest(issue.errors) : undefined;
+  if (meant !== undefined) return meant.flatMap((inner) => toFindings(inner, at));
   return [{ pointer: at, code: issue.code, detail: issue.message }];
+}
+
+/** The issues of the one form of a union that a value comes closest to, if there is one. */
+function closest(forms: z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
+  const fewest = Math.min(...forms.map(({ length }) => length));
+  const nearest = forms.filter(({ length }) => length === fewest);
+  return nearest.length === 1 ? nearest[0] : undefined;
 }
 
 function escapePointer(part: string): string {

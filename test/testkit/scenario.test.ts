@@ -259,9 +259,11 @@ test("a file that is no scenario is refused with what is wrong and where", async
   const file = join(await temporaryFolder(), "broken.yaml");
   await expect(readScenario(file)).rejects.toThrow("cannot be read");
   await writeFile(file, "steps: [\n");
-  await expect(readScenario(file)).rejects.toThrow(/is no YAML: .* at line 2/);
+  await expect(readScenario(file)).rejects.toThrow(/is not YAML: .* at line 2/);
   await writeFile(file, "format: routing-sandbox-scenario\nversion: 2\n");
-  await expect(readScenario(file)).rejects.toThrow(/is no scenario that can be played:\n.*version/s);
+  await expect(readScenario(file)).rejects.toThrow(
+    /broken\.yaml is not a scenario: \/version must be 1\. Correct that field\.$/,
+  );
 });
 
 test("the command line records the running sandbox until it is interrupted", async () => {

@@ -1,17 +1,21 @@
 import { Router } from "express";
 import { z } from "zod";
 import type { Gate } from "../../../server/http/gate.ts";
+import { validate } from "../../../server/http/validate.ts";
 import { mineBlocks, setMining } from "../../chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../../chain/clock/mining-limits.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { gatedBy } from "./gated.ts";
 
-const travelBody = z
-  .strictObject({ seconds: z.int().positive() })
-  .or(z.strictObject({ to: z.int().positive() }));
+const travelBody = z.union(
+  [z.strictObject({ seconds: z.int().positive() }), z.strictObject({ to: z.int().positive() })],
+  { error: 'must be {"seconds": …} or {"to": …} with Unix seconds' },
+);
 const mineBody = z.strictObject({ blocks: z.int().min(1).max(mostBlocks).default(1) });
 const miningBody = z.strictObject({
-  every: z.enum(["transaction", "never"]).or(z.int().min(1).max(mostMiningSeconds)),
+  every: z.union([z.enum(["transaction", "never"]), z.int().min(1).max(mostMiningSeconds)], {
+    error: `must be "transaction", "never" or a whole number of seconds from 1 to ${mostMiningSeconds}`,
+  }),
 });
 
 /** The part of the control API that moves time and blocks. */
@@ -22,7 +26,7 @@ export function chainRoutes({ chain, gate }: { chain: ChainNode; gate: Gate }): 
   router.post(
     "/clock",
     gated(async (request, response) => {
-      const body = travelBody.parse(request.body);
+      const body = validate(travelBody, request.body, "");
       const now = "seconds" in body ? await clock.travel(body.seconds) : await clock.travelTo(body.to);
       response.json({ now });
     }),
@@ -30,7 +34,7 @@ export function chainRoutes({ chain, gate }: { chain: ChainNode; gate: Gate }): 
   router.post(
     "/blocks",
     gated(async (request, response) => {
-      const { blocks } = mineBody.parse(request.body ?? {});
+      const { blocks } = validate(mineBody, request.body ?? {}, "");
       await mineBlocks(client, blocks);
       await journal?.announce();
       response.json({ block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) });
@@ -39,7 +43,7 @@ export function chainRoutes({ chain, gate }: { chain: ChainNode; gate: Gate }): 
   router.post(
     "/mining",
     gated(async (request, response) => {
-      const { every } = miningBody.parse(request.body);
+      const { every } = validate(miningBody, request.body, "");
       await setMining(client, every);
       await journal?.mines(every);
       response.json({ every });

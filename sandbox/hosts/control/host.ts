@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Gate } from "../../../server/http/gate.ts";
+import { validate } from "../../../server/http/validate.ts";
 import type { KeyUse } from "../../../server/key-use.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
@@ -72,7 +73,7 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
     response.json(await readStatus(sandbox));
   });
   app.get("/explain/:hash", async (request, response) => {
-    response.json(await sandbox.explain(explainedHash.parse(request.params.hash)));
+    response.json(await sandbox.explain(validate(explainedHash, request.params.hash, "/hash")));
   });
   app.use(chainRoutes(sandbox));
   app.use(relayerRoutes(sandbox));

@@ -1,6 +1,7 @@
 import { Router } from "express";
 import { z } from "zod";
 import type { Gate } from "../../../server/http/gate.ts";
+import { validate } from "../../../server/http/validate.ts";
 import { type KeyUse, keyUses } from "../../../server/key-use.ts";
 import { crashPoints, type DeliveryFault } from "../../service/receiver/delivery-fault.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
@@ -8,17 +9,20 @@ import { gatedBy } from "./gated.ts";
 
 const count = z.int().min(1).max(1_000).default(1);
 
-const failBody = z.union([
-  z.strictObject({
-    count,
-    status: z.int().min(300).max(599),
-    headers: z.record(z.string(), z.string()).optional(),
-    body: z.string().optional(),
-  }),
-  z.strictObject({ count, delay_ms: z.int().min(1).max(60_000) }),
-  z.strictObject({ count, drop: z.literal(true) }),
-  z.strictObject({ count, crash: z.enum(crashPoints) }),
-]);
+const failBody = z.union(
+  [
+    z.strictObject({
+      count,
+      status: z.int().min(300).max(599),
+      headers: z.record(z.string(), z.string()).optional(),
+      body: z.string().optional(),
+    }),
+    z.strictObject({ count, delay_ms: z.int().min(1).max(60_000) }),
+    z.strictObject({ count, drop: z.literal(true) }),
+    z.strictObject({ count, crash: z.enum(crashPoints) }),
+  ],
+  { error: "must have one of status, delay_ms, drop and crash" },
+);
 const resendBody = z.strictObject({ number: z.int().min(1) });
 const rotateBody = z.strictObject({
   uses: z
@@ -41,7 +45,7 @@ export function receiverRoutes(sandbox: {
   });
   // It changes nothing itself: the receiver's own request runs inside the gate.
   router.post("/receiver/resend", async (request, response) => {
-    const { number } = resendBody.parse(request.body);
+    const { number } = validate(resendBody, request.body, "");
     const found = receiver.deliveries().find((one) => one.number === number);
     if (found === undefined) response.status(404).json({ detail: `No delivery ${number} has arrived.` });
     else response.json(await receiver.resend(found));
@@ -52,7 +56,7 @@ export function receiverRoutes(sandbox: {
   router.post(
     "/receiver/failures",
     gated((request, response) => {
-      const body = failBody.parse(request.body);
+      const body = validate(failBody, request.body, "");
       receiver.failNext(body.count, toFault(body));
       response.status(201).json({ data: receiver.faults.list() });
     }),
@@ -67,7 +71,7 @@ export function receiverRoutes(sandbox: {
   router.post(
     "/keys/rotate",
     gated(async (request, response) => {
-      const { uses } = rotateBody.parse(request.body ?? {});
+      const { uses } = validate(rotateBody, request.body ?? {}, "");
       await rotateKeys(...uses);
       response.json({ rotated: uses });
     }),

@@ -1,6 +1,5 @@
 import type { Response } from "express";
 import { BaseError } from "viem";
-import { z } from "zod";
 import { CodedError, causesOf } from "../../../protocol/coded-error.ts";
 import { OutcomeUnknownError } from "../../../relayer/relayer.ts";
 import { ChainMismatchError, ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
@@ -24,7 +23,6 @@ export function refuseError(error: unknown, response: Response): void {
     refuse(response, 422, error.message, { code: error.code, errors: error.errors });
   else if (error instanceof ProblemError)
     refuse(response, 422, error.message, { code: error.code, problem: error.problem });
-  else if (error instanceof z.ZodError) refuse(response, 422, z.prettifyError(error));
   else if (error instanceof CodedError && error.code === snapshotTimeout)
     refuse(response.set("Retry-After", "1"), 503, error.message, { code: snapshotTimeout });
   // Without Retry-After: the call has taken effect, and must not be repeated without a look.
@@ -55,8 +53,8 @@ function isOfService(error: unknown): boolean {
   );
 }
 
-function refuseAsService({ status, headers, message, code }: Problem, response: Response): void {
-  refuse(response.set(headers), status, message, { code });
+function refuseAsService({ status, headers, message, code, errors }: Problem, response: Response): void {
+  refuse(response.set(headers), status, message, errors.length === 0 ? { code } : { code, errors });
 }
 
 /** Whether the node gave no answer, to the sandbox itself, the relayer or the service. */

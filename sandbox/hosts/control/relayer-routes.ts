@@ -3,6 +3,7 @@ import { z } from "zod";
 import { relayOperationKinds } from "../../../relayer/journal/relay-operation-kind.ts";
 import { FaultInvalidError, faultActions, faultPoints, type Relayer } from "../../../relayer/relayer.ts";
 import type { Gate } from "../../../server/http/gate.ts";
+import { validate } from "../../../server/http/validate.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
 import { gatedBy } from "./gated.ts";
 
@@ -32,7 +33,7 @@ export function relayerRoutes({ relayer, gate }: { relayer: Relayer; gate: Gate 
   router.post(
     "/faults",
     gated((request, response) => {
-      const { point, action, match, count, depth } = faultBody.parse(request.body);
+      const { point, action, match, count, depth } = validate(faultBody, request.body, "");
       const known = faultActions.find((one) => one === action);
       if (known === undefined) throw new FaultInvalidError(`There is no fault action ${action}.`);
       const fault = relayer.fault({
@@ -56,7 +57,7 @@ export function relayerRoutes({ relayer, gate }: { relayer: Relayer; gate: Gate 
   router.post(
     "/operations/:id/resume",
     gated<{ id: string }>(async (request, response) => {
-      const { abandon } = resumeBody.parse(request.body ?? {});
+      const { abandon } = validate(resumeBody, request.body ?? {}, "");
       const { id } = request.params;
       response.json(abandon ? await relayer.abandon(id) : await relayer.resume(id));
     }),

@@ -1,5 +1,6 @@
 import express, { Router } from "express";
 import { z } from "zod";
+import { validate } from "../../../server/http/validate.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 
 const startBody = z.strictObject({ title: z.string().min(1).max(200) });
@@ -11,7 +12,7 @@ export function scenarioRoutes({ recorder }: { recorder: Recorder }): Router {
     response.json({ recording: recorder.steps !== null, steps: recorder.steps });
   });
   router.post("/scenario", express.json({ limit: "32kb" }), async (request, response) => {
-    const { title } = startBody.parse(request.body);
+    const { title } = validate(startBody, request.body, "");
     await recorder.start(title);
     response.status(201).json({ recording: true, steps: 0 });
   });

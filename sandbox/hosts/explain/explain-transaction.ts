@@ -6,12 +6,13 @@ import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import { judge } from "../../../server/binding/require-bound.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
+import { describeRevert } from "../../chain/describe-revert.ts";
 import { contractAt, contractsOf, nameOf } from "./address-book.ts";
 import { compareCalldata } from "./compare-calldata.ts";
 import type { Explanation } from "./explanation.ts";
 import { type Candidate, findCandidates } from "./find-candidates.ts";
 import { nameCause } from "./name-cause.ts";
-import { describeRevert, type TracedCall, tracedCall, viewTrace } from "./read-trace.ts";
+import { type TracedCall, tracedCall, viewTrace } from "./read-trace.ts";
 
 /** A step that a transaction was compared with, and what came of it. */
 interface Judged extends Candidate {

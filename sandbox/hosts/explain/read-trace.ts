@@ -1,9 +1,8 @@
 import { type Address, getAddress, type Hex, isAddress } from "viem";
 import { z } from "zod";
 import { decodeCall } from "../../../protocol/call.ts";
-import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
-import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import type { Deployment } from "../../../server/deployment.ts";
+import { describeRevert, shortenArgument } from "../../chain/describe-revert.ts";
 import { contractAt, nameOf } from "./address-book.ts";
 import type { Frame } from "./explanation.ts";
 
@@ -58,27 +57,8 @@ export function viewTrace(call: TracedCall, deployment: Deployment): Frame {
         ? call.type.startsWith("CREATE")
           ? "constructor"
           : selector
-        : `${decoded.function}(${Object.values(decoded.args).map(shorten).join(", ")})`,
+        : `${decoded.function}(${Object.values(decoded.args).map(shortenArgument).join(", ")})`,
     failure: call.error === undefined ? null : (describeRevert(call.output) ?? call.error),
     calls: (call.calls ?? []).map((inner) => viewTrace(inner, deployment)),
   };
-}
-
-/** Revert data in words, or null when there is none. */
-export function describeRevert(output: Hex | undefined): string | null {
-  const revert = decodeRevert(output ?? "0x");
-  if (revert === null) return null;
-  const args = Object.entries(revert.args).map(([name, value]) => `${name} ${describeArgument(name, value)}`);
-  return `${revert.name}(${args.join(", ")})`;
-}
-
-/** A `reason` is the revert data of a call inside. */
-function describeArgument(name: string, value: unknown): string {
-  const inner = name === "reason" ? bytes.safeParse(value).data : undefined;
-  return describeRevert(inner) ?? shorten(value);
-}
-
-function shorten(value: unknown): string {
-  const text = typeof value === "string" ? value : canonicalJson(value);
-  return text.length <= 44 ? text : `${text.slice(0, 20)}…${text.slice(-8)}`;
 }

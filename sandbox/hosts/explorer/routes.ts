@@ -1,6 +1,7 @@
 import { Router } from "express";
 import { z } from "zod";
 import { Problem } from "../../../server/errors/problem.ts";
+import { validate } from "../../../server/http/validate.ts";
 import { pageQuery } from "./reads/page.ts";
 import { readBlocks } from "./reads/read-blocks.ts";
 import { eventsQuery, readEvents } from "./reads/read-events.ts";
@@ -33,7 +34,10 @@ export function explorerRoutes(sources: Sources): Router {
   });
   router.get("/purchases", async (request, response) => {
     response.json(
-      await readPurchases(await known("purchases", purchasesQuery.parse(request.query)), sources),
+      await readPurchases(
+        await known("purchases", validate(purchasesQuery, request.query, "/query")),
+        sources,
+      ),
     );
   });
   router.get("/purchases/:id", async (request, response) => {
@@ -42,24 +46,31 @@ export function explorerRoutes(sources: Sources): Router {
     response.json(timeline);
   });
   router.get("/merchants", async (request, response) => {
-    response.json(await readMerchants(await known("merchants", pageQuery.parse(request.query)), sources));
+    response.json(
+      await readMerchants(await known("merchants", validate(pageQuery, request.query, "/query")), sources),
+    );
   });
   router.get("/operations", async (request, response) => {
     response.json(
-      await readRelayOperations(await known("operations", operationsQuery.parse(request.query)), sources),
+      await readRelayOperations(
+        await known("operations", validate(operationsQuery, request.query, "/query")),
+        sources,
+      ),
     );
   });
   router.get("/events", async (request, response) => {
-    response.json(await readEvents(await known("events", eventsQuery.parse(request.query)), sources));
+    response.json(
+      await readEvents(await known("events", validate(eventsQuery, request.query, "/query")), sources),
+    );
   });
   router.get("/refusals", (request, response) => {
-    response.json(readRefusals(refusalsQuery.parse(request.query), sources));
+    response.json(readRefusals(validate(refusalsQuery, request.query, "/query"), sources));
   });
   router.get("/blocks", async (request, response) => {
-    response.json(await readBlocks(blocksQuery.parse(request.query).cursor, sources));
+    response.json(await readBlocks(validate(blocksQuery, request.query, "/query").cursor, sources));
   });
   router.get("/search", async (request, response) => {
-    response.json({ data: await search(searchQuery.parse(request.query).q, sources) });
+    response.json({ data: await search(validate(searchQuery, request.query, "/query").q, sources) });
   });
   return router;
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseDocument, stringify } from "yaml";
-import { z } from "zod";
+import { check } from "../../../server/http/validate.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type Scenario, scenarioSchema } from "./scenario.ts";
 
@@ -17,11 +17,11 @@ export async function readScenario(file: string): Promise<Scenario> {
   });
   const document = parseDocument(text);
   const [broken] = document.errors;
-  if (broken !== undefined) throw refused(`is no YAML: ${broken.message}`, broken);
-  const { data, error } = scenarioSchema.safeParse(document.toJS());
-  if (data === undefined)
-    throw refused(`is no scenario that can be played:\n${z.prettifyError(error)}`, error);
-  return data;
+  if (broken !== undefined) throw refused(`is not YAML: ${broken.message}`, broken);
+  const { data, findings } = check(scenarioSchema, document.toJS(), "");
+  if (findings === null) return data;
+  const [first] = findings;
+  throw refused(`is not a scenario: ${first?.pointer || "it"} ${first?.detail}. Correct that field.`);
 }
 
 /** The text of a scenario file. */

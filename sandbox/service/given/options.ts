@@ -2,6 +2,7 @@ import { maxUint128 } from "viem";
 import { z } from "zod";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { Json } from "../../../protocol/values/json.ts";
+import { check } from "../../../server/http/validate.ts";
 import {
   idSchema,
   jsonObjectSchema,
@@ -73,7 +74,7 @@ export class GivenInvalidError extends CodedError<"given_invalid"> {
   readonly errors: readonly { pointer: string; detail: string }[];
 
   constructor(errors: GivenInvalidError["errors"]) {
-    super("given_invalid", errors.map(({ detail }) => detail).join(" "));
+    super("given_invalid", [...new Set(errors.map(({ detail }) => detail))].join(" "));
     this.errors = errors;
   }
 
@@ -288,12 +289,7 @@ function requireAtMost(option: string, value: string, limit: string, most: strin
 }
 
 function read<T>(schema: z.ZodType<T>, given: unknown): T {
-  const { data, error } = schema.safeParse(given);
-  if (error === undefined) return data;
-  throw new GivenInvalidError(
-    error.issues.map(({ path, message }) => ({
-      pointer: path.map((step) => `/${String(step)}`).join(""),
-      detail: message,
-    })),
-  );
+  const { data, findings } = check(schema, given, "");
+  if (findings === null) return data;
+  throw new GivenInvalidError(findings.map(({ pointer, detail }) => ({ pointer, detail })));
 }

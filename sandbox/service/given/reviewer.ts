@@ -2,6 +2,7 @@ import { hexToBytes } from "viem";
 import { signDecision } from "../../../protocol/signatures/decision.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
+import { requireArgument } from "../../lib/require-argument.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import type { components } from "../client/api-client.ts";
@@ -46,6 +47,9 @@ export class Reviewer {
    * @example const body = await reviewer.sign(purchase, claim, { award: "10000000" });
    */
   async sign(purchase: Decided, claim: DecidedClaim, verdict: Verdict): Promise<Schemas["RecordDecision"]> {
+    requireArgument("reviewer.sign", "purchase", purchase);
+    requireArgument("reviewer.sign", "claim", claim);
+    requireArgument("reviewer.sign", "verdict", verdict);
     const decidedAt = verdict.decidedAt ?? toTimestamp(await this.#clock.now());
     return signVerdict(this.#description.reviewers, purchase, claim, { ...verdict, decidedAt });
   }

@@ -1,5 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { z } from "zod";
+import type { Finding } from "../../../server/errors/problem.ts";
+import { check } from "../../../server/http/validate.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 
 /** Where the sandbox's process can die while it delivers. */
@@ -42,10 +44,10 @@ export const receiverFaultSchema = z.union([
 ]);
 
 /** How a delivery goes wrong: at the receiver, or because the sandbox's own process dies (SIGKILL). */
-export const deliveryFaultSchema = z.union([
-  ...receiverFaultSchema.options,
-  z.strictObject({ crash: z.enum(crashPoints) }),
-]);
+export const deliveryFaultSchema = z.union(
+  [...receiverFaultSchema.options, z.strictObject({ crash: z.enum(crashPoints) })],
+  { error: "must be one of { status }, { delayMs }, { drop: true } and { crash }" },
+);
 
 /** How a receiver's answer goes wrong. */
 export type ReceiverFault = z.infer<typeof receiverFaultSchema>;
@@ -63,11 +65,13 @@ export interface PendingFault {
 export class DeliveryFaults {
   #pending: PendingFault[] = [];
 
-  /** @throws SandboxError argument_invalid for a count that makes no sense; ZodError for a fault that is none. */
+  /** @throws SandboxError argument_invalid for a wrong count, and for what is not a fault. */
   add(count: number, fault: DeliveryFault): void {
     if (!Number.isSafeInteger(count) || count < 1)
       throw new SandboxError("argument_invalid", `Deliveries fail a whole number of times, not ${count}.`);
-    this.#pending.push({ remaining: count, fault: deliveryFaultSchema.parse(fault) });
+    const { data, findings } = check(deliveryFaultSchema, fault, "");
+    if (findings !== null) throw notAFault(findings);
+    this.#pending.push({ remaining: count, fault: data });
   }
 
   /** What will still act. */
@@ -98,4 +102,9 @@ export class DeliveryFaults {
     if (found.remaining === 0) this.#pending = this.#pending.filter((one) => one !== found);
     return found.fault;
   }
+}
+
+function notAFault(findings: readonly Finding[]): SandboxError {
+  const wrong = findings.map(({ pointer, detail }) => `${pointer.slice(1).replaceAll("/", ".")} ${detail}`);
+  return new SandboxError("argument_invalid", `A delivery fault is wrong: ${wrong.join("; ").trim()}.`);
 }

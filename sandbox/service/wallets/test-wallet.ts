@@ -25,7 +25,10 @@ import {
   tokenDomain,
 } from "../../../protocol/messages/permit.ts";
 import { hashId } from "../../../protocol/values/id.ts";
+import { connect, traceRevert } from "../../../relayer/node/node.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
+import { describeRevert } from "../../chain/describe-revert.ts";
+import { requireAmount, requireArgument } from "../../lib/require-argument.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
@@ -56,7 +59,10 @@ type CallArguments = { [name: string]: unknown };
 export interface SentTransaction {
   transaction_hash: Hex;
   call: { to: Address; function: string; args: CallArguments };
+  /** Its `status` is `reverted` when the contract refused the call. */
   receipt: TransactionReceipt;
+  /** The contract's error, with its arguments, as in `TooLate(now 1767225600, deadline 1767225599)`; null when it did not revert. */
+  revert: string | null;
 }
 
 /** A test wallet that does each action of the lifecycle in one call, with what the API shows of merchants and purchases. */
@@ -78,10 +84,12 @@ export class TestWallet extends Wallet {
   ): Promise<SentTransaction> {
     const receipt = await this.send(call);
     const { to, args } = call;
+    const { transactionHash: transaction_hash, status } = receipt;
     return {
-      transaction_hash: receipt.transactionHash,
+      transaction_hash,
       call: { to, function: call.function, args },
       receipt,
+      revert: status === "reverted" ? await this.#revertOf(transaction_hash) : null,
     };
   }
 
@@ -92,6 +100,7 @@ export class TestWallet extends Wallet {
    * @example const { body } = await wallets.merchant.enroll(merchant)
    */
   async enroll(merchant: Merchant) {
+    requireArgument("enroll", "merchant", merchant);
     const sent = await this.sendCall(merchant.enrollment.transaction);
     const signature = await this.signMessage(merchant.enrollment.message);
     return { ...sent, body: { transaction_hash: sent.transaction_hash, signature } };
@@ -102,9 +111,12 @@ export class TestWallet extends Wallet {
    *
    * @example await wallets.merchant.fund(merchant)
    */
-  async fund(merchant: Merchant, amount = BigInt(merchant.funding.cap)): Promise<SentTransaction> {
+  async fund(merchant: Merchant, amount?: bigint): Promise<SentTransaction> {
+    requireArgument("fund", "merchant", merchant);
     const { token, funding_source } = this.#contracts;
-    return await this.sendCall(approveCall(token, funding_source, amount));
+    const cap = amount ?? BigInt(merchant.funding.cap);
+    requireAmount("fund", cap);
+    return await this.sendCall(approveCall(token, funding_source, cap));
   }
 
   /** Ends the merchant's funding; purchases on chain keep their cover. */
@@ -119,7 +131,7 @@ export class TestWallet extends Wallet {
    * @example const { transaction_hash } = await wallets.merchant.register(purchase)
    */
   async register(purchase: Purchase): Promise<SentTransaction> {
-    requirePurchase("register", purchase);
+    requireArgument("register", "purchase", purchase);
     const { registrar } = this.#contracts;
     return await this.sendCall(
       registerCall(registrar, readCommitment(purchase), purchase.commitment.signature),
@@ -128,9 +140,11 @@ export class TestWallet extends Wallet {
 
   /** Lets the registrar contract draw an amount of base units for payments; what is outstanding by default. */
   async approve(purchase: Purchase, amount?: bigint): Promise<SentTransaction> {
-    requirePurchase("approve", purchase);
+    requireArgument("approve", "purchase", purchase);
     const { token, registrar } = this.#contracts;
-    return await this.sendCall(approveCall(token, registrar, amount ?? BigInt(purchase.figures.outstanding)));
+    const allowed = amount ?? BigInt(purchase.figures.outstanding);
+    requireAmount("approve", allowed);
+    return await this.sendCall(approveCall(token, registrar, allowed));
   }
 
   /**
@@ -141,9 +155,10 @@ export class TestWallet extends Wallet {
    * @example await wallets.buyer.pay(purchase, { permit: true })
    */
   async pay(purchase: Purchase, payment: bigint | PaymentOptions = {}): Promise<SentTransaction> {
-    requirePurchase("pay", purchase);
+    requireArgument("pay", "purchase", purchase);
     const options = typeof payment === "bigint" ? { amount: payment } : payment;
     const { amount = BigInt(purchase.figures.outstanding), permit = false } = options;
+    requireAmount("pay", amount);
     const { registrar } = this.#contracts;
     const { hash } = purchase.commitment;
     if (permit === false) return await this.sendCall(payCall(registrar, hash, amount));
@@ -156,7 +171,10 @@ export class TestWallet extends Wallet {
    *
    * @example const permit = await wallets.buyer.signPermit(purchase, 10_000_000n)
    */
-  async signPermit(purchase: Purchase, amount = BigInt(purchase.figures.outstanding)): Promise<SignedPermit> {
+  async signPermit(purchase: Purchase, amount?: bigint): Promise<SignedPermit> {
+    requireArgument("signPermit", "purchase", purchase);
+    const value = amount ?? BigInt(purchase.figures.outstanding);
+    requireAmount("signPermit", value);
     const { token, registrar: spender } = this.#contracts;
     const { address: owner } = this;
     const nonce = await this.client.readContract({
@@ -167,12 +185,21 @@ export class TestWallet extends Wallet {
     });
     const domain = tokenDomain(purchase.commitment.typed_data.domain.chainId, token);
     const deadline = BigInt(purchase.deadlines.pay_deadline);
-    const permit = permitTypedData(domain, { owner, spender, value: amount, nonce, deadline });
+    const permit = permitTypedData(domain, { owner, spender, value, nonce, deadline });
     return signedPermit(deadline, await this.signTypedData(permit));
   }
 
   /** Pays several purchases in one transaction, all or none. */
   async payBatch(payments: readonly { purchase: Purchase; amount: bigint }[]): Promise<SentTransaction> {
+    if (!Array.isArray(payments) || payments.length === 0)
+      throw new SandboxError(
+        "argument_invalid",
+        "payBatch takes a list of payments, with one at least. Pass [{ purchase, amount }].",
+      );
+    for (const { purchase, amount } of payments) {
+      requireArgument("payBatch", "purchase", purchase);
+      requireAmount("payBatch", amount);
+    }
     const ids = payments.map(({ purchase }) => purchase.commitment.hash);
     const amounts = payments.map(({ amount }) => amount);
     return await this.sendCall(payBatchCall(this.#contracts.registrar, ids, amounts));
@@ -184,8 +211,11 @@ export class TestWallet extends Wallet {
    * @returns the body of operation 11, and what was sent.
    * @example const { body } = await wallets.beneficiary.claim(purchase, { amount: 5_000_000n, reason: "late" })
    */
-  async claim(purchase: Purchase, { amount, reason }: { amount: bigint; reason: string }) {
-    requirePurchase("claim", purchase);
+  async claim(purchase: Purchase, terms: { amount: bigint; reason: string }) {
+    requireArgument("claim", "purchase", purchase);
+    requireArgument("claim", "terms", terms);
+    const { amount, reason } = terms;
+    requireAmount("claim", amount);
     const { chainId, verifyingContract } = purchase.commitment.typed_data.domain;
     const domain = registrarDomain(chainId, verifyingContract);
     const claim: Claim = {
@@ -204,7 +234,7 @@ export class TestWallet extends Wallet {
 
   /** Ends an unpaid offer after its payment deadline; anybody may. */
   async expire(purchase: Purchase): Promise<SentTransaction> {
-    requirePurchase("expire", purchase);
+    requireArgument("expire", "purchase", purchase);
     return await this.sendCall(expireCall(this.#contracts.registrar, purchase.commitment.hash));
   }
 
@@ -214,7 +244,7 @@ export class TestWallet extends Wallet {
    * @example await sandbox.openWallet(registrarKey).withdrawOffer(purchase)
    */
   async withdrawOffer(purchase: Purchase): Promise<SentTransaction> {
-    requirePurchase("withdrawOffer", purchase);
+    requireArgument("withdrawOffer", "purchase", purchase);
     return await this.sendCall(withdrawOfferCall(this.#contracts.registrar, purchase.commitment.hash));
   }
 
@@ -238,15 +268,12 @@ export class TestWallet extends Wallet {
 
   /** Gives a wallet, this one by default, an amount of base units of test money. */
   async faucet(amount: bigint, to: Address = this.address): Promise<SentTransaction> {
+    requireAmount("faucet", amount);
     return await this.sendCall(faucetCall(this.#contracts.token, to, amount));
   }
-}
 
-/** Names what was passed instead of a purchase: in JavaScript often the answer around it, or a promise. */
-function requirePurchase(action: string, purchase: Partial<Purchase> | undefined): void {
-  if (purchase?.commitment !== undefined && purchase.figures !== undefined) return;
-  const passed =
-    purchase instanceof Promise ? "a promise" : purchase === undefined ? "undefined" : "another object";
-  const remedy = passed === "a promise" ? "Await it first." : "Pass a purchase as the API answers it.";
-  throw new SandboxError("argument_invalid", `${action} takes a purchase, not ${passed}. ${remedy}`);
+  async #revertOf(hash: Hex): Promise<string> {
+    const { data, message } = await traceRevert(connect(this.client.request), hash);
+    return describeRevert(data) ?? message;
+  }
 }

@@ -1,11 +1,13 @@
 import {
   type Address,
+  formatEther,
   type Hex,
   type LocalAccount,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
+import { requireArgument } from "../../lib/require-argument.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { wait } from "../../lib/wait.ts";
 
@@ -60,6 +62,7 @@ export class Wallet {
 
   /** Signs a transaction locally and sends it; the hash answers before it is mined. */
   async submit(transaction: WalletTransaction): Promise<Hex> {
+    requireArgument("send", "transaction", transaction);
     return await this.#runSend(async () => await this.#send(transaction));
   }
 
@@ -78,7 +81,23 @@ export class Wallet {
       gas,
       ...fees,
     });
-    return await this.client.sendRawTransaction({ serializedTransaction });
+    try {
+      return await this.client.sendRawTransaction({ serializedTransaction });
+    } catch (cause) {
+      await this.#requireEther(BigInt(transaction.value ?? "0") + gas * fees.maxFeePerGas, cause);
+      throw cause;
+    }
+  }
+
+  async #requireEther(needed: bigint, cause: unknown): Promise<void> {
+    const balance = await this.client.getBalance({ address: this.address }).catch(() => needed);
+    if (balance >= needed) return;
+    throw new SandboxError(
+      "wallet_unfunded",
+      `${this.address} has ${formatEther(balance)} ether, and its transaction may cost ${formatEther(needed)}. ` +
+        "Use one of sandbox.wallets, or give it ether with chain.client.setBalance({ address, value }).",
+      { cause },
+    );
   }
 
   /**

@@ -15,7 +15,8 @@ let untyped: { [name: string]: { [name: string]: (...values: unknown[]) => Promi
 beforeAll(async () => {
   sandbox = await createSandbox({ seed: "wrong-arguments" });
   untyped = JSON.parse("{}");
-  Object.assign(untyped, { clock: sandbox.clock, buyer: sandbox.wallets.buyer, sandbox });
+  const { clock, receiver, reviewer, wallets } = sandbox;
+  Object.assign(untyped, { clock, receiver, reviewer, buyer: wallets.buyer, sandbox });
 });
 afterAll(async () => await sandbox.close());
 
@@ -131,16 +132,107 @@ test("receiver.failNext refuses a count that is no whole number with a code", ()
   );
 });
 
-describe("a wallet's action names what is passed instead of a purchase", () => {
-  test.each([
-    ["nothing", undefined, "pay takes a purchase, not undefined. Pass a purchase as the API answers it."],
-    ["a promise", Promise.resolve({}), "pay takes a purchase, not a promise. Await it first."],
+describe("an action names what is passed instead of its argument", () => {
+  const purchase = { commitment: {}, figures: { outstanding: "5" }, deadlines: {} };
+  const pass = { purchase: "Pass a purchase as the API answers it." };
+  test.each<[what: string, action: string, values: unknown[], message: string]>([
+    ["nothing", "pay", [], `pay takes a purchase, not undefined. ${pass.purchase}`],
+    ["a promise", "pay", [Promise.resolve({})], "pay takes a purchase, not a promise. Await it first."],
+    ["an answer", "pay", [{ data: {} }], `pay takes a purchase, not another object. ${pass.purchase}`],
+    ["nothing", "approve", [], `approve takes a purchase, not undefined. ${pass.purchase}`],
+    ["nothing", "signPermit", [], `signPermit takes a purchase, not undefined. ${pass.purchase}`],
+    ["null", "claim", [null], `claim takes a purchase, not null. ${pass.purchase}`],
+    ["nothing", "expire", [], `expire takes a purchase, not undefined. ${pass.purchase}`],
     [
-      "an answer",
-      { data: {} },
-      "pay takes a purchase, not another object. Pass a purchase as the API answers it.",
+      "no terms",
+      "claim",
+      [purchase],
+      'claim takes terms, not undefined. Pass what is claimed, as in { amount: 10_000_000n, reason: "late" }.',
     ],
-  ])("%s", async (_, purchase, message) => {
-    await expect(untyped["buyer"]?.["pay"]?.(purchase)).rejects.toThrow(message);
+    [
+      "nothing",
+      "enroll",
+      [],
+      "enroll takes a merchant, not undefined. Pass a merchant as the API answers it.",
+    ],
+    ["nothing", "fund", [], "fund takes a merchant, not undefined. Pass a merchant as the API answers it."],
+    [
+      "an amount as a text",
+      "pay",
+      [purchase, { amount: "5" }],
+      'pay takes an amount in base units, not "5". Pass a bigint from 0, such as 10_000_000n for 10 USDC.',
+    ],
+    [
+      "an amount below zero",
+      "approve",
+      [purchase, -1n],
+      "approve takes an amount in base units, not -1. Pass a bigint from 0, such as 10_000_000n for 10 USDC.",
+    ],
+    [
+      "no payments",
+      "payBatch",
+      [[]],
+      "payBatch takes a list of payments, with one at least. Pass [{ purchase, amount }].",
+    ],
+    [
+      "a hash",
+      "send",
+      ["0x12"],
+      "send takes a transaction, not 0x12. Pass the transaction of an action, or { to, data }.",
+    ],
+  ])("%s: %s", async (_, action, values, message) => {
+    const refused = untyped["buyer"]?.[action]?.(...values);
+    await expect(refused).rejects.toMatchObject({ ...argumentInvalid, message });
+  });
+
+  test.each<[values: unknown[], message: string]>([
+    [[], "reviewer.sign takes a purchase, not undefined. Pass a purchase as the API answers it."],
+    [[purchase], "reviewer.sign takes a claim, not undefined. Pass a claim as the API answers it."],
+    [
+      [purchase, { claim_hash: "0x" }],
+      'reviewer.sign takes a verdict, not undefined. Pass what is decided, as in { award: "10000000" }.',
+    ],
+  ])("reviewer.sign of %j", async (values, message) => {
+    await expect(untyped["reviewer"]?.["sign"]?.(...values)).rejects.toMatchObject({
+      ...argumentInvalid,
+      message,
+    });
+  });
+});
+
+test("an action that the contract refuses says which error it was", async () => {
+  const { purchase } = await sandbox.given.purchase({ state: "paid" });
+  const { buyer, merchant } = sandbox.wallets;
+  const { receipt, revert } = await merchant.pay(purchase, 1n);
+  expect([receipt.status, revert]).toEqual([
+    "reverted",
+    `WrongCaller(actual ${merchant.address}, expected ${buyer.address})`,
+  ]);
+  expect((await buyer.faucet(1n)).revert).toBe(null);
+});
+
+test("an action of a wallet without ether says what it has, what it needs and where it gets it", async () => {
+  const { purchase } = await sandbox.given.purchase({ state: "active" });
+  const wallet = sandbox.openWallet(`0x${"11".repeat(32)}`);
+  const { address } = wallet;
+  await expect(wallet.pay(purchase)).rejects.toMatchObject({
+    name: "SandboxError",
+    code: "wallet_unfunded",
+    message:
+      `${address} has 0 ether, and its transaction may cost 0.002. ` +
+      "Use one of sandbox.wallets, or give it ether with chain.client.setBalance({ address, value }).",
+  });
+  await sandbox.chain.client.setBalance({ address, value: 10n ** 18n });
+  expect((await wallet.pay(purchase, 0n)).receipt.status).toBe("reverted");
+});
+
+describe("receiver.failNext names what is no delivery fault", () => {
+  test.each<[fault: unknown, message: string]>([
+    [{}, "A delivery fault is wrong: must be one of { status }, { delayMs }, { drop: true } and { crash }."],
+    [{ status: 200 }, "A delivery fault is wrong: status must be at least 300."],
+    [{ delayMs: "5" }, "A delivery fault is wrong: delayMs must be a whole number, not a string."],
+  ])("%j", async (fault, message) => {
+    const fail = async () => await untyped["receiver"]?.["failNext"]?.(1, fault);
+    await expect(fail()).rejects.toMatchObject({ ...argumentInvalid, message });
   });
 });

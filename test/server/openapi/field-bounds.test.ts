@@ -56,11 +56,7 @@ const hasChecksum = "has a wrong EIP-55 checksum; send it all lower case or with
 const isSignature = "must be 0x and 1 to 4096 bytes in hexadecimal";
 const isTimestamp = "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z";
 const isId = (prefix: string) => `must be ${prefix}_ and 20 lower-case base32 characters`;
-const atLeast = (what: string, least: number | string) => `Too small: expected ${what} to be >=${least}`;
-const atMost = (what: string, most: number | string) => `Too big: expected ${what} to be <=${most}`;
-const atLeastLong = (least: number) => `Too small: expected string to have >=${least} characters`;
-const atMostLong = (most: number) => `Too big: expected string to have <=${most} characters`;
-const isType = (type: string, received: string) => `Invalid input: expected ${type}, received ${received}`;
+const isType = (type: string, received: string) => `must be ${type}, not ${received}`;
 
 const malformedHashes = [
   [hash.slice(0, -1), "invalid_format", isHash],
@@ -83,7 +79,7 @@ const malformedAmounts = [
   [" 1", "invalid_format", isAmount],
   ["1\n", "invalid_format", isAmount],
   ["\uff11", "invalid_format", isAmount],
-  [1, "invalid_type", isType("string", "number")],
+  [1, "invalid_type", isType("a string", "1")],
   [(2n ** 128n).toString(), "custom", "must be at most 2^128 - 1"],
   ["9".repeat(39), "custom", "must be at most 2^128 - 1"],
   [`1${"0".repeat(39)}`, "invalid_format", isAmount],
@@ -113,10 +109,10 @@ const malformedAddresses = [
   [`0x${wallet.slice(2).toUpperCase()}`, "custom", hasChecksum],
 ] as const;
 const malformedTimes = [
-  [-1, "too_small", atLeast("number", 0)],
-  [253_402_300_800, "too_big", atMost("number", 253_402_300_799)],
-  [1.5, "invalid_type", isType("int", "number")],
-  ["1767830400", "invalid_type", isType("number", "string")],
+  [-1, "too_small", "must be at least 0"],
+  [253_402_300_800, "too_big", "must be at most 253402300799"],
+  [1.5, "invalid_type", isType("a whole number", "1.5")],
+  ["1767830400", "invalid_type", isType("a whole number", "a string")],
 ] as const;
 const malformedSignatures = [
   ["", "invalid_format", isSignature],
@@ -129,11 +125,11 @@ const malformedSignatures = [
 ] as const;
 const named = (most: number) =>
   [
-    ["", "too_small", atLeastLong(1)],
-    [letters(most + 1), "too_big", atMostLong(most)],
-    [smileys(most + 1), "too_big", atMostLong(most)],
-    [5, "invalid_type", isType("string", "number")],
-    [null, "invalid_type", isType("string", "null")],
+    ["", "too_small", "must have at least 1 character"],
+    [letters(most + 1), "too_big", `must have at most ${most} characters`],
+    [smileys(most + 1), "too_big", `must have at most ${most} characters`],
+    [5, "invalid_type", isType("a string", "5")],
+    [null, "invalid_type", isType("a string", "null")],
   ] as const;
 
 type Refused = readonly [value: unknown, code: string, detail: string, below?: string];
@@ -229,9 +225,9 @@ const rules: readonly Rule[] = [
     field: "terms",
     taken: [{}, { a: [null, { b: 1.5 }] }],
     refused: [
-      [null, "invalid_type", isType("record", "null")],
-      ["x", "invalid_type", isType("record", "string")],
-      [[], "invalid_type", isType("record", "array")],
+      [null, "invalid_type", isType("an object", "null")],
+      ["x", "invalid_type", isType("an object", "a string")],
+      [[], "invalid_type", isType("an object", "an array")],
     ],
   },
   ...["offer_deadline", "pay_deadline", "claim_deadline"].map((field) => ({
@@ -261,8 +257,8 @@ const rules: readonly Rule[] = [
     field: "transaction_hashes",
     taken: [[hash], Array.from({ length: 50 }, () => hash)],
     refused: [
-      [[], "too_small", "Too small: expected array to have >=1 items"],
-      [Array.from({ length: 51 }, () => hash), "too_big", "Too big: expected array to have <=50 items"],
+      [[], "too_small", "must have at least 1 item"],
+      [Array.from({ length: 51 }, () => hash), "too_big", "must have at most 50 items"],
       [[hash, hash.slice(1)], "invalid_format", isHash, "/1"],
     ],
   },
@@ -309,7 +305,7 @@ const rules: readonly Rule[] = [
     refused: ["", "Approved", "approved ", "refused"].map((outcome) => [
       outcome,
       "invalid_value",
-      'Invalid option: expected one of "approved"|"denied"',
+      'must be one of "approved", "denied"',
     ]),
   },
   {
@@ -385,7 +381,7 @@ const rules: readonly Rule[] = [
     write: "deliverNotification",
     field: "event_id",
     taken: ["evt_aaaaaaaaaaaaaaaaaaaa"],
-    refused: [...malformedIds("evt", "ntf"), [null, "invalid_type", isType("string", "null")]],
+    refused: [...malformedIds("evt", "ntf"), [null, "invalid_type", isType("a string", "null")]],
   },
 ];
 

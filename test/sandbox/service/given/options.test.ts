@@ -167,7 +167,7 @@ test.each<[object, string, string]>([
   ],
   [
     { state: "paid", status: "paid" },
-    "",
+    "/status",
     "There is no option status. Use state, route, program, merchant, buyer, beneficiary, amount, paid, permit, claimed, reason, award, terms, reference or deadlines.",
   ],
 ])("%j is refused with what to do, in code and over HTTP", async (options, pointer, detail) => {

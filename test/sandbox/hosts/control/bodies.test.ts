@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "control-bodies" });
+});
+afterAll(async () => await sandbox.close());
+
+async function post(path: string, body: unknown): Promise<{ status: number; answer: unknown }> {
+  const response = await fetch(`${sandbox.description.urls.control}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  return { status: response.status, answer: await response.json() };
+}
+
+describe("the control API names the field that is wrong, and what it must be", () => {
+  test.each<[path: string, body: unknown, pointer: string, detail: string]>([
+    ["/clock", { seconds: "60" }, "/seconds", "must be a whole number, not a string"],
+    ["/clock", { seconds: 0 }, "/seconds", "must be more than 0"],
+    ["/clock", { seconds: 1.5 }, "/seconds", "must be a whole number, not 1.5"],
+    ["/clock", {}, "", 'must be {"seconds": …} or {"to": …} with Unix seconds'],
+    ["/clock", [], "", 'must be {"seconds": …} or {"to": …} with Unix seconds'],
+    ["/blocks", { blocks: 0 }, "/blocks", "must be at least 1"],
+    ["/blocks", { block: 2 }, "/block", "is not a field of this request"],
+    ["/mining", {}, "/every", 'must be "transaction", "never" or a whole number of seconds from 1 to 3600'],
+    [
+      "/mining",
+      { every: "sometimes" },
+      "/every",
+      'must be "transaction", "never" or a whole number of seconds from 1 to 3600',
+    ],
+    ["/faults", { point: "before_intent" }, "/action", "is missing; send a string"],
+    ["/faults", [], "", "must be an object, not an array"],
+    ["/operations/x/resume", { abandon: "yes" }, "/abandon", "must be true or false, not a string"],
+    ["/scenario", {}, "/title", "is missing; send a string"],
+    ["/scenario", { title: "" }, "/title", "must have at least 1 character"],
+    ["/receiver/resend", { number: null }, "/number", "must be a whole number, not null"],
+    ["/receiver/failures", { status: 200 }, "/status", "must be at least 300"],
+    ["/receiver/failures", {}, "", "must have one of status, delay_ms, drop and crash"],
+    ["/keys/rotate", { uses: [] }, "/uses", "must have at least 1 item"],
+    ["/keys/rotate", { uses: ["x"] }, "/uses/0", 'must be one of "notifications", "receipts", "reviewer"'],
+  ])("POST %s %j: %s", async (path, body, pointer, detail) => {
+    expect(await post(path, body)).toMatchObject({
+      status: 422,
+      answer: {
+        code: "validation_failed",
+        detail: `${pointer || "The body"}: ${detail}`,
+        errors: expect.arrayContaining([expect.objectContaining({ pointer, detail })]),
+      },
+    });
+  });
+});
