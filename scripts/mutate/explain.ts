@@ -105,13 +105,13 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/explain/read-trace.ts",
+    file: "sandbox/chain/describe-revert.ts",
     tests: [explain_],
     mutants: [
       {
         rule: "A permit that the token refuses is reported with the token's reason.",
-        find: 'name === "reason" ? bytes',
-        replace: 'name === "why" ? bytes',
+        find: 'name === "reason" &&',
+        replace: 'name === "why" &&',
       },
     ],
   },
