@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type Hex, isHash, type LocalAccount, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
-import type { KeyUse } from "../server/key-use.ts";
+import type { KeyUse } from "../server/keys/key-use.ts";
 import { receiveNotification } from "../server/operations/receive-notification.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";

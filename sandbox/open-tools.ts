@@ -1,7 +1,7 @@
 import { Mutex } from "async-mutex";
 import { type Hex, isHash, type LocalAccount } from "viem";
-import type { KeyUse } from "../server/key-use.ts";
-import { once } from "../server/once.ts";
+import type { KeyUse } from "../server/keys/key-use.ts";
+import { once } from "../server/lib/once.ts";
 import type { ChainNode } from "./chain/genesis/start-chain.ts";
 import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";

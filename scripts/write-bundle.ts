@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { type InputOptions, type OutputOptions, rolldown } from "rolldown";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
-import { replaceFile } from "../server/replace-file.ts";
+import { replaceFile } from "../server/lib/replace-file.ts";
 
 const root = packageRoot();
 

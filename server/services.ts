@@ -4,10 +4,10 @@ import type { Relayer } from "../relayer/relayer.ts";
 import type { ChainReader } from "./chain/chain-reader.ts";
 import type { Deployment } from "./deployment.ts";
 import type { ErrorCode } from "./errors/catalogue.ts";
-import type { Answer } from "./http/answer.ts";
+import type { Answer } from "./http/answers/answer.ts";
 import type { Gate, GateTurn } from "./http/gate.ts";
-import type { RateLimiter } from "./http/rate-limit.ts";
-import type { KeyRing } from "./key-ring.ts";
+import type { RateLimiter } from "./http/request/rate-limit.ts";
+import type { KeyRing } from "./keys/key-ring.ts";
 import type { Store } from "./store/store.ts";
 
 /** Tells the time that API and chain share, in Unix seconds. */

@@ -1,6 +1,6 @@
 import { Argument, Command } from "commander";
 import { z } from "zod";
-import { keyUses } from "../../server/key-use.ts";
+import { keyUses } from "../../server/keys/key-use.ts";
 import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { RateLimit } from "../../server/http/rate-limit.ts";
+import type { RateLimit } from "../../server/http/request/rate-limit.ts";
 import type { Log } from "../../server/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";

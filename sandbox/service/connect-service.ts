@@ -1,8 +1,8 @@
 import type { Relayer } from "../../relayer/relayer.ts";
 import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import type { Gate } from "../../server/http/gate.ts";
-import { RateLimiter } from "../../server/http/rate-limit.ts";
-import { KeyRing } from "../../server/key-ring.ts";
+import { RateLimiter } from "../../server/http/request/rate-limit.ts";
+import { KeyRing } from "../../server/keys/key-ring.ts";
 import type { Services } from "../../server/services.ts";
 import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";

@@ -1,5 +1,5 @@
 import { base64urlnopad } from "@scure/base";
-import type { KeyRing } from "../../server/key-ring.ts";
+import type { KeyRing } from "../../server/keys/key-ring.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import type { RotatingDescription, SandboxDescription, SandboxUrls } from "../state/description.ts";

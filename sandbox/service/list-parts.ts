@@ -1,4 +1,8 @@
-import { type RateLimitCounts, type RateLimiter, rateLimitCounts } from "../../server/http/rate-limit.ts";
+import {
+  type RateLimitCounts,
+  type RateLimiter,
+  rateLimitCounts,
+} from "../../server/http/request/rate-limit.ts";
 import { miningPart } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { type Part, requireDistinctNames } from "../lib/part.ts";

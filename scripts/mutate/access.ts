@@ -5,7 +5,7 @@ const guards = "test/server/operations/operations.test.ts";
 
 export const access: readonly MutantGroup[] = [
   {
-    file: "server/http/authenticate.ts",
+    file: "server/http/request/authenticate.ts",
     tests: [credentials],
     mutants: [
       {
@@ -87,7 +87,7 @@ export const access: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/http/rate-limit.ts",
+    file: "server/http/request/rate-limit.ts",
     tests: ["test/server/http/rate-limit.test.ts"],
     mutants: [
       {
@@ -129,7 +129,7 @@ export const access: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/key-ring.ts",
+    file: "server/keys/key-ring.ts",
     tests: ["test/server/outbox/key-rotation.test.ts"],
     mutants: [
       {

@@ -6,7 +6,7 @@ const errors = "test/server/errors/errors.test.ts";
 
 export const bodies: readonly MutantGroup[] = [
   {
-    file: "server/http/read-body.ts",
+    file: "server/http/request/read-body.ts",
     tests: [bodies_],
     mutants: [
       {
@@ -47,7 +47,7 @@ export const bodies: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/http/parse-json.ts",
+    file: "server/http/request/parse-json.ts",
     tests: [bodies_],
     mutants: [
       {
@@ -98,7 +98,7 @@ export const bodies: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/http/validate.ts",
+    file: "server/http/request/validate.ts",
     tests: [bodies_],
     mutants: [
       {
@@ -174,7 +174,7 @@ export const bodies: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/http/to-problem.ts",
+    file: "server/http/answers/to-problem.ts",
     tests: [errors],
     mutants: [
       {
@@ -192,7 +192,7 @@ export const bodies: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/http/request-id.ts",
+    file: "server/http/request/request-id.ts",
     tests: [reads],
     mutants: [
       {

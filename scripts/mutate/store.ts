@@ -343,7 +343,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/replace-file.ts",
+    file: "server/lib/replace-file.ts",
     tests: [disk],
     mutants: [
       {

@@ -1,4 +1,4 @@
-import { maximumDepth } from "../http/parse-json.ts";
+import { maximumDepth } from "../http/request/parse-json.ts";
 import { limits } from "../limits.ts";
 
 /** The limits of the service as prose names them, by the names that pages use. */

@@ -5,16 +5,16 @@ import { ChainUnavailableError } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Refusal, Services } from "../services.ts";
-import type { Answer } from "./answer.ts";
-import { authenticate, authorize } from "./authenticate.ts";
+import type { Answer } from "./answers/answer.ts";
 import { type GateTurn, UndoneError } from "./gate.ts";
 import { claimKey, readIdempotencyKey } from "./idempotency.ts";
 import { bodyRequired, type Caller, type Operation, type OperationContext } from "./operation.ts";
-import { parseJson } from "./parse-json.ts";
-import type { RateLimiter } from "./rate-limit.ts";
-import { hasBody, readBody } from "./read-body.ts";
+import { authenticate, authorize } from "./request/authenticate.ts";
+import { parseJson } from "./request/parse-json.ts";
+import type { RateLimiter } from "./request/rate-limit.ts";
+import { hasBody, readBody } from "./request/read-body.ts";
+import { validate } from "./request/validate.ts";
 import type { OperationRunner } from "./run-operation.ts";
-import { validate } from "./validate.ts";
 
 const noBody = Buffer.alloc(0);
 

@@ -3,14 +3,14 @@ import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
 import { type Pages, pageRoutes } from "../pages/page-routes.ts";
 import type { Services } from "../services.ts";
-import { type Answer, problemAnswer } from "./answer.ts";
 import { type Answering, answerOperation, nameRequest } from "./answer-operation.ts";
-import { describeError } from "./describe-error.ts";
+import { type Answer, problemAnswer } from "./answers/answer.ts";
+import { describeError } from "./answers/describe-error.ts";
+import { sendAnswer } from "./answers/send.ts";
+import { toProblem } from "./answers/to-problem.ts";
 import type { Operation } from "./operation.ts";
-import { requestNames } from "./request-id.ts";
+import { requestNames } from "./request/request-id.ts";
 import { OperationRunner } from "./run-operation.ts";
-import { sendAnswer } from "./send.ts";
-import { toProblem } from "./to-problem.ts";
 
 /** A JSON resource that anyone may read, besides the operations. */
 export interface Resource {

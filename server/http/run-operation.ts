@@ -4,7 +4,7 @@ import { eventId, freezeEvent, outboxCounter } from "../outbox/freeze-event.ts";
 import type { Services } from "../services.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
-import { type Answer, jsonAnswer, serializedAnswer } from "./answer.ts";
+import { type Answer, jsonAnswer, serializedAnswer } from "./answers/answer.ts";
 import { type IdempotencyClaim, inFlight, keyReused } from "./idempotency.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 

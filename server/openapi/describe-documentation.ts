@@ -1,4 +1,4 @@
-import { documentationResources } from "../documentation/resources.ts";
+import { documentationResources } from "../documentation/resources/resources.ts";
 import { edgeCodes } from "../errors/codes-of-operation.ts";
 import { documentationVersion } from "../versions.ts";
 

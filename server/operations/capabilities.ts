@@ -1,7 +1,7 @@
 import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import { authorizationName, defineOperation, type Operation } from "../http/operation.ts";
-import type { PublicKey } from "../key-ring.ts";
+import type { PublicKey } from "../keys/key-ring.ts";
 import { limits } from "../limits.ts";
 import { eventTypes } from "../outbox/event-types.ts";
 import { capabilitiesSchema } from "../schemas/capabilities.ts";

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire, stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
-import type { Answer } from "../http/answer.ts";
-import { once } from "../once.ts";
+import type { Answer } from "../http/answers/answer.ts";
+import { once } from "../lib/once.ts";
 import { assetHeaders } from "./security-headers.ts";
 
 const portal = new URL("../../portal/", import.meta.url);

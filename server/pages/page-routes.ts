@@ -1,6 +1,6 @@
 import express, { type Request, type Router } from "express";
 import { Problem } from "../errors/problem.ts";
-import { sendAnswer } from "../http/send.ts";
+import { sendAnswer } from "../http/answers/send.ts";
 import type { Services } from "../services.ts";
 import { answerAsset } from "./assets.ts";
 import { answerPage, type Page } from "./page.ts";

@@ -1,5 +1,5 @@
 import { renderTemplate } from "../documentation/render-template.ts";
-import type { Answer } from "../http/answer.ts";
+import type { Answer } from "../http/answers/answer.ts";
 import { withEtag } from "./assets.ts";
 import { type PagePermissions, pageHeaders } from "./security-headers.ts";
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Json } from "../../protocol/values/json.ts";
-import { renameFile, syncDirectory } from "../replace-file.ts";
+import { renameFile, syncDirectory } from "../lib/replace-file.ts";
 import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
 import { type Durability, JournaledStore, type LoadedStore, openEphemeralStore } from "./journaled-store.ts";
 import type { JournalLine } from "./pending-entries.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
 import type { Json } from "../../protocol/values/json.ts";
-import { replaceFile } from "../replace-file.ts";
+import { replaceFile } from "../lib/replace-file.ts";
 import type { ChainChange } from "./chain-log.ts";
 import { damaged, lineSum, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
 import { type CollectionName, collectionNames } from "./records.ts";

@@ -4,7 +4,7 @@ import { toChainSeconds } from "../../protocol/values/time.ts";
 import type { ChainProgram } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../deployment.ts";
 import { domainOf } from "../domain/purchases/commitment-of.ts";
-import type { PublicKey } from "../key-ring.ts";
+import type { PublicKey } from "../keys/key-ring.ts";
 import { limits } from "../limits.ts";
 import type { Services } from "../services.ts";
 

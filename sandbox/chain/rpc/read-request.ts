@@ -1,6 +1,6 @@
 import type { Json } from "../../../protocol/values/json.ts";
 import { Problem } from "../../../server/errors/problem.ts";
-import { parseJson } from "../../../server/http/parse-json.ts";
+import { parseJson } from "../../../server/http/request/parse-json.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
 
 /** A JSON-RPC error object. */

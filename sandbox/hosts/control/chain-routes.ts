@@ -1,7 +1,7 @@
 import { Router } from "express";
 import { z } from "zod";
 import type { Gate } from "../../../server/http/gate.ts";
-import { validate } from "../../../server/http/validate.ts";
+import { validate } from "../../../server/http/request/validate.ts";
 import { mineBlocks, setMining } from "../../chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../../chain/clock/mining-limits.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";

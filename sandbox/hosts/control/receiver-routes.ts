@@ -1,8 +1,8 @@
 import { Router } from "express";
 import { z } from "zod";
 import type { Gate } from "../../../server/http/gate.ts";
-import { validate } from "../../../server/http/validate.ts";
-import { type KeyUse, keyUses } from "../../../server/key-use.ts";
+import { validate } from "../../../server/http/request/validate.ts";
+import { type KeyUse, keyUses } from "../../../server/keys/key-use.ts";
 import { crashPoints, type DeliveryFault } from "../../service/receiver/delivery-fault.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import { gatedBy } from "./gated.ts";

@@ -5,7 +5,7 @@ import { OutcomeUnknownError } from "../../../relayer/relayer.ts";
 import { ChainMismatchError, ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
 import type { ErrorCode } from "../../../server/errors/catalogue.ts";
 import { Problem } from "../../../server/errors/problem.ts";
-import { toProblem } from "../../../server/http/to-problem.ts";
+import { toProblem } from "../../../server/http/answers/to-problem.ts";
 import { StoreConflictError, StoreUnavailableError } from "../../../server/store/store.ts";
 import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import { NotDurableError } from "../../chain/journal/not-durable-error.ts";

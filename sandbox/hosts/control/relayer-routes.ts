@@ -3,7 +3,7 @@ import { z } from "zod";
 import { relayOperationKinds } from "../../../relayer/journal/relay-operation-kind.ts";
 import { FaultInvalidError, faultActions, faultPoints, type Relayer } from "../../../relayer/relayer.ts";
 import type { Gate } from "../../../server/http/gate.ts";
-import { validate } from "../../../server/http/validate.ts";
+import { validate } from "../../../server/http/request/validate.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
 import { gatedBy } from "./gated.ts";
 

@@ -1,6 +1,6 @@
 import express, { Router } from "express";
 import { z } from "zod";
-import { validate } from "../../../server/http/validate.ts";
+import { validate } from "../../../server/http/request/validate.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 
 const startBody = z.strictObject({ title: z.string().min(1).max(200) });

@@ -1,7 +1,7 @@
 import { Router } from "express";
 import { z } from "zod";
 import { Problem } from "../../../server/errors/problem.ts";
-import { validate } from "../../../server/http/validate.ts";
+import { validate } from "../../../server/http/request/validate.ts";
 import { pageQuery } from "./reads/page.ts";
 import { readBlocks } from "./reads/read-blocks.ts";
 import { eventsQuery, readEvents } from "./reads/read-events.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseDocument, stringify } from "yaml";
-import { check } from "../../../server/http/validate.ts";
+import { check } from "../../../server/http/request/validate.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type Scenario, scenarioSchema } from "./scenario.ts";
 

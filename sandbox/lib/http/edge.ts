@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { Problem } from "../../../server/errors/problem.ts";
-import type { RefusalForm } from "../../../server/http/refusal-form.ts";
+import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 import { absoluteTarget, type PagePolicy, refuseCaller } from "./host-and-origin.ts";
 import {
   answerAndClose,

@@ -3,8 +3,8 @@ import type { Duplex } from "node:stream";
 import { deriveId } from "../../../protocol/values/id.ts";
 import type { ErrorCode } from "../../../server/errors/catalogue.ts";
 import { Problem } from "../../../server/errors/problem.ts";
-import { type Answer, problemAnswer } from "../../../server/http/answer.ts";
-import type { RefusalForm } from "../../../server/http/refusal-form.ts";
+import { type Answer, problemAnswer } from "../../../server/http/answers/answer.ts";
+import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 
 /** How long a client may continue sending after its refusal, in milliseconds: closing at once could lose the answer. */
 const lingerMs = 500;

@@ -1,4 +1,4 @@
-import type { Answer } from "../../../server/http/answer.ts";
+import type { Answer } from "../../../server/http/answers/answer.ts";
 import type { ForwardedRequest, Services } from "../../../server/services.ts";
 import type { ClusterMember } from "../../../server/store/postgres/cluster-member.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";

@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 import type { EIP1193RequestFn } from "viem";
-import { discoveryResources } from "../../../server/discovery.ts";
+import { discoveryResources } from "../../../server/documentation/discovery.ts";
+import { problemRefusals } from "../../../server/http/answers/refusal-form.ts";
 import { createApp } from "../../../server/http/app.ts";
-import { problemRefusals } from "../../../server/http/refusal-form.ts";
 import { receiveNotification } from "../../../server/operations/receive-notification.ts";
 import { operations } from "../../../server/operations/table.ts";
 import { apiPages } from "../../../server/pages/api-pages.ts";

@@ -2,7 +2,7 @@ import { maxUint128 } from "viem";
 import { z } from "zod";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { Json } from "../../../protocol/values/json.ts";
-import { check } from "../../../server/http/validate.ts";
+import { check } from "../../../server/http/request/validate.ts";
 import {
   idSchema,
   jsonObjectSchema,

@@ -1,5 +1,5 @@
-import type { KeyRing } from "../../../server/key-ring.ts";
-import { type KeyUse, keyUses } from "../../../server/key-use.ts";
+import type { KeyRing } from "../../../server/keys/key-ring.ts";
+import { type KeyUse, keyUses } from "../../../server/keys/key-use.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { describeRotating } from "../describe.ts";
 import type { SandboxKeys } from "./keys.ts";

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { z } from "zod";
 import type { Finding } from "../../../server/errors/problem.ts";
-import { check } from "../../../server/http/validate.ts";
+import { check } from "../../../server/http/request/validate.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 
 /** Where the sandbox's process can die while it delivers. */

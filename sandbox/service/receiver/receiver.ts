@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { verifyWebhook } from "../../../protocol/signatures/webhook.ts";
-import type { KeyRing } from "../../../server/key-ring.ts";
+import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { closedError } from "../../lib/closed-error.ts";
 import { ownState, type Part } from "../../lib/part.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";

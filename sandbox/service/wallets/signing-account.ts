@@ -1,6 +1,6 @@
 import type { Address, Hex, LocalAccount } from "viem";
 import { privateKeyToAccount, toAccount } from "viem/accounts";
-import { once } from "../../../server/once.ts";
+import { once } from "../../../server/lib/once.ts";
 
 /**
  * Signs as an account whose address is known; what its curve needs is computed at the first signature, not at a start.

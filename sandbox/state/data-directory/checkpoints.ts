@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { replaceFile } from "../../../server/replace-file.ts";
+import { replaceFile } from "../../../server/lib/replace-file.ts";
 import type { ChainChange } from "../../../server/store/chain-log.ts";
 import type { KeptCheckpoint } from "../../chain/genesis/start-chain.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "../../../server/replace-file.ts";
+import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { unwritable } from "../../../server/store/directory.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxDescription } from "../description.ts";

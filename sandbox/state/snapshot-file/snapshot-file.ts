@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
 import { z } from "zod";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
-import { replaceFile } from "../../../server/replace-file.ts";
+import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";

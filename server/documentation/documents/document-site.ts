@@ -1,4 +1,4 @@
-import { once } from "../../once.ts";
+import { once } from "../../lib/once.ts";
 import { escapeHtml } from "../../pages/page.ts";
 import { findShippedFile } from "../shipped-file.ts";
 import { type Document, type DocumentGroup, documentGroups } from "./document-list.ts";

@@ -1,5 +1,5 @@
-import { deriveId } from "../../protocol/values/id.ts";
-import type { Services } from "../services.ts";
+import { deriveId } from "../../../protocol/values/id.ts";
+import type { Services } from "../../services.ts";
 
 /** How many of an identifier's 20 characters count the requests: five bits each. */
 const counting = 8;

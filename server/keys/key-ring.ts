@@ -1,8 +1,8 @@
-import { type Ed25519Key, ed25519Key } from "../protocol/signatures/ed25519.ts";
-import { deriveKey } from "../protocol/signatures/key-derivation.ts";
-import { type WebhookKeys, webhookSecret } from "../protocol/signatures/webhook.ts";
+import { type Ed25519Key, ed25519Key } from "../../protocol/signatures/ed25519.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import { type WebhookKeys, webhookSecret } from "../../protocol/signatures/webhook.ts";
+import type { Store } from "../store/store.ts";
 import { type KeyUse, keyUses } from "./key-use.ts";
-import type { Store } from "./store/store.ts";
 
 /** The public half of a key, as programs and capabilities show it. */
 export interface PublicKey {

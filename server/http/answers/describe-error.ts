@@ -1,4 +1,4 @@
-import { causesOf } from "../../protocol/coded-error.ts";
+import { causesOf } from "../../../protocol/coded-error.ts";
 
 /** An error as a log may show it: what it is and what it says, with its causes, without stacks and without what it carries. */
 export function describeError(error: unknown): { name: string; message: string }[] {

@@ -1,7 +1,7 @@
-import type { Problem } from "../errors/problem.ts";
-import type { Services } from "../services.ts";
+import type { Problem } from "../../errors/problem.ts";
+import type { Services } from "../../services.ts";
+import { requestNames } from "../request/request-id.ts";
 import { type Answer, problemAnswer } from "./answer.ts";
-import { requestNames } from "./request-id.ts";
 
 /**
  * How a host answers what is refused before it sees a request.

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { sha256Hex } from "../../protocol/values/canonical-json.ts";
-import { Problem } from "../errors/problem.ts";
-import type { Scope } from "../scopes.ts";
-import type { Account, Services } from "../services.ts";
-import type { CredentialRecord } from "../store/records.ts";
-import type { Caller, Operation } from "./operation.ts";
+import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
+import { Problem } from "../../errors/problem.ts";
+import type { Scope } from "../../scopes.ts";
+import type { Account, Services } from "../../services.ts";
+import type { CredentialRecord } from "../../store/records.ts";
+import type { Caller, Operation } from "../operation.ts";
 
 const realm = 'Bearer realm="routing-sandbox"';
 

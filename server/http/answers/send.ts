@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
-import type { Services } from "../services.ts";
+import type { Services } from "../../services.ts";
+import { hasBody } from "../request/read-body.ts";
 import type { Answer } from "./answer.ts";
-import { hasBody } from "./read-body.ts";
 
 /** How long and how much is still read of a body that is not wanted. */
 const drainTimeoutMs = 500;

@@ -1,11 +1,16 @@
 import { getAddress } from "viem";
 import { z } from "zod";
-import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../protocol/messages/commitment.ts";
-import { domainTypes, registrarDomain } from "../../protocol/messages/domain.ts";
-import { hashJson } from "../../protocol/values/canonical-json.ts";
-import { hashId } from "../../protocol/values/id.ts";
-import { amountSchema, checksumAddressSchema, hashSchema, jsonObjectSchema } from "../schemas/primitives.ts";
-import { viewTypedData } from "../views/typed-data.ts";
+import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../../protocol/messages/commitment.ts";
+import { domainTypes, registrarDomain } from "../../../protocol/messages/domain.ts";
+import { hashJson } from "../../../protocol/values/canonical-json.ts";
+import { hashId } from "../../../protocol/values/id.ts";
+import {
+  amountSchema,
+  checksumAddressSchema,
+  hashSchema,
+  jsonObjectSchema,
+} from "../../schemas/primitives.ts";
+import { viewTypedData } from "../../views/typed-data.ts";
 
 const unixSecondsText = z
   .string()

@@ -2,18 +2,18 @@ import { getPublicKey } from "@noble/ed25519";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
 import { hashMessage } from "viem";
-import { claimTypedData, hashClaim, hashReason } from "../../protocol/messages/claim.ts";
-import { registrarDomain } from "../../protocol/messages/domain.ts";
-import { enrollmentMessage } from "../../protocol/messages/enrollment.ts";
+import { claimTypedData, hashClaim, hashReason } from "../../../protocol/messages/claim.ts";
+import { registrarDomain } from "../../../protocol/messages/domain.ts";
+import { enrollmentMessage } from "../../../protocol/messages/enrollment.ts";
 import {
   type Decision,
   decisionBytes,
   hashDecision,
   signDecision,
-} from "../../protocol/signatures/decision.ts";
-import { canonicalJson } from "../../protocol/values/canonical-json.ts";
-import { hashId } from "../../protocol/values/id.ts";
-import { viewTypedData } from "../views/typed-data.ts";
+} from "../../../protocol/signatures/decision.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
+import { hashId } from "../../../protocol/values/id.ts";
+import { viewTypedData } from "../../views/typed-data.ts";
 import { fictionalMerchant, fictionalPurchase } from "./fictional-purchase.ts";
 
 const reviewerSeed = new Uint8Array(32).fill(7);
