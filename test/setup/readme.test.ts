@@ -17,6 +17,13 @@ test("the first test that the README shows is one that runs here", async () => {
   for (const part of ["given.purchase(", "/refunds"]) expect(runs).toContain(part);
 });
 
+test("the README names one Node version, the oldest that the package takes", async () => {
+  const readme = await readFile(new URL("README.md", root), "utf8");
+  const { engines } = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
+  const named = [...readme.matchAll(/Node (\d[\d.]*\d)/g)].map(([, version]) => `>=${version}.0`);
+  expect(named).toEqual([engines.node]);
+});
+
 test("every file that the README, ARCHITECTURE.md and CONTRIBUTING.md link to exists", async () => {
   for (const page of ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]) {
     const text = await readFile(new URL(page, root), "utf8");
