@@ -6,7 +6,7 @@ import { journalIn, readBeginning } from "../../sandbox/state/data-directory/beg
 import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { requireState } from "../../sandbox/state/data-directory/open-journal.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { readDirectory } from "../../server/store/directory.ts";
+import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
 /** Whether a data directory can be written to, is not held by another process, and holds a store that can be read. */

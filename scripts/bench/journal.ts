@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approveCall } from "../../protocol/call.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { readDirectory } from "../../server/store/directory.ts";
+import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import type { Benchmark } from "./benchmark.ts";
 
 /** With all blocks of a run, fewer than have a checkpoint written. */

@@ -1,5 +1,5 @@
 /** Opens a store's directory in a process of its own and prints how long that took and what it holds in memory. */
-import { openDirectoryStore } from "../../server/store/directory.ts";
+import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 
 /** What {@link file://./store.ts} reads. */
 export interface OpenedStore {

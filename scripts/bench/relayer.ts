@@ -30,7 +30,7 @@ import { testMnemonic } from "../../sandbox/chain/genesis/roles.ts";
 import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { resolveOptions } from "../../sandbox/options/options.ts";
 import { openRelayer } from "../../sandbox/service/relayer/open-relayer.ts";
-import { openDirectoryStore } from "../../server/store/directory.ts";
+import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
 import type { Benchmark } from "./benchmark.ts";
 

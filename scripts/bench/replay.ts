@@ -9,7 +9,7 @@ import { nodeSocket } from "../../sandbox/chain/client/node-socket.ts";
 import { chainId, walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import { replay } from "../../sandbox/chain/journal/replay.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { readDirectory } from "../../server/store/directory.ts";
+import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 
 const purchases = 40;

@@ -8,7 +8,7 @@ const position = "test/server/store/database-position.test.ts";
 
 export const store: readonly MutantGroup[] = [
   {
-    file: "server/store/memory-tables.ts",
+    file: "server/store/journaled/memory-tables.ts",
     tests: [embedded],
     mutants: [
       {
@@ -61,7 +61,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/ordered-index.ts",
+    file: "server/store/journaled/ordered-index.ts",
     tests: [embedded, "test/relayer/journal/journal.test.ts"],
     mutants: [
       {
@@ -77,7 +77,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/journaled-store.ts",
+    file: "server/store/journaled/journaled-store.ts",
     tests: [embedded],
     mutants: [
       {
@@ -176,7 +176,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/pending-entries.ts",
+    file: "server/store/journaled/pending-entries.ts",
     tests: [embedded],
     mutants: [
       {
@@ -224,7 +224,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/journal-file.ts",
+    file: "server/store/directory/journal-file.ts",
     tests: [embedded],
     mutants: [
       {
@@ -311,7 +311,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/store-snapshot.ts",
+    file: "server/store/directory/store-snapshot.ts",
     tests: [embedded],
     mutants: [
       {
@@ -375,7 +375,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/checked-lines.ts",
+    file: "server/store/directory/checked-lines.ts",
     tests: [embedded],
     mutants: [
       {
@@ -391,7 +391,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/store-files.ts",
+    file: "server/store/directory/store-files.ts",
     tests: [embedded],
     mutants: [
       {
@@ -418,7 +418,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/directory.ts",
+    file: "server/store/directory/directory-store.ts",
     tests: [embedded],
     mutants: [
       {

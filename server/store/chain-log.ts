@@ -106,6 +106,14 @@ function outlastsReorg(change: ChainChange): boolean {
   return isLasting(change) || change.kind === "mining" || change.kind === "sent";
 }
 
+/** Records what happens on the chain that a store's records belong to. */
+export interface ChainSource {
+  /** What has happened since the last time, in its order; each record is handed out once. */
+  take(): Promise<readonly ChainChange[]>;
+  /** Is handed back what could not be kept. */
+  giveBack(records: readonly ChainChange[]): void;
+}
+
 /** What has to be done to a chain's first state to have its state of now: blocks and calls in their order, without what was taken back. */
 export class ChainLog {
   #records: ChainChange[] = [];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isRunning } from "../../sandbox/lib/processes.ts";
-import { openDirectoryStore } from "../../server/store/directory.ts";
+import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { controlSandbox } from "../kit/control.ts";
 import { codeOf, expectBooksToBalance, expectOneRecordEach, operationIn } from "./books.ts";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FaultPoint, RelayOperationKind } from "../../relayer/relayer.ts";
 import { isRunning } from "../../sandbox/lib/processes.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { openDirectoryStore } from "../../server/store/directory.ts";
+import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { controlSandbox, mineBySeconds } from "../kit/control.ts";
 import { expectBooksToBalance, expectOneRecordEach, operationIn } from "./books.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { activationSchema, purchaseSchema } from "../../server/schemas/purchase.ts";
-import { readDirectory } from "../../server/store/directory.ts";
+import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import type { StoreImage } from "../../server/store/store.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RelayOperationKind } from "../../relayer/relayer.ts";
-import { openDirectoryStore } from "../../server/store/directory.ts";
+import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { cli } from "../cli/program.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { expectBooksToBalance, expectOneRecordEach } from "./books.ts";

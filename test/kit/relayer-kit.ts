@@ -40,7 +40,7 @@ import {
 } from "../../relayer/relayer.ts";
 import type { TestAccount } from "../../sandbox/chain/genesis/deployment.ts";
 import { type ChainNode, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
-import { openDirectoryStore } from "../../server/store/directory.ts";
+import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { accountOf } from "./account-of.ts";

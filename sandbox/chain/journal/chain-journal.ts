@@ -6,63 +6,32 @@ import { ask, type Node } from "../../../relayer/node/node.ts";
 import {
   type CallChange,
   type ChainChange,
+  type ChainSource,
   type CheckpointChange,
   isLasting,
 } from "../../../server/store/chain-log.ts";
-import type { ChainSource } from "../../../server/store/journaled-store.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { withoutMining } from "../client/reorg.ts";
 import type { KeptOffset } from "../clock/clock.ts";
 import type { MiningPace } from "../clock/mining.ts";
 import { isDropping, isRewinding } from "./changing-methods.ts";
+import { isOfKnownBlocks, type KnownBlock } from "./known-blocks.ts";
 import { ChainUnreadError, NotDurableError } from "./not-durable-error.ts";
-import { describeBlock, isTouched, type ReadBlock, readBlock, senderOf } from "./read-block.ts";
+import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
+import { readPool, UnpaidSenders } from "./unpaid-senders.ts";
 
 /** How many blocks are read at once. */
 const portion = 64;
 
-const knownSchema = z.object({ number: z.string().transform(Number), hash: z.string() });
-
 const hex = z.custom<Hex>((value) => isHex(value));
 const nextSchema = z.object({ baseFeePerGas: hex, gasLimit: hex });
-
-/** The pool as `txpool_content` answers it: by sender and nonce. */
-const waitingSchema = z
-  .record(z.string(), z.record(z.string(), z.object({ hash: hex, from: hex })))
-  .transform((senders) => Object.values(senders).flatMap((nonces) => Object.values(nonces)));
-const poolSchema = z
-  .object({ pending: waitingSchema, queued: waitingSchema })
-  .transform(({ pending, queued }) => [...pending, ...queued]);
 
 /** The transactions of a reorg, each with the block that it is for, the first being 0. */
 const replacedSchema = z.array(z.tuple([z.unknown(), z.int()]));
 
-/** Which of the params of a read says at which block, or up to which. */
-const placeOfBlock: { readonly [method: string]: number } = {
-  eth_call: 1,
-  eth_getBalance: 1,
-  eth_getCode: 1,
-  eth_getLogs: 0,
-  eth_getTransactionCount: 1,
-  eth_getStorageAt: 2,
-};
-
-/** A block by its number or, as EIP-1898 has it, by its hash; or the last one of a filter. */
-const placeSchema = z.union([
-  hex,
-  z.object({ blockHash: hex }).transform(({ blockHash }) => blockHash),
-  z.object({ toBlock: hex }).transform(({ toBlock }) => toBlock),
-]);
-
 /** When blocks are made, by what was recorded of it. */
 export function lastPace(changes: readonly ChainChange[]): MiningPace {
   return changes.findLast((change) => change.kind === "mining")?.every ?? "transaction";
-}
-
-/** A block by its number and hash. */
-export interface KnownBlock {
-  number: number;
-  hash: string;
 }
 
 /**
@@ -83,10 +52,7 @@ export class ChainJournal implements ChainSource {
   /** Whether the node has answered something that only a block may have that is not known yet. */
   #isBehind = true;
   #paused = false;
-  /** Who sends transactions that may be left out of a block, because a reorg has taken what would pay for them. */
-  readonly #unpaid = new Set<Hex>();
-  /** Those of them that are in the state although they hold nothing, and since which block. */
-  readonly #touched = new Map<Hex, number>();
+  readonly #unpaid: UnpaidSenders;
   #mining: MiningPace;
   #keep: () => Promise<number> = async () => 0;
   /** How many commits the database with the records has, and how many are recorded. */
@@ -109,6 +75,7 @@ export class ChainJournal implements ChainSource {
     checkpoint: number,
   ) {
     this.#node = node;
+    this.#unpaid = new UnpaidSenders(node);
     const last = changes.findLast((change) => change.kind === "clock");
     this.offset = {
       read: () => last?.offset ?? 0,
@@ -177,7 +144,7 @@ export class ChainJournal implements ChainSource {
   /** Returns what the node answers, and notes that its reader may rely on it. */
   async observe<T>(method: string, params: unknown, answering: Promise<T>): Promise<T> {
     const answer = await answering;
-    if (!this.#isKnown(method, params, answer)) this.#isBehind = true;
+    if (!isOfKnownBlocks({ method, params, answer }, this.#head, this.#hashes)) this.#isBehind = true;
     return answer;
   }
 
@@ -195,7 +162,7 @@ export class ChainJournal implements ChainSource {
   ): Promise<T> {
     const answer = await this.#mutex.runExclusive(async () => {
       if (!this.#paused) await this.#catchUp();
-      if (isRewinding(call.method)) await this.#noteWaiting();
+      if (isRewinding(call.method)) await this.#unpaid.noteWaiting();
       const answered = await run();
       if (isDone(answered)) await this.#record(call);
       return answered;
@@ -301,22 +268,6 @@ export class ChainJournal implements ChainSource {
     this.#rewind(head);
   }
 
-  /**
-   * Whether an answer is about blocks that are known alone. A caller that reads at the number of a block compares its hash afterwards, so that a
-   * reorg shows then.
-   */
-  #isKnown(method: string, params: unknown, answer: unknown): boolean {
-    if (method === "eth_getBlockByNumber") {
-      const { data } = knownSchema.safeParse(answer);
-      return data !== undefined && this.#hashes.get(data.number) === data.hash;
-    }
-    if (method === "eth_chainId") return true;
-    const place = placeOfBlock[method];
-    if (!Array.isArray(params) || place === undefined) return false;
-    const { data } = placeSchema.safeParse(params[place]);
-    return data !== undefined && (data === this.#head.hash || Number(data) <= this.#head.number);
-  }
-
   async #keepEffect(): Promise<number> {
     try {
       return await this.#keep();
@@ -331,7 +282,7 @@ export class ChainJournal implements ChainSource {
   async #record(call: Omit<CallChange, "kind">): Promise<void> {
     const { method, params } = call;
     if (isDropping(method)) {
-      const waiting = (await ask(this.#node, "txpool_content", [], poolSchema)).map(({ hash }) => hash);
+      const waiting = (await readPool(this.#node)).map(({ hash }) => hash);
       // What was mined meanwhile does not wait, and is not lost either.
       if (!this.#paused) await this.#catchUp();
       this.#happened.push({ kind: "drop", waiting });
@@ -342,15 +293,13 @@ export class ChainJournal implements ChainSource {
       return;
     }
     this.#isBehind = true;
-    await this.#noteWaiting();
+    await this.#unpaid.noteWaiting();
     // Some of the blocks that it makes may equal those that it took away, so that hashes do not show how far it went back.
     const number = this.#head.number - Number(params[0] ?? 1);
     const hash = this.#hashes.get(number);
     if (hash !== undefined) this.#rewind({ number, hash });
-    for (const [transaction] of replacedSchema.safeParse(params[1]).data ?? []) {
-      const sender = await senderOf(transaction);
-      if (sender !== null) this.#unpaid.add(sender);
-    }
+    for (const [transaction] of replacedSchema.safeParse(params[1]).data ?? [])
+      await this.#unpaid.note(transaction);
   }
 
   /** Reads what the node has made since. */
@@ -375,7 +324,7 @@ export class ChainJournal implements ChainSource {
     const common = isNext ? this.#head : await this.#findCommon(latest);
     if (common === null) return false;
     if (common.number < this.#head.number) {
-      await this.#noteWaiting();
+      await this.#unpaid.noteWaiting();
       this.#rewind(common);
     }
     for (let first = common.number + 1; first < latest.number; first += portion) {
@@ -401,29 +350,15 @@ export class ChainJournal implements ChainSource {
     if (block.parentHash !== this.#head.hash) return false;
     const { number, hash } = block;
     const described = await describeBlock(this.#node, block);
-    const touched = await this.#findTouched(number);
+    const touched = await this.#unpaid.findTouched(number);
     this.#happened.push(touched.length === 0 ? described : { ...described, touched });
     this.#hashes.set(number, hash);
     this.#head = { number, hash };
     return true;
   }
 
-  async #findTouched(number: number): Promise<Hex[]> {
-    const touched: Hex[] = [];
-    for (const account of this.#unpaid)
-      if (!this.#touched.has(account) && (await isTouched(this.#node, account, number)))
-        touched.push(account);
-    for (const account of touched) this.#touched.set(account, number);
-    return touched;
-  }
-
-  /** A reorg leaves transactions in the pool, and may take what would pay for them. */
-  async #noteWaiting(): Promise<void> {
-    for (const { from } of await ask(this.#node, "txpool_content", [], poolSchema)) this.#unpaid.add(from);
-  }
-
   #rewind(to: KnownBlock): void {
-    for (const [account, number] of this.#touched) if (number > to.number) this.#touched.delete(account);
+    this.#unpaid.rewind(to.number);
     for (let number = this.#head.number; number > to.number; number -= 1) this.#hashes.delete(number);
     this.#happened.push({ kind: "rewind", number: to.number, hash: to.hash });
     this.#head = { number: to.number, hash: to.hash };

@@ -12,7 +12,8 @@ import { anvilVersion } from "../anvil/anvil-binary.ts";
 import { AnvilError } from "../anvil/anvil-error.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import { setMining } from "../clock/mining.ts";
-import { type KnownBlock, lastPace } from "./chain-journal.ts";
+import { lastPace } from "./chain-journal.ts";
+import type { KnownBlock } from "./known-blocks.ts";
 
 const minedSchema = z.array(z.object({ hash: z.string() }));
 const idSchema = z.custom<Hex>((value) => isHex(value));

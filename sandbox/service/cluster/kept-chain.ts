@@ -1,6 +1,6 @@
 import express, { Router } from "express";
 import { z } from "zod";
-import type { JournaledStore } from "../../../server/store/journaled-store.ts";
+import type { JournaledStore } from "../../../server/store/journaled/journaled-store.ts";
 import type { KeptChain } from "../../../server/store/postgres/database.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";

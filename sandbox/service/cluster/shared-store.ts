@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Log, Services } from "../../../server/services.ts";
-import type { JournaledStore } from "../../../server/store/journaled-store.ts";
+import type { JournaledStore } from "../../../server/store/journaled/journaled-store.ts";
 import {
   ClusterMember,
   ClusterMemberError,

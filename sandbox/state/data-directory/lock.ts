@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { lock } from "proper-lockfile";
 import { z } from "zod";
 import { causesOf } from "../../../protocol/coded-error.ts";
-import { unwritable } from "../../../server/store/directory.ts";
+import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 

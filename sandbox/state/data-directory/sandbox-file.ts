@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
-import { unwritable } from "../../../server/store/directory.ts";
+import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxDescription } from "../description.ts";
 

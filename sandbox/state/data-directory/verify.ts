@@ -1,7 +1,7 @@
 import type { BlockChange } from "../../../server/store/chain-log.ts";
-import { StoreDamagedError } from "../../../server/store/checked-lines.ts";
-import { readDirectory } from "../../../server/store/directory.ts";
-import { readable } from "../../../server/store/store-files.ts";
+import { StoreDamagedError } from "../../../server/store/directory/checked-lines.ts";
+import { readDirectory } from "../../../server/store/directory/directory-store.ts";
+import { readable } from "../../../server/store/directory/store-files.ts";
 import { makeAgain } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type Beginning, journalIn, readBeginning } from "./beginning.ts";

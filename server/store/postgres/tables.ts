@@ -1,4 +1,4 @@
-import { StoreDamagedError } from "../checked-lines.ts";
+import { StoreDamagedError } from "../directory/checked-lines.ts";
 import { collectionNames, indexedFields, orderings } from "../records.ts";
 import type { Database } from "./database.ts";
 

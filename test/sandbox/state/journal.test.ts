@@ -8,7 +8,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../sandbox/state/data-directory/verify.ts";
-import { toLine } from "../../../server/store/checked-lines.ts";
+import { toLine } from "../../../server/store/directory/checked-lines.ts";
 import { asOtherUser } from "../../as-other-user.ts";
 import { cli } from "../../cli/program.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";

@@ -1,9 +1,13 @@
 import { cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { BlockChange, ChainChange } from "../../../server/store/chain-log.ts";
-import { newDirectoryStore, openDirectoryStore, readDirectory } from "../../../server/store/directory.ts";
-import type { ChainSource, JournaledStore } from "../../../server/store/journaled-store.ts";
+import type { BlockChange, ChainChange, ChainSource } from "../../../server/store/chain-log.ts";
+import {
+  newDirectoryStore,
+  openDirectoryStore,
+  readDirectory,
+} from "../../../server/store/directory/directory-store.ts";
+import type { JournaledStore } from "../../../server/store/journaled/journaled-store.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { holdDisk } from "./held-disk.ts";

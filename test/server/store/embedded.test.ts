@@ -2,9 +2,9 @@ import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { toLine } from "../../../server/store/checked-lines.ts";
-import { openDirectoryStore, readDirectory } from "../../../server/store/directory.ts";
-import { openEphemeralStore } from "../../../server/store/journaled-store.ts";
+import { toLine } from "../../../server/store/directory/checked-lines.ts";
+import { openDirectoryStore, readDirectory } from "../../../server/store/directory/directory-store.ts";
+import { openEphemeralStore } from "../../../server/store/journaled/ephemeral-store.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { testStore } from "./contract.ts";

@@ -1,4 +1,4 @@
-import type { OrderedPage, Stored } from "./store.ts";
+import type { OrderedPage, Stored } from "../store.ts";
 
 interface Entry {
   number: number;

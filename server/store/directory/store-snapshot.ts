@@ -1,27 +1,13 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
-import type { Json } from "../../protocol/values/json.ts";
-import { replaceFile } from "../lib/replace-file.ts";
-import type { ChainChange } from "./chain-log.ts";
+import type { Json } from "../../../protocol/values/json.ts";
+import { replaceFile } from "../../lib/replace-file.ts";
+import type { ChainChange } from "../chain-log.ts";
+import { emptyContents, type StoreContents } from "../journaled/store-contents.ts";
+import { type CollectionName, collectionNames } from "../records.ts";
+import type { Stored } from "../store.ts";
 import { damaged, lineSum, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
-import { type CollectionName, collectionNames } from "./records.ts";
-import type { Stored, StoreImage } from "./store.ts";
-
-/** Everything that a store held at one moment. */
-export interface StoreContents {
-  /** The journal entries up to this number are in it. */
-  upTo: number;
-  /** The chain records up to this number are in it. */
-  chainUpTo: number;
-  /** What the directory was begun with, which is its owner's to read; null when it keeps no chain. */
-  begin: Json;
-  /** The chain records that count. */
-  chain: readonly ChainChange[];
-  counters: { readonly [counter: string]: number };
-  /** Records are never changed in place, so that these stay as they were. */
-  collections: ReadonlyMap<CollectionName, readonly Stored<unknown>[]>;
-}
 
 interface Header {
   format: number;
@@ -45,16 +31,6 @@ const currentFormat = 4;
 
 /** How much is put together before it is written, in characters: a few milliseconds of work, between which commits continue. */
 const portion = 2 ** 18;
-
-/** The contents of a store that nothing was written to. */
-export const emptyContents: StoreContents = {
-  upTo: 0,
-  chainUpTo: 0,
-  begin: null,
-  counters: {},
-  collections: new Map(),
-  chain: [],
-};
 
 /**
  * Reads the snapshot of a data directory.
@@ -203,15 +179,3 @@ function otherFormat(file: string, format: number): StoreDamagedError {
 /** What to do with a data directory of another version. */
 export const howToConvert =
   "Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.";
-
-/** The records of an image. */
-export function recordsOf({
-  counters,
-  collections,
-}: StoreImage): Pick<StoreContents, "counters" | "collections"> {
-  const lists = collectionNames.map((name) => {
-    const records = Object.entries(collections[name] ?? {});
-    return [name, records.map(([key, { revision, value }]) => ({ key, revision, value }))] as const;
-  });
-  return { counters, collections: new Map(lists) };
-}

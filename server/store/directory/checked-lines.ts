@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { CodedError } from "../../protocol/coded-error.ts";
+import { CodedError } from "../../../protocol/coded-error.ts";
 
 /** A data directory holds something that this version cannot have written; nothing was changed. */
 export class StoreDamagedError extends CodedError<"store_damaged"> {

@@ -1,10 +1,8 @@
-import type { Json } from "../../protocol/values/json.ts";
-import { type ChainChange, ChainLog } from "./chain-log.ts";
-import { MemoryTables } from "./memory-tables.ts";
-import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";
-import type { CollectionName, Collections, Ordered, OrderingName } from "./records.ts";
-import type { RelayerJournalStore } from "./relayer-journal.ts";
-import type { OrderedPage } from "./store.ts";
+import type { Json } from "../../../protocol/values/json.ts";
+import { type ChainChange, ChainLog, type ChainSource } from "../chain-log.ts";
+import type { CollectionName, Collections, Ordered, OrderingName } from "../records.ts";
+import type { RelayerJournalStore } from "../relayer-journal.ts";
+import type { OrderedPage } from "../store.ts";
 import {
   type Change,
   type Filter,
@@ -12,33 +10,11 @@ import {
   type Stored,
   type StoreImage,
   StoreUnavailableError,
-} from "./store.ts";
-import { recordsOf, type StoreContents } from "./store-snapshot.ts";
-
-/** Where committed batches become durable; the embedded store writes files, an ephemeral one nothing. */
-export interface Durability {
-  /** Makes lines durable, all or none, in order. */
-  append(lines: readonly JournalLine[]): Promise<void>;
-  /** Whether nothing can be appended any more until everything was replaced. */
-  broken(): boolean;
-  /** Whether the journal has grown so long that it is better compacted into a snapshot. */
-  needsCompaction(): boolean;
-  /** Called between two appends, before the contents of a compaction are taken. */
-  prepareCompaction(): Promise<void>;
-  /** Writes a snapshot that holds the journal up to a moment; entries are appended meanwhile. */
-  compact(contents: StoreContents): Promise<void>;
-  /** Replaces snapshot and journal; nothing is appended meanwhile. */
-  replace(contents: StoreContents): Promise<void>;
-  close(contents: StoreContents): Promise<void>;
-}
-
-/** Records what happens on the chain that a store's records belong to. */
-export interface ChainSource {
-  /** What has happened since the last time, in its order; each record is handed out once. */
-  take(): Promise<readonly ChainChange[]>;
-  /** Is handed back what could not be kept. */
-  giveBack(records: readonly ChainChange[]): void;
-}
+} from "../store.ts";
+import type { Durability } from "./durability.ts";
+import { MemoryTables } from "./memory-tables.ts";
+import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";
+import { recordsOf, type StoreContents } from "./store-contents.ts";
 
 interface Pending {
   /** Null for one who only waits until what happened on the chain is durable. */
@@ -363,26 +339,6 @@ export interface LoadedStore {
   upTo: number;
   chain: ChainLog;
   begin: Json;
-}
-
-/** A store that keeps nothing after the process. */
-export function openEphemeralStore(): JournaledStore {
-  const nothing = async () => {};
-  return new JournaledStore({
-    durability: {
-      append: nothing,
-      broken: () => false,
-      needsCompaction: () => false,
-      prepareCompaction: nothing,
-      compact: nothing,
-      replace: nothing,
-      close: nothing,
-    },
-    tables: new MemoryTables(),
-    upTo: 0,
-    chain: new ChainLog(),
-    begin: null,
-  });
 }
 
 function unavailable(cause: unknown): StoreUnavailableError {

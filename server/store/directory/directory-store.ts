@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Json } from "../../protocol/values/json.ts";
-import { renameFile, syncDirectory } from "../lib/replace-file.ts";
+import type { Json } from "../../../protocol/values/json.ts";
+import { renameFile, syncDirectory } from "../../lib/replace-file.ts";
+import type { Durability } from "../journaled/durability.ts";
+import { openEphemeralStore } from "../journaled/ephemeral-store.ts";
+import { JournaledStore, type LoadedStore } from "../journaled/journaled-store.ts";
+import type { JournalLine } from "../journaled/pending-entries.ts";
+import { emptyContents, type StoreContents } from "../journaled/store-contents.ts";
+import { type StoreImage, StoreUnavailableError } from "../store.ts";
 import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
-import { type Durability, JournaledStore, type LoadedStore, openEphemeralStore } from "./journaled-store.ts";
-import type { JournalLine } from "./pending-entries.ts";
-import { type StoreImage, StoreUnavailableError } from "./store.ts";
 import {
   filesOf,
   holdsStore,
@@ -17,13 +20,7 @@ import {
   requireJournal,
   requireReplaceable,
 } from "./store-files.ts";
-import {
-  emptyContents,
-  readBegin,
-  readStoreSnapshot,
-  type StoreContents,
-  writeStoreSnapshot,
-} from "./store-snapshot.ts";
+import { readBegin, readStoreSnapshot, writeStoreSnapshot } from "./store-snapshot.ts";
 
 /** How long the journal may become at least before it is compacted into the snapshot, in bytes. */
 export const smallestCompaction = 16 * 2 ** 20;

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { renameFile, syncDirectory } from "../lib/replace-file.ts";
+import { renameFile, syncDirectory } from "../../lib/replace-file.ts";
+import type { JournalLine } from "../journaled/pending-entries.ts";
 import { damaged, readCheckedLines, toLine } from "./checked-lines.ts";
-import type { JournalLine } from "./pending-entries.ts";
 import { asideOf, nextOf } from "./store-files.ts";
 
 /**

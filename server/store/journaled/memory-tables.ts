@@ -1,4 +1,3 @@
-import { OrderedIndex } from "./ordered-index.ts";
 import {
   type CollectionName,
   type Collections,
@@ -7,9 +6,10 @@ import {
   type Ordered,
   type OrderingName,
   orderings,
-} from "./records.ts";
-import type { Change, Filter, OrderedPage, Stored, StoreImage } from "./store.ts";
-import type { StoreContents } from "./store-snapshot.ts";
+} from "../records.ts";
+import type { Change, Filter, OrderedPage, Stored, StoreImage } from "../store.ts";
+import { OrderedIndex } from "./ordered-index.ts";
+import type { StoreContents } from "./store-contents.ts";
 
 /** The records of one collection with an index for each filterable field and for each order. */
 class Table {

@@ -1,6 +1,4 @@
-import type { ChainChange } from "./chain-log.ts";
-import type { MemoryTables } from "./memory-tables.ts";
-import { OrderedIndex } from "./ordered-index.ts";
+import type { ChainChange } from "../chain-log.ts";
 import {
   type CollectionName,
   type Collections,
@@ -8,9 +6,11 @@ import {
   type Ordered,
   type OrderingName,
   orderings,
-} from "./records.ts";
-import type { OrderedPage } from "./store.ts";
-import { type Change, fits, StoreConflictError, type Stored } from "./store.ts";
+} from "../records.ts";
+import type { OrderedPage } from "../store.ts";
+import { type Change, fits, StoreConflictError, type Stored } from "../store.ts";
+import type { MemoryTables } from "./memory-tables.ts";
+import { OrderedIndex } from "./ordered-index.ts";
 
 /** One committed batch as the journal keeps it. */
 export interface JournalEntry {

@@ -1,0 +1,19 @@
+import type { JournalLine } from "./pending-entries.ts";
+import type { StoreContents } from "./store-contents.ts";
+
+/** Where committed batches become durable; the embedded store writes files, an ephemeral one nothing. */
+export interface Durability {
+  /** Makes lines durable, all or none, in order. */
+  append(lines: readonly JournalLine[]): Promise<void>;
+  /** Whether nothing can be appended any more until everything was replaced. */
+  broken(): boolean;
+  /** Whether the journal has grown so long that it is better compacted into a snapshot. */
+  needsCompaction(): boolean;
+  /** Called between two appends, before the contents of a compaction are taken. */
+  prepareCompaction(): Promise<void>;
+  /** Writes a snapshot that holds the journal up to a moment; entries are appended meanwhile. */
+  compact(contents: StoreContents): Promise<void>;
+  /** Replaces snapshot and journal; nothing is appended meanwhile. */
+  replace(contents: StoreContents): Promise<void>;
+  close(contents: StoreContents): Promise<void>;
+}

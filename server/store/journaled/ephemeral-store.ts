@@ -1,0 +1,23 @@
+import { ChainLog } from "../chain-log.ts";
+import { JournaledStore } from "./journaled-store.ts";
+import { MemoryTables } from "./memory-tables.ts";
+
+/** A store that keeps nothing after the process. */
+export function openEphemeralStore(): JournaledStore {
+  const nothing = async () => {};
+  return new JournaledStore({
+    durability: {
+      append: nothing,
+      broken: () => false,
+      needsCompaction: () => false,
+      prepareCompaction: nothing,
+      compact: nothing,
+      replace: nothing,
+      close: nothing,
+    },
+    tables: new MemoryTables(),
+    upTo: 0,
+    chain: new ChainLog(),
+    begin: null,
+  });
+}

@@ -1,0 +1,41 @@
+import type { Json } from "../../../protocol/values/json.ts";
+import type { ChainChange } from "../chain-log.ts";
+import { type CollectionName, collectionNames } from "../records.ts";
+import type { Stored, StoreImage } from "../store.ts";
+
+/** Everything that a store held at one moment. */
+export interface StoreContents {
+  /** The journal entries up to this number are in it. */
+  upTo: number;
+  /** The chain records up to this number are in it. */
+  chainUpTo: number;
+  /** What the directory was begun with, which is its owner's to read; null when it keeps no chain. */
+  begin: Json;
+  /** The chain records that count. */
+  chain: readonly ChainChange[];
+  counters: { readonly [counter: string]: number };
+  /** Records are never changed in place, so that these stay as they were. */
+  collections: ReadonlyMap<CollectionName, readonly Stored<unknown>[]>;
+}
+
+/** The contents of a store that nothing was written to. */
+export const emptyContents: StoreContents = {
+  upTo: 0,
+  chainUpTo: 0,
+  begin: null,
+  counters: {},
+  collections: new Map(),
+  chain: [],
+};
+
+/** The records of an image. */
+export function recordsOf({
+  counters,
+  collections,
+}: StoreImage): Pick<StoreContents, "counters" | "collections"> {
+  const lists = collectionNames.map((name) => {
+    const records = Object.entries(collections[name] ?? {});
+    return [name, records.map(([key, { revision, value }]) => ({ key, revision, value }))] as const;
+  });
+  return { counters, collections: new Map(lists) };
+}
