@@ -126,7 +126,7 @@ function span(node: AstNode): [start: number, end: number] {
   return [start, start + length];
 }
 
-// Longer than 60 lines: one case for each kind of node that can be broken.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of node that can be broken.
 function mutantsOf(source: string): Mutant[] {
   const bytes = readFileSync(join(ROOT, pathOf(source)));
   const text = (start: number, end: number) => bytes.subarray(start, end).toString("utf8");

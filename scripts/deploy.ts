@@ -77,10 +77,8 @@ function deriveAccounts(): Accounts {
   };
 }
 
-/**
- * Deploys and funds everything through Hardhat's connection to the chain at `url`. Longer than 60 lines: the order of all transactions is what
- * the chain's hashes follow from.
- */
+/** Deploys and funds everything through Hardhat's connection to the chain at `url`. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the order of all transactions, of which the chain's hashes follow, is in one place.
 async function deploy(url: string, accounts: Accounts): Promise<GenesisDeployment> {
   const hardhat = await import("hardhat");
   const connection = await hardhat.network.create({ network: "localhost", override: { url, chainId } });
