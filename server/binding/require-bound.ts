@@ -23,12 +23,20 @@ export interface Use {
   subject: string;
 }
 
+/** The codes of {@link requireBound} that every step has; a step with a deadline has that of being late too. */
+export const bindingErrors = [
+  "transaction_not_found",
+  "transaction_unconfirmed",
+  "transaction_reverted",
+  "transaction_already_used",
+  "binding_mismatch",
+] as const satisfies readonly ErrorCode[];
+
 /**
  * Accepts a transaction only when it is exactly the expected one.
  *
  * @param use - what it would serve; a use of the same step and subject is not a second use.
- * @throws Problem transaction_not_found, transaction_unconfirmed, transaction_reverted, transaction_already_used,
- * deadline_passed, claim_window_closed, binding_mismatch: each with every check.
+ * @throws Problem of {@link bindingErrors}, deadline_passed or claim_window_closed: each with every check.
  */
 export async function requireBound(
   hash: Hex,

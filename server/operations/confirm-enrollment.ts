@@ -1,6 +1,6 @@
 import { hashMessage } from "viem";
 import { expectEnrollment } from "../binding/expectations.ts";
-import { requireBound } from "../binding/require-bound.ts";
+import { bindingErrors, requireBound } from "../binding/require-bound.ts";
 import { markTransactionUsed } from "../domain/changes.ts";
 import { findMerchant } from "../domain/find.ts";
 import { assertPending, readFunding } from "../domain/merchants/merchant-steps.ts";
@@ -31,11 +31,7 @@ export const confirmEnrollment = defineOperation({
     "state_conflict",
     "signature_invalid",
     "signer_mismatch",
-    "transaction_not_found",
-    "transaction_unconfirmed",
-    "transaction_reverted",
-    "transaction_already_used",
-    "binding_mismatch",
+    ...bindingErrors,
     "deadline_passed",
   ],
   events: ["merchant.enrolled"],

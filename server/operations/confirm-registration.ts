@@ -1,5 +1,5 @@
 import { expectRegistration } from "../binding/expectations.ts";
-import { requireBound } from "../binding/require-bound.ts";
+import { bindingErrors, requireBound } from "../binding/require-bound.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import { assertCovered } from "../domain/merchants/merchant-steps.ts";
@@ -24,17 +24,7 @@ export const confirmRegistration = defineOperation({
   effect: false,
   body: confirmRegistrationBody,
   responses: { 200: { description: "The purchase is active.", schema: purchaseSchema } },
-  errors: [
-    "not_found",
-    "state_conflict",
-    "merchant_not_enrolled",
-    "transaction_not_found",
-    "transaction_unconfirmed",
-    "transaction_reverted",
-    "transaction_already_used",
-    "binding_mismatch",
-    "deadline_passed",
-  ],
+  errors: ["not_found", "state_conflict", "merchant_not_enrolled", ...bindingErrors, "deadline_passed"],
   events: ["purchase.registered"],
   async handle({ services, program, id, body }) {
     const { store } = services;

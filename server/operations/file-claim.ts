@@ -1,6 +1,6 @@
 import { hashClaim } from "../../protocol/messages/claim.ts";
 import { expectClaim } from "../binding/expectations.ts";
-import { requireBound } from "../binding/require-bound.ts";
+import { bindingErrors, requireBound } from "../binding/require-bound.ts";
 import { markTransactionUsed, updatePurchase } from "../domain/changes.ts";
 import { findPurchase, readOnChain } from "../domain/find.ts";
 import { nextId } from "../domain/next-id.ts";
@@ -35,11 +35,7 @@ export const fileClaim = defineOperation({
     "state_conflict",
     "signature_invalid",
     "signer_mismatch",
-    "transaction_not_found",
-    "transaction_unconfirmed",
-    "transaction_reverted",
-    "transaction_already_used",
-    "binding_mismatch",
+    ...bindingErrors,
     "claim_window_closed",
   ],
   events: ["purchase.claimed"],

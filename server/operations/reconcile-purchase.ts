@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toJson } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
+import { bindingErrors } from "../binding/require-bound.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { findParts, findPurchase, readOnChain } from "../domain/find.ts";
 import {
@@ -39,16 +40,7 @@ export const reconcilePurchase = defineOperation({
       schema: reconciliationSchema,
     },
   },
-  errors: [
-    "not_found",
-    "state_conflict",
-    "transaction_not_found",
-    "transaction_unconfirmed",
-    "transaction_reverted",
-    "transaction_already_used",
-    "binding_mismatch",
-    "deadline_passed",
-  ],
+  errors: ["not_found", "state_conflict", ...bindingErrors, "deadline_passed"],
   events: ["purchase.reconciled"],
   async handle({ services, program, id, body, now }) {
     const { stored: asked, purchase } = await findPurchase(services, program.id, id);

@@ -1,4 +1,5 @@
 import type { Json } from "../../protocol/values/json.ts";
+import { bindingErrors } from "../binding/require-bound.ts";
 import { findPurchase } from "../domain/find.ts";
 import { permitPayment } from "../domain/payments/permits.ts";
 import {
@@ -53,11 +54,7 @@ const errors = [
   "state_conflict",
   "signature_invalid",
   "signer_mismatch",
-  "transaction_not_found",
-  "transaction_unconfirmed",
-  "transaction_reverted",
-  "transaction_already_used",
-  "binding_mismatch",
+  ...bindingErrors,
   "deadline_passed",
 ] as const satisfies ErrorCode[];
 
