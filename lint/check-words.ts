@@ -1,6 +1,6 @@
 /**
- * Fails on each word of lint/words.ts, in a text or in an exported name, with its file and line and what to write instead. Arguments are
- * the files to read; without any, it reads all sources and documents of the repository.
+ * Fails on each word of lint/words.ts, in a text or in an exported name, and on the marks of a merge that was not resolved, with file and
+ * line and what to write instead. Arguments are the files to read; without any, it reads all sources and documents of the repository.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,7 +14,11 @@ const skipped = [":!lint/words.ts", ":!portal/vendor", ":!package-lock.json", ":
 
 const found = (process.argv.length > 2 ? process.argv.slice(2) : allFiles()).flatMap((file) => {
   const text = readFileSync(file, "utf8");
-  return [...words.flatMap((word) => uses(file, text, word)), ...exportedNames(file, text)];
+  return [
+    ...words.flatMap((word) => uses(file, text, word)),
+    ...exportedNames(file, text),
+    ...mergeMarks(file, text),
+  ];
 });
 for (const line of found) console.error(line);
 if (found.length > 0) process.exitCode = 1;
@@ -49,6 +53,13 @@ function uses(file: string, text: string, { forms, before, instead }: Word): str
   return [...text.matchAll(pattern)].map(({ 0: used, index }) => {
     return `${file}:${lineAt(text, index)}: "${used.replaceAll(/[\s*/]+/g, " ")}": write ${instead}.`;
   });
+}
+
+/** Returns a line for each mark of a merge that was not resolved. */
+function mergeMarks(file: string, text: string): string[] {
+  return [...text.matchAll(/^(?:<{7}|>{7}) /gm)].map(
+    ({ index }) => `${file}:${lineAt(text, index)}: a merge mark: write what is to stay.`,
+  );
 }
 
 /** Returns a line for each exported name of a module, or contract of a Solidity file, that has a word of `names`. */

@@ -1,6 +1,6 @@
 /** Records the scenarios that ship, in `scenarios/`: `node scripts/record-scenarios.ts`. */
 
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { usdc } from "../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
@@ -118,6 +118,6 @@ for (const { file, title, run } of recordings) {
   await sandbox.record(title);
   await run(sandbox);
   const scenario = await sandbox.stopRecording();
-  await writeFile(`scenarios/${file}`, writeScenario(scenario));
+  await writeScenario(`scenarios/${file}`, scenario);
   console.log(`${file}: ${scenario.steps.length} steps`);
 }

@@ -225,7 +225,7 @@ export const chainAttacks: readonly Attack[] = [
     stopped: unknownTransaction,
     async run(fixture) {
       await using other = await createSandbox({ seed: "elsewhere" });
-      const { transactionHash } = await other.wallets.buyer.send(fixture.approve(1n));
+      const { transaction_hash: transactionHash } = await other.wallets.buyer.send(fixture.approve(1n));
       return await fixture.reconcile(fixture.purchase, [transactionHash]);
     },
   },

@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { Command } from "commander";
 import { callControl } from "../call-control.ts";
@@ -36,7 +35,7 @@ function recordCommand(): Command {
       const { scenarioSchema } = await import("../../sandbox/hosts/recorder/scenario.ts");
       const { writeScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
       const scenario = scenarioSchema.parse(await callControl(dataDir, "DELETE", "/scenario"));
-      await writeFile(file, writeScenario(scenario));
+      await writeScenario(file, scenario);
       const steps = scenario.steps.length;
       print(
         { json },

@@ -40,6 +40,8 @@ export async function describe(sandbox: {
 }): Promise<SandboxDescription> {
   const { settings, chain, keys, keyRing, receiverUrl } = sandbox;
   const { deployment, accounts } = chain;
+  const [first, ...others] = keys.accounts;
+  if (first === undefined) throw new Error("A sandbox has at least one program.");
   const wallets: SandboxDescription["wallets"] = {};
   for (const [name, { address, privateKey }] of Object.entries(accounts.wallets))
     wallets[name] = { address, private_key: privateKey };
@@ -55,7 +57,7 @@ export async function describe(sandbox: {
       registrar: deployment.registrar.address,
       funding_source: deployment.fundingSource.address,
     },
-    accounts: keys.accounts.map((account) => ({ ...account })),
+    accounts: [{ ...first }, ...others.map((account) => ({ ...account }))],
     wallets,
     ...(await describeRotating(keyRing, keys.accounts, receiverUrl)),
   };

@@ -9,6 +9,13 @@ export interface SandboxUrls {
   control: string;
 }
 
+/** The account of a program, and its key: operation 2 exchanges it for a credential. */
+export interface DescribedAccount {
+  id: string;
+  program: string;
+  key: string;
+}
+
 /** Everything that a script needs to use a running sandbox; test keys only. The content of `sandbox.json`. */
 export interface SandboxDescription {
   version: 1;
@@ -18,7 +25,8 @@ export interface SandboxDescription {
   urls: SandboxUrls;
   chain: { chain_id: number; epoch: Hex };
   contracts: { token: Address; registrar: Address; funding_source: Address };
-  accounts: { id: string; program: string; key: string }[];
+  /** One account for each program, in the order of the programs. */
+  accounts: [DescribedAccount, ...DescribedAccount[]];
   wallets: { [name: string]: { address: Address; private_key: Hex } };
   /** The designated reviewer of the first program now: the public key in base64url, the private key as a 32-byte seed in hex. */
   reviewer: { key_id: string; public_key: string; private_key: string };

@@ -20,7 +20,9 @@ async function fund({ urls, wallets, contracts }: SandboxDescription, allowance:
   const { merchant } = wallets;
   if (merchant === undefined) throw new Error("A sandbox has a merchant.");
   const wallet = new Wallet(privateKeyToAccount(merchant.private_key), createChainClient(urls.rpc));
-  const { status } = await wallet.send(approveCall(contracts.token, contracts.funding_source, allowance));
+  const {
+    receipt: { status },
+  } = await wallet.send(approveCall(contracts.token, contracts.funding_source, allowance));
   expect(status).toBe("success");
 }
 

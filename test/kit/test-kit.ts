@@ -177,7 +177,7 @@ export class TestKit implements AsyncDisposable {
   async enrolledMerchant(cap?: string): Promise<Schema<"Merchant">> {
     const merchant = await this.createMerchant(cap);
     const { transaction, message } = merchant.enrollment;
-    const { transactionHash } = await this.wallet("merchant").send(transaction);
+    const { transaction_hash: transactionHash } = await this.wallet("merchant").send(transaction);
     const signature = await this.wallet("merchant").signMessage(message);
     return present(
       await this.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
@@ -294,7 +294,7 @@ export class TestKit implements AsyncDisposable {
   ): Promise<Hex> {
     const { transaction, why_not } = await this.action(type, id, name, query);
     if (transaction === undefined) throw new Error(`${name} is not offered: ${why_not}`);
-    return (await this.wallet(wallet).send(transaction)).transactionHash;
+    return (await this.wallet(wallet).send(transaction)).transaction_hash;
   }
 
   /** Sends the change that the program's admin makes to what the operator may offer, and does not wait for it. */
@@ -373,7 +373,7 @@ export class TestKit implements AsyncDisposable {
       throw new Error("No claim is offered.");
     const wallet = this.wallet("beneficiary");
     const signature = await wallet.signTypedData(sign.typed_data);
-    const { transactionHash } = await wallet.send(transaction);
+    const { transaction_hash: transactionHash } = await wallet.send(transaction);
     return { transaction_hash: transactionHash, requested_amount: amount, reason, signature };
   }
 

@@ -105,7 +105,7 @@ export class InjectedWallet {
         const [{ from, to, data }] = transactions.parse(params);
         const wallet = this.#walletOf(from);
         // Asked about a hash before its block is made, the service answers 409, which the browser logs as an error.
-        const { transactionHash: hash } = await wallet.send({ to, data, ...this.substitute });
+        const { transaction_hash: hash } = await wallet.send({ to, data, ...this.substitute });
         await this.onSent(hash);
         return hash;
       }

@@ -38,6 +38,14 @@ test("a form is found at the start of a sentence and across two lines of a comme
   ]);
 });
 
+test("the marks of a merge that was not resolved fail the check", async () => {
+  const { status, lines } = await check(
+    `one\n${"<".repeat(7)} HEAD\ntwo\n=======\nthree\n${">".repeat(7)} branch\n`,
+  );
+  expect(status).toBe(1);
+  expect(lines).toEqual([2, 6].map((line) => `page.md:${line}: a merge mark: write what is to stay.`));
+});
+
 test("a quoted word, a name in code and a part of a longer word pass", async () => {
   const text = 'the word "whoever" or `nobody`, row.beside, noBody, mending-kit, calendar, renewed\n';
   expect(await check(text)).toEqual({ status: 0, lines: [] });

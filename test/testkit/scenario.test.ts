@@ -166,7 +166,7 @@ async function recordOne(sandbox: Sandbox, { headers, ...asked }: Asked, host: "
 /** Plays a scenario that was written to a file. */
 async function playFile(scenario: Scenario) {
   const file = join(await temporaryFolder(), "written.yaml");
-  await writeFile(file, writeScenario(scenario));
+  await writeScenario(file, scenario);
   const read = await readScenario(file);
   expect(read).toEqual(scenario);
   await playScenario(read);

@@ -1,6 +1,6 @@
 import { type ApiClient, createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { isProblem, ProblemError, unwrap } from "../../sandbox/service/client/problem-error.ts";
-import type { SentTransaction } from "../../sandbox/service/wallets/test-wallet.ts";
+import type { SentCall } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import type { Actors } from "./actors.ts";
 import type { Narrator } from "./narrator.ts";
@@ -91,7 +91,7 @@ export class Session {
    *
    * @throws Error when the transaction reverted.
    */
-  sent<T extends SentTransaction>(title: string, wallet: Wallet, sent: T): T {
+  sent<T extends SentCall>(title: string, wallet: Wallet, sent: T): T {
     const { call, receipt } = sent;
     const { status, blockNumber, transactionHash } = receipt;
     this.narrator.step(

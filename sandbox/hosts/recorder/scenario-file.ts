@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { parseDocument, stringify } from "yaml";
 import { check } from "../../../server/http/request/validate.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
@@ -24,9 +24,14 @@ export async function readScenario(file: string): Promise<Scenario> {
   throw refused(`is not a scenario: ${first?.pointer || "it"} ${first?.detail}. Correct that field.`);
 }
 
-/** The text of a scenario file. */
-export function writeScenario(scenario: Scenario): string {
+/**
+ * Writes a scenario file; what is there is replaced.
+ *
+ * @example await writeScenario("refund.yaml", await sandbox.stopRecording())
+ */
+export async function writeScenario(file: string, scenario: Scenario): Promise<void> {
   const title = scenario.title.replaceAll(/\s+/g, " ");
   const comment = ` ${title}. Play it: routing-sandbox scenario play <this file>`;
-  return `#${comment}\n${stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+  const text = stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false });
+  await writeFile(file, `#${comment}\n${text}`);
 }

@@ -1,12 +1,12 @@
 import { SandboxError } from "../../lib/sandbox-error.ts";
-import type { SentTransaction } from "../wallets/test-wallet.ts";
+import type { SentCall } from "../wallets/test-wallet.ts";
 
 /**
  * Returns what a wallet sent, when it took effect.
  *
  * @throws SandboxError given_refused when it reverted.
  */
-export function succeed<T extends SentTransaction>(sent: T): T {
+export function succeed<T extends SentCall>(sent: T): T {
   if (sent.receipt.status === "success") return sent;
   throw new SandboxError(
     "given_refused",

@@ -1,4 +1,4 @@
-import type { Address, Hex, LocalAccount, TransactionReceipt } from "viem";
+import type { Address, LocalAccount } from "viem";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import {
   approveCall,
@@ -25,14 +25,12 @@ import {
   tokenDomain,
 } from "../../../protocol/messages/permit.ts";
 import { hashId } from "../../../protocol/values/id.ts";
-import { connect, traceRevert } from "../../../relayer/node/node.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
-import { describeRevert } from "../../chain/describe-revert.ts";
 import { requireAmount, requireArgument } from "../../lib/require-argument.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
-import { type SendRunner, Wallet } from "./wallet.ts";
+import { type SendRunner, type SentTransaction, Wallet } from "./wallet.ts";
 
 type Merchant = components["schemas"]["Merchant"];
 type Purchase = components["schemas"]["Purchase"];
@@ -55,14 +53,9 @@ export interface PaymentOptions {
 /** A call's arguments by name; integers as decimal strings. */
 type CallArguments = { [name: string]: unknown };
 
-/** A transaction that a wallet sent: its hash as the API takes it, what it said, and what became of it. */
-export interface SentTransaction {
-  transaction_hash: Hex;
+/** A call of the contracts that a wallet sent, mined. */
+export interface SentCall extends SentTransaction {
   call: { to: Address; function: string; args: CallArguments };
-  /** Its `status` is `reverted` when the contract refused the call. */
-  receipt: TransactionReceipt;
-  /** The contract's error, with its arguments, as in `TooLate(now 1767225600, deadline 1767225599)`; null when it did not revert. */
-  revert: string | null;
 }
 
 /** A test wallet that does each action of the lifecycle in one call, with what the API shows of merchants and purchases. */
@@ -79,18 +72,9 @@ export class TestWallet extends Wallet {
    *
    * @example await wallets.stranger.sendCall(payCall(registrar, id, 5n))
    */
-  async sendCall(
-    call: Pick<Call, "to" | "data" | "function"> & { args: CallArguments },
-  ): Promise<SentTransaction> {
-    const receipt = await this.send(call);
+  async sendCall(call: Pick<Call, "to" | "data" | "function"> & { args: CallArguments }): Promise<SentCall> {
     const { to, args } = call;
-    const { transactionHash: transaction_hash, status } = receipt;
-    return {
-      transaction_hash,
-      call: { to, function: call.function, args },
-      receipt,
-      revert: status === "reverted" ? await this.#revertOf(transaction_hash) : null,
-    };
+    return { ...(await this.send(call)), call: { to, function: call.function, args } };
   }
 
   /**
@@ -111,7 +95,7 @@ export class TestWallet extends Wallet {
    *
    * @example await wallets.merchant.fund(merchant)
    */
-  async fund(merchant: Merchant, amount?: bigint): Promise<SentTransaction> {
+  async fund(merchant: Merchant, amount?: bigint): Promise<SentCall> {
     requireArgument("fund", "merchant", merchant);
     const { token, funding_source } = this.#contracts;
     const cap = amount ?? BigInt(merchant.funding.cap);
@@ -120,7 +104,7 @@ export class TestWallet extends Wallet {
   }
 
   /** Ends the merchant's funding; purchases on chain keep their cover. */
-  async revokeFunding({ program, id }: Pick<Merchant, "program" | "id">): Promise<SentTransaction> {
+  async revokeFunding({ program, id }: Pick<Merchant, "program" | "id">): Promise<SentCall> {
     const { registrar } = this.#contracts;
     return await this.sendCall(revokeFundingCall(registrar, hashId(program), hashId(id)));
   }
@@ -130,7 +114,7 @@ export class TestWallet extends Wallet {
    *
    * @example const { transaction_hash } = await wallets.merchant.register(purchase)
    */
-  async register(purchase: Purchase): Promise<SentTransaction> {
+  async register(purchase: Purchase): Promise<SentCall> {
     requireArgument("register", "purchase", purchase);
     const { registrar } = this.#contracts;
     return await this.sendCall(
@@ -139,7 +123,7 @@ export class TestWallet extends Wallet {
   }
 
   /** Lets the registrar contract draw an amount of base units for payments; what is outstanding by default. */
-  async approve(purchase: Purchase, amount?: bigint): Promise<SentTransaction> {
+  async approve(purchase: Purchase, amount?: bigint): Promise<SentCall> {
     requireArgument("approve", "purchase", purchase);
     const { token, registrar } = this.#contracts;
     const allowed = amount ?? BigInt(purchase.figures.outstanding);
@@ -154,7 +138,7 @@ export class TestWallet extends Wallet {
    * @example await wallets.buyer.pay(purchase, 10_000_000n)
    * @example await wallets.buyer.pay(purchase, { permit: true })
    */
-  async pay(purchase: Purchase, payment: bigint | PaymentOptions = {}): Promise<SentTransaction> {
+  async pay(purchase: Purchase, payment: bigint | PaymentOptions = {}): Promise<SentCall> {
     requireArgument("pay", "purchase", purchase);
     const options = typeof payment === "bigint" ? { amount: payment } : payment;
     const { amount = BigInt(purchase.figures.outstanding), permit = false } = options;
@@ -190,7 +174,7 @@ export class TestWallet extends Wallet {
   }
 
   /** Pays several purchases in one transaction, all or none. */
-  async payBatch(payments: readonly { purchase: Purchase; amount: bigint }[]): Promise<SentTransaction> {
+  async payBatch(payments: readonly { purchase: Purchase; amount: bigint }[]): Promise<SentCall> {
     if (!Array.isArray(payments) || payments.length === 0)
       throw new SandboxError(
         "argument_invalid",
@@ -233,7 +217,7 @@ export class TestWallet extends Wallet {
   }
 
   /** Ends an unpaid offer after its payment deadline; anybody may. */
-  async expire(purchase: Purchase): Promise<SentTransaction> {
+  async expire(purchase: Purchase): Promise<SentCall> {
     requireArgument("expire", "purchase", purchase);
     return await this.sendCall(expireCall(this.#contracts.registrar, purchase.commitment.hash));
   }
@@ -243,7 +227,7 @@ export class TestWallet extends Wallet {
    *
    * @example await sandbox.openWallet(registrarKey).withdrawOffer(purchase)
    */
-  async withdrawOffer(purchase: Purchase): Promise<SentTransaction> {
+  async withdrawOffer(purchase: Purchase): Promise<SentCall> {
     requireArgument("withdrawOffer", "purchase", purchase);
     return await this.sendCall(withdrawOfferCall(this.#contracts.registrar, purchase.commitment.hash));
   }
@@ -253,7 +237,7 @@ export class TestWallet extends Wallet {
    *
    * @example await wallets.deployer.setPaused("prg_demo", true)
    */
-  async setPaused(program: string, paused: boolean): Promise<SentTransaction> {
+  async setPaused(program: string, paused: boolean): Promise<SentCall> {
     return await this.sendCall(setPausedCall(this.#contracts.registrar, hashId(program), paused));
   }
 
@@ -262,18 +246,13 @@ export class TestWallet extends Wallet {
    *
    * @example await wallets.deployer.setBounds("prg_demo", { ...program, bounds: { ...program.bounds, maxPurchase: 1n } })
    */
-  async setBounds(program: string, terms: ProgramTerms): Promise<SentTransaction> {
+  async setBounds(program: string, terms: ProgramTerms): Promise<SentCall> {
     return await this.sendCall(setBoundsCall(this.#contracts.registrar, hashId(program), terms));
   }
 
   /** Gives a wallet, this one by default, an amount of base units of test money. */
-  async faucet(amount: bigint, to: Address = this.address): Promise<SentTransaction> {
+  async faucet(amount: bigint, to: Address = this.address): Promise<SentCall> {
     requireAmount("faucet", amount);
     return await this.sendCall(faucetCall(this.#contracts.token, to, amount));
-  }
-
-  async #revertOf(hash: Hex): Promise<string> {
-    const { data, message } = await traceRevert(connect(this.client.request), hash);
-    return describeRevert(data) ?? message;
   }
 }

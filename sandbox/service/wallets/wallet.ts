@@ -6,7 +6,9 @@ import {
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
+import { connect, traceRevert } from "../../../relayer/node/node.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
+import { describeRevert } from "../../chain/describe-revert.ts";
 import { requireArgument } from "../../lib/require-argument.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { wait } from "../../lib/wait.ts";
@@ -37,6 +39,15 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 /** Runs what sends a transaction, when no snapshot or restore is under way. */
 export type SendRunner = (send: () => Promise<Hex>) => Promise<Hex>;
 
+/** A transaction that a wallet sent, mined. */
+export interface SentTransaction {
+  transaction_hash: Hex;
+  /** Its `status` is `reverted` when the contract refused the call. */
+  receipt: TransactionReceipt;
+  /** The contract's error, with its arguments, as in `DeadlinePassed(now 1767225600, deadline 1767225599)`; null when it did not revert. */
+  revert: string | null;
+}
+
 /** A test wallet that signs for itself: it holds its key and sends raw transactions. */
 export class Wallet {
   readonly address: Address;
@@ -52,12 +63,15 @@ export class Wallet {
   }
 
   /**
-   * Signs a transaction locally, sends it and waits for its receipt, which may say that it reverted.
+   * Signs a transaction locally, sends it and waits for its receipt.
    *
-   * @example const { transactionHash } = await wallets.buyer.send(purchaseAction.transaction)
+   * @example const { transaction_hash } = await wallets.buyer.send(purchaseAction.transaction)
    */
-  async send(transaction: WalletTransaction): Promise<TransactionReceipt> {
-    return await this.receipt(await this.submit(transaction));
+  async send(transaction: WalletTransaction): Promise<SentTransaction> {
+    const transaction_hash = await this.submit(transaction);
+    const receipt = await this.receipt(transaction_hash);
+    const revert = receipt.status === "reverted" ? await this.#readRevert(transaction_hash) : null;
+    return { transaction_hash, receipt, revert };
   }
 
   /** Signs a transaction locally and sends it; the hash answers before it is mined. */
@@ -87,6 +101,11 @@ export class Wallet {
       await this.#requireEther(BigInt(transaction.value ?? "0") + gas * fees.maxFeePerGas, cause);
       throw cause;
     }
+  }
+
+  async #readRevert(hash: Hex): Promise<string> {
+    const { data, message } = await traceRevert(connect(this.client.request), hash);
+    return describeRevert(data) ?? message;
   }
 
   async #requireEther(needed: bigint, cause: unknown): Promise<void> {

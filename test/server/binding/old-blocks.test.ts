@@ -19,7 +19,7 @@ test("every step is confirmed by a transaction of a block whose state the node h
 
   const { id, enrollment } = await kit.createMerchant();
   const wallet = kit.wallet("merchant");
-  const { transactionHash } = await wallet.send(enrollment.transaction);
+  const { transaction_hash: transactionHash } = await wallet.send(enrollment.transaction);
   const signature = await wallet.signMessage(enrollment.message);
   await bury();
   const enrolled = { transaction_hash: transactionHash, signature };

@@ -9,7 +9,7 @@ export async function sendEnrollment({ client, wallets }: Sandbox) {
   });
   if (merchant === undefined) throw new Error("The merchant was not created.");
   const { transaction, message } = merchant.enrollment;
-  const { transactionHash } = await wallets.merchant.send(transaction);
+  const { transaction_hash: transactionHash } = await wallets.merchant.send(transaction);
   const signature = await wallets.merchant.signMessage(message);
   return async () =>
     await client.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {

@@ -225,7 +225,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
       throw new Error("No claim is offered.");
     const signature = await kit.wallet("beneficiary").signTypedData(sign.typed_data);
     await kit.sandbox.clock.travelTo(purchase.deadlines.claim_deadline + 1);
-    const { transactionHash } = await kit.wallet("beneficiary").send(transaction);
+    const { transaction_hash: transactionHash } = await kit.wallet("beneficiary").send(transaction);
     await kit.renew();
     const body = { transaction_hash: transactionHash, requested_amount: query.amount, reason, signature };
     return await kit.post(kit.path(`/purchases/${purchase.id}/claims`), body);
@@ -319,7 +319,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     const { id } = await kit.createPurchase(merchant);
     const { transaction } = await kit.action("purchase", id, "register");
     if (transaction === undefined) throw new Error("register must be offered.");
-    const { transactionHash } = await kit.wallet("stranger").send(transaction);
+    const { transaction_hash: transactionHash } = await kit.wallet("stranger").send(transaction);
     return await kit.post(kit.path(`/purchases/${id}/registration`), {
       transaction_hash: transactionHash,
     });
@@ -328,7 +328,10 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
     const purchase = await kit.activePurchase(merchant);
     // Without an approval before it.
     const pay = payCall(kit.sandbox.description.contracts.registrar, purchase.commitment.hash, 25_000_000n);
-    const { transactionHash, status } = await kit.wallet("buyer").send(pay);
+    const {
+      transaction_hash: transactionHash,
+      receipt: { status },
+    } = await kit.wallet("buyer").send(pay);
     expect(status).toBe("reverted");
     return await kit.post(kit.path(`/purchases/${purchase.id}/reconcile`), {
       transaction_hashes: [transactionHash],

@@ -48,7 +48,7 @@ async function fileClaim(signed: string, sent = signed): Promise<{ answer: Answe
   const signature = await signer.signTypedData(domain, claimTypes, message);
   const hash = hex.parse(TypedDataEncoder.hash(domain, claimTypes, message));
   const call = claimCall(kit.sandbox.description.contracts.registrar, commitment.hash, hash);
-  const { transactionHash } = await kit.wallet("beneficiary").send(call);
+  const { transaction_hash: transactionHash } = await kit.wallet("beneficiary").send(call);
   const answer = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), {
     transaction_hash: transactionHash,
     requested_amount: "10000000",

@@ -57,7 +57,7 @@ test("the API accepts a claim that MetaMask's eth_signTypedData_v4 signs as the 
   if (transaction === undefined || sign?.method !== "eth_signTypedData_v4")
     throw new Error("No claim is offered.");
   expect(metaMaskDigest(sign.typed_data)).toBe(sign.digest);
-  const { transactionHash } = await kit.wallet("beneficiary").send(transaction);
+  const { transaction_hash: transactionHash } = await kit.wallet("beneficiary").send(transaction);
   const key = kit.sandbox.description.wallets["beneficiary"]?.private_key ?? "";
   const signature = signTypedData({
     privateKey: Buffer.from(key.slice(2), "hex"),

@@ -25,7 +25,7 @@ resetBeforeEach(async () => {
     functionName: "payBatch",
     args: [[paid, registered].map(({ commitment }): Hex => commitment.hash as Hex), [1_000n, 2_000n]],
   });
-  batch = (await kit.wallet("buyer").send({ to: contracts.registrar, data })).transactionHash;
+  batch = (await kit.wallet("buyer").send({ to: contracts.registrar, data })).transaction_hash;
   return kit;
 });
 

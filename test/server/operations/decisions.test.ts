@@ -116,7 +116,7 @@ describe("a decision after a reorg", () => {
     const other = `0x${"0c".repeat(32)}` as const;
     const { address } = kit.sandbox.chain.deployment.registrar;
     const call = claimCall(address, `0x${purchase.commitment.hash.slice(2)}`, other);
-    expect((await kit.wallet("beneficiary").send(call)).status).toBe("success");
+    expect((await kit.wallet("beneficiary").send(call)).receipt.status).toBe("success");
     const refused = await decide(purchase, kit.decision(purchase, claim));
     expect(refused.status, refused.text).toBe(422);
     expect(problem(refused)).toMatchObject({

@@ -312,7 +312,7 @@ describe("the enrollment of a merchant", () => {
       retryable: true,
     });
     expect(await kit.action("merchant", id, "enroll")).toMatchObject({ allowed: true, why_not: null });
-    const { transactionHash } = await kit.wallet("merchant").send(enrollment.transaction);
+    const { transaction_hash: transactionHash } = await kit.wallet("merchant").send(enrollment.transaction);
     expect((await create({ id })).status).toBe(201);
     expect((await kit.requestActivation(purchase)).status).toBe(200);
     expect(problem(await confirm({ id }, { transaction_hash: transactionHash }))).toMatchObject({

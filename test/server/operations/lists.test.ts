@@ -66,7 +66,7 @@ async function activateElsewhere(): Promise<void> {
     })
     .parse(await write("/merchants", body, other));
   const { transaction, message } = created.enrollment;
-  const { transactionHash } = await wallet.send(transaction);
+  const { transaction_hash: transactionHash } = await wallet.send(transaction);
   const signature = await wallet.signMessage(message);
   await write(`/merchants/${created.id}/enrollment`, { transaction_hash: transactionHash, signature }, other);
   const purchase = z

@@ -25,7 +25,9 @@ resetBeforeEach(async () => {
 
 /** Has the beneficiary file a claim hash on chain, without the service. */
 async function fileOnChain(purchase: Schema<"Purchase">, hash: Hex): Promise<void> {
-  expect((await kit.wallet("beneficiary").send(callOfClaim(kit, purchase, hash))).status).toBe("success");
+  expect((await kit.wallet("beneficiary").send(callOfClaim(kit, purchase, hash))).receipt.status).toBe(
+    "success",
+  );
 }
 
 describe("a refund is collected only for the claim that was decided:", () => {
@@ -192,7 +194,9 @@ describe("a filed claim that a reorg has removed", () => {
   /** Has the beneficiary send something else first, so that its claim is another transaction than before. */
   async function spendNonce(): Promise<void> {
     const { address } = kit.wallet("beneficiary");
-    expect((await kit.wallet("beneficiary").send({ to: address, data: "0x" })).status).toBe("success");
+    expect((await kit.wallet("beneficiary").send({ to: address, data: "0x" })).receipt.status).toBe(
+      "success",
+    );
   }
 
   /** Sends again what the wallet route offers, and submits it. */
@@ -261,7 +265,9 @@ describe("a filed claim that a reorg has removed", () => {
         allowed: false,
         why_not: whyNot,
       });
-    const { transactionHash } = await kit.wallet("beneficiary").send(callOfClaim(kit, purchase, other));
+    const { transaction_hash: transactionHash } = await kit
+      .wallet("beneficiary")
+      .send(callOfClaim(kit, purchase, other));
     const submitted = await kit.post(`/wallet/${kit.program}/purchase/${purchase.id}`, {
       action: "claim",
       transaction_hash: transactionHash,
@@ -276,7 +282,7 @@ describe("a filed claim that a reorg has removed", () => {
     if (transaction === undefined) throw new Error("A claim is offered.");
     await kit.decide(purchase, await kit.claim(purchase));
     await kit.reorg(1);
-    const { transactionHash } = await kit.wallet("beneficiary").send(transaction);
+    const { transaction_hash: transactionHash } = await kit.wallet("beneficiary").send(transaction);
     const submission = { action: "claim", transaction_hash: transactionHash, ...terms };
     const answer = await kit.post(`/wallet/${kit.program}/purchase/${purchase.id}`, submission);
     expect(answer.status, answer.text).toBe(409);

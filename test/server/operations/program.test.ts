@@ -60,7 +60,7 @@ test("bounds without an end are shown with the last second that a timestamp can 
   const functionName = "setBounds";
   const args = [hashId(kit.program), registrar, commitmentSigner, endless] as const;
   const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args });
-  expect((await kit.wallet("deployer").send({ to: address, data })).status).toBe("success");
+  expect((await kit.wallet("deployer").send({ to: address, data })).receipt.status).toBe("success");
   expect((await keys()).registrar.bounds.valid_until).toBe(253_402_300_799);
 });
 

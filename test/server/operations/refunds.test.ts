@@ -4,7 +4,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generat
 import { approveCall, collectRefundCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
-import type { SentTransaction } from "../../../sandbox/service/wallets/test-wallet.ts";
+import type { SentTransaction } from "../../../sandbox/service/wallets/wallet.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -33,7 +33,9 @@ const takings = {
   balance: {
     take: async () => await kit.wallet("merchant").submit(await transferOfAll("merchant", "stranger")),
     giveBack: async () => {
-      const { status } = await kit.wallet("stranger").send(await transferOfAll("stranger", "merchant"));
+      const {
+        receipt: { status },
+      } = await kit.wallet("stranger").send(await transferOfAll("stranger", "merchant"));
       expect(status).toBe("success");
     },
     reason: "ERC20: transfer amount exceeds balance",
@@ -48,7 +50,7 @@ function allow(allowance: bigint) {
 }
 
 async function fund(allowance: bigint): Promise<void> {
-  expect((await kit.wallet("merchant").send(allow(allowance))).status).toBe("success");
+  expect((await kit.wallet("merchant").send(allow(allowance))).receipt.status).toBe("success");
 }
 
 async function transferOfAll(from: string, to: string) {
@@ -68,8 +70,8 @@ function transfer(to: string, amount: bigint) {
 /** Leaves the merchant exactly so many tokens. */
 async function leave(amount: bigint): Promise<void> {
   const [taken, left] = [await transferOfAll("merchant", "stranger"), transfer("merchant", amount)];
-  expect((await kit.wallet("merchant").send(taken)).status).toBe("success");
-  expect((await kit.wallet("stranger").send(left)).status).toBe("success");
+  expect((await kit.wallet("merchant").send(taken)).receipt.status).toBe("success");
+  expect((await kit.wallet("stranger").send(left)).receipt.status).toBe("success");
 }
 
 /** Has a refund's collection mined behind the merchant's transaction that takes something away. */
@@ -459,7 +461,7 @@ describe("the validity of the funding", () => {
     });
     if (data === undefined) throw new Error("The merchant is created.");
     const { transaction, message } = data.enrollment;
-    const { transactionHash } = await kit.wallet("merchant").send(transaction);
+    const { transaction_hash: transactionHash } = await kit.wallet("merchant").send(transaction);
     const signature = await kit.wallet("merchant").signMessage(message);
     await api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
       params: kit.write(data.id),
@@ -524,9 +526,9 @@ describe("the validity of the funding", () => {
       functionName: "revokeFunding",
       args: [hashId(kit.program), hashId(purchase.merchant_id)],
     });
-    const { status } = await kit
-      .wallet("merchant")
-      .send({ to: kit.sandbox.chain.deployment.registrar.address, data });
+    const {
+      receipt: { status },
+    } = await kit.wallet("merchant").send({ to: kit.sandbox.chain.deployment.registrar.address, data });
     expect(status).toBe("success");
   }
 

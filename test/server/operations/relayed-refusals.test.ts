@@ -188,7 +188,7 @@ describe("a collection that the contract would refuse says what that means and w
     const { token } = kit.sandbox.chain.deployment;
     const pause = async (name: "pause" | "unpause") => {
       const data = encodeFunctionData({ abi: testUsdcAbi, functionName: name });
-      expect((await kit.wallet("deployer").send({ to: token.address, data })).status).toBe("success");
+      expect((await kit.wallet("deployer").send({ to: token.address, data })).receipt.status).toBe("success");
     };
     await pause("pause");
     expectRefused(await kit.requestRefund(approved), {
@@ -206,7 +206,7 @@ describe("a collection that the contract would refuse says what that means and w
     const { address } = who === "the beneficiary" ? kit.wallet("beneficiary") : fundingSource;
     const args = [address] as const;
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "blacklist", args });
-    expect((await kit.wallet("deployer").send({ to: token.address, data })).status).toBe("success");
+    expect((await kit.wallet("deployer").send({ to: token.address, data })).receipt.status).toBe("success");
     expectRefused(await kit.requestRefund(approved), {
       detail: `The collection was not sent: the token blocks the funding source, the merchant's wallet or the beneficiary. Let its blocklister unblock it, ${again}`,
       retryable: true,

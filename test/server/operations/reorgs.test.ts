@@ -116,7 +116,7 @@ async function undo(effect: Effect, key: string): Promise<void> {
 }
 
 async function allowAgain({ wallet, allow }: Effect): Promise<void> {
-  expect((await kit.wallet(wallet).send(allow)).status).toBe("success");
+  expect((await kit.wallet(wallet).send(allow)).receipt.status).toBe("success");
 }
 
 /** What a purchase is once the relayed transaction is undone, and what the next request is refused with. */

@@ -21,7 +21,10 @@ const registrar = () => kit.sandbox.chain.deployment.registrar.address;
 
 /** Sends a call of a wallet that reverts. */
 async function revert(wallet: string, { to, data }: Pick<Call, "to" | "data">): Promise<Hex> {
-  const { status, transactionHash } = await kit.wallet(wallet).send({ to, data });
+  const {
+    transaction_hash: transactionHash,
+    receipt: { status },
+  } = await kit.wallet(wallet).send({ to, data });
   expect(status).toBe("reverted");
   return transactionHash;
 }
@@ -44,7 +47,7 @@ async function revoke(): Promise<string> {
 async function pause(paused: boolean): Promise<void> {
   const args = [hashId(kit.program), paused] as const;
   const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "setPaused", args });
-  expect((await kit.wallet("deployer").send({ to: registrar(), data })).status).toBe("success");
+  expect((await kit.wallet("deployer").send({ to: registrar(), data })).receipt.status).toBe("success");
 }
 
 /** The refusals of a transaction by its operation and by the wallet route. */
@@ -173,7 +176,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     });
     const args = [purchase.commitment.hash] as const;
     const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "withdrawOffer", args });
-    expect((await kit.wallet("deployer").send({ to: registrar(), data })).status).toBe("success");
+    expect((await kit.wallet("deployer").send({ to: registrar(), data })).receipt.status).toBe("success");
     expectReverted(
       await refusalsOfPayment(purchase, await pay(purchase, 1n)),
       "The transaction of the payment reverted: the offer of the purchase was withdrawn. Create a new purchase.",

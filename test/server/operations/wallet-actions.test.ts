@@ -2,7 +2,7 @@ import { encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall } from "../../../protocol/call.ts";
-import type { SentTransaction } from "../../../sandbox/service/wallets/test-wallet.ts";
+import type { SentTransaction } from "../../../sandbox/service/wallets/wallet.ts";
 import { present, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -501,7 +501,7 @@ test("an action names the amount and the reason that its bytes say", async () =>
     throw new Error("A claim must be offered.");
   const wallet = kit.wallet("beneficiary");
   const filed = await kit.post(kit.path(`/purchases/${purchase.id}/claims`), {
-    transaction_hash: (await wallet.send(claim.transaction)).transactionHash,
+    transaction_hash: (await wallet.send(claim.transaction)).transaction_hash,
     signature: await wallet.signTypedData(claim.sign.typed_data),
     requested_amount: claim.amount,
     reason: claim.reason,

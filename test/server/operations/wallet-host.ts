@@ -34,7 +34,7 @@ export async function serveWallets(kit: TestKit) {
   const doings: { readonly [path: string]: (body: unknown) => Promise<object> } = {
     "/send": async (body) => {
       const { wallet, transaction } = send.parse(body);
-      const { transactionHash } = await kit.wallet(wallet).send(transaction);
+      const { transaction_hash: transactionHash } = await kit.wallet(wallet).send(transaction);
       return { transaction_hash: transactionHash };
     },
     "/sign": async (body) => {

@@ -104,7 +104,9 @@ function permitAlone({ data }: { data: Hex }): { to: Hex; data: Hex } {
 
 /** A stranger takes the permit out of a payment and submits it to the token first. */
 async function runAhead(payment: { data: Hex }): Promise<void> {
-  const { status } = await kit.wallet("stranger").send(permitAlone(payment));
+  const {
+    receipt: { status },
+  } = await kit.wallet("stranger").send(permitAlone(payment));
   expect(status).toBe("success");
 }
 
@@ -169,7 +171,7 @@ describe("a payment under a permit", () => {
     }
 
     expect(await allowance()).toBe("0");
-    const { transactionHash } = await kit.wallet("buyer").send(transaction);
+    const { transaction_hash: transactionHash } = await kit.wallet("buyer").send(transaction);
     await accepted(submit({ action: "pay", transaction_hash: transactionHash, amount }));
     expect(await paidBy(transactionHash)).toBe(amount);
     expect(await allowance()).toBe("0");
@@ -184,12 +186,14 @@ describe("a payment under a permit", () => {
   });
 
   test("asks for a new permit with the next nonce once one has paid", async () => {
-    const { transactionHash } = await kit.wallet("buyer").send(await permitted(await signed()));
+    const { transaction_hash: transactionHash } = await kit
+      .wallet("buyer")
+      .send(await permitted(await signed()));
     await paidBy(transactionHash);
     const next = typedDataOf(await offered());
     expect(next.typed_data.message).toMatchObject({ nonce: "1", value: amount });
     const second = await kit.wallet("buyer").send(await permitted(await signed()));
-    expect(await paidBy(second.transactionHash)).toBe("20000000");
+    expect(await paidBy(second.transaction_hash)).toBe("20000000");
   });
 
   test("asks for another permit where another amount is to be paid", async () => {
@@ -217,7 +221,7 @@ describe("a permit that another account submits first", () => {
     const transaction = await permitted(await signed());
     await runAhead(transaction);
     expect(await offered()).toMatchObject({ allowed: true, transaction });
-    const { transactionHash } = await kit.wallet("buyer").send(transaction);
+    const { transaction_hash: transactionHash } = await kit.wallet("buyer").send(transaction);
     expect(await paidBy(transactionHash)).toBe(amount);
     expect(await allowance()).toBe("0");
   });
@@ -225,7 +229,7 @@ describe("a permit that another account submits first", () => {
   test("before it is submitted here is accepted and still pays", async () => {
     const signature = await signed();
     await runAhead(paymentUnder(signature));
-    const { transactionHash } = await kit.wallet("buyer").send(await permitted(signature));
+    const { transaction_hash: transactionHash } = await kit.wallet("buyer").send(await permitted(signature));
     expect(await paidBy(transactionHash)).toBe(amount);
   });
 
@@ -524,7 +528,10 @@ describe("a payment that reverted because the token refuses its permit says why 
       BigInt(amount),
       permit,
     );
-    const { status, transactionHash } = await kit.wallet("buyer").send({ to: call.to, data: call.data });
+    const {
+      transaction_hash: transactionHash,
+      receipt: { status },
+    } = await kit.wallet("buyer").send({ to: call.to, data: call.data });
     expect(status).toBe("reverted");
     const answer = await kit.post(kit.path(`/purchases/${purchase.id}/reconcile`), {
       transaction_hashes: [transactionHash],

@@ -55,7 +55,7 @@ async function signedClaim(purchase: Purchase, claimed = { amount, reason }) {
   return {
     sign,
     signature: await wallet.signTypedData(sign.typed_data),
-    send: async () => (await wallet.send(transaction)).transactionHash,
+    send: async () => (await wallet.send(transaction)).transaction_hash,
   };
 }
 
@@ -650,7 +650,7 @@ describe("nothing that a stranger makes up is stored", () => {
     const purchase = await kit.activePurchase(merchant);
     const { transaction } = await kit.action("purchase", purchase.id, "approve");
     if (transaction === undefined) throw new Error("An approval must be offered.");
-    const { transactionHash } = await kit.wallet("stranger").send(transaction);
+    const { transaction_hash: transactionHash } = await kit.wallet("stranger").send(transaction);
     const digest = await kit.digest();
     const answer = await submit(purchase, { action: "approve", transaction_hash: transactionHash });
     expect(problem(answer).code).toBe("binding_mismatch");

@@ -19,7 +19,7 @@ async function send(wallet: string, functionName: "withdrawOffer" | "expire"): P
   const id: Hex = `0x${purchase.commitment.hash.slice(2)}`;
   const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args: [id] });
   const { address } = kit.sandbox.chain.deployment.registrar;
-  expect((await kit.wallet(wallet).send({ to: address, data })).status).toBe("success");
+  expect((await kit.wallet(wallet).send({ to: address, data })).receipt.status).toBe("success");
 }
 
 /** Has the program's admin withdraw the offer as its operator. */

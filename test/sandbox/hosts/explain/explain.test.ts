@@ -201,7 +201,7 @@ test("a terminal shows the verdict, the cause, the marked bytes and the calls", 
 test("the command explains on the running sandbox, in words and as JSON, and answers by its exit code", async () => {
   const folder = await temporaryFolder();
   await using sandbox = await createSandbox({ seed: "explain", dataDirectory: folder });
-  const { transactionHash: hash } = await sandbox.wallets.stranger.send({
+  const { transaction_hash: hash } = await sandbox.wallets.stranger.send({
     to: sandbox.description.contracts.registrar,
     data: "0x",
   });
