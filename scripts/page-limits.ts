@@ -12,7 +12,7 @@ import { leaderWaitMs } from "../sandbox/service/cluster/forwarding.ts";
 import { limits } from "../server/limits.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/retry-pause.ts";
-import { smallestCompaction } from "../server/store/directory/directory-store.ts";
+import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";
 import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
 
 const defaults = resolveOptions({});

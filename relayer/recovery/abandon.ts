@@ -5,8 +5,8 @@ import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-ope
 import { atOneTime } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { readHead, readNonce } from "../node/node.ts";
+import { sight } from "../submission/await-receipt.ts";
 import { drive } from "../submission/drive.ts";
-import { sight } from "../submission/find-receipt.ts";
 import { withStopped } from "./resume.ts";
 
 /**

@@ -316,7 +316,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/submission/find-receipt.ts",
+    file: "relayer/submission/await-receipt.ts",
     tests: [fault],
     mutants: [
       {

@@ -418,7 +418,7 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/directory/directory-store.ts",
+    file: "server/store/directory/compacted-journal.ts",
     tests: [embedded],
     mutants: [
       {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limits } from "../limits.ts";
 import { hashSchema, idSchema, timestampSchema } from "./primitives.ts";
 
 const jwsSchema = z.string().meta({
@@ -18,7 +19,7 @@ export const deliverNotificationBody = z
 /** One delivery attempt. */
 const deliveryAttemptSchema = z
   .object({
-    number: z.int().min(1).max(5),
+    number: z.int().min(1).max(limits.delivery_attempts),
     at: timestampSchema,
     status_code: z.int().nullable().meta({ description: "Null when no answer came.", example: 200 }),
     error: z
@@ -39,7 +40,7 @@ const notificationSchema = z
     id: idSchema("ntf"),
     event_id: idSchema("evt"),
     status: z.enum(["delivered", "exhausted"]),
-    attempts: z.array(deliveryAttemptSchema).max(5),
+    attempts: z.array(deliveryAttemptSchema).max(limits.delivery_attempts),
   })
   .meta({ id: "Notification" });
 

@@ -9,6 +9,7 @@ import { readBytes } from "../../lib/http/read-bytes.ts";
 import { endWith } from "../../lib/http/refuse.ts";
 import { type FrontedChain, RequestAnswerer, silence } from "./answer-request.ts";
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
+import { allowPage, answerPreflight } from "./cors.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
 import { readRequest } from "./read-request.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -18,7 +19,6 @@ import { writeError } from "./write-response.ts";
 export const largestBody = 2 * 1024 * 1024;
 /** How many messages of one WebSocket are answered at a time. */
 const mostUnderWay = 64;
-const preflightSeconds = 600;
 
 /**
  * The chain as wallets and tests get it: JSON-RPC over HTTP and WebSocket. It passes on the methods of a list, within limits, and
@@ -49,16 +49,9 @@ export class RpcFront {
 
   /** Answers an HTTP request. */
   handle(request: IncomingMessage, response: ServerResponse): void {
-    this.#allowPage(request, response);
-    if (request.method === "OPTIONS") {
-      response.writeHead(204, {
-        "Access-Control-Allow-Methods": "POST",
-        "Access-Control-Allow-Headers": "Content-Type",
-        "Access-Control-Max-Age": preflightSeconds,
-      });
-      response.end();
-    } else if (request.method === "POST")
-      void this.#answer(request, response).catch(() => response.destroy());
+    allowPage(request, response);
+    if (request.method === "OPTIONS") answerPreflight(response);
+    else if (request.method === "POST") void this.#answer(request, response).catch(() => response.destroy());
     else {
       response.setHeader("Allow", "POST, OPTIONS");
       refuse(response, 405, "The chain's RPC takes POST.");
@@ -74,12 +67,6 @@ export class RpcFront {
   close(): void {
     for (const client of this.#sockets.clients) client.close(1001, "The sandbox stops.");
     this.#anvil.close();
-  }
-
-  // The listener has let this page in; the browser shows it the answer only if told so.
-  #allowPage({ headers }: IncomingMessage, response: ServerResponse): void {
-    response.setHeader("Vary", "Origin");
-    if (headers.origin !== undefined) response.setHeader("Access-Control-Allow-Origin", headers.origin);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

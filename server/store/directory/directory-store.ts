@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
-import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Json } from "../../../protocol/values/json.ts";
 import { renameFile, syncDirectory } from "../../lib/replace-file.ts";
-import type { Durability } from "../journaled/durability.ts";
 import { openEphemeralStore } from "../journaled/ephemeral-store.ts";
 import { JournaledStore, type LoadedStore } from "../journaled/journaled-store.ts";
-import type { JournalLine } from "../journaled/pending-entries.ts";
 import { emptyContents, type StoreContents } from "../journaled/store-contents.ts";
 import { type StoreImage, StoreUnavailableError } from "../store.ts";
-import { type JournalEnd, JournalFile, readJournal } from "./journal-file.ts";
+import { CompactedJournal, smallestCompaction } from "./compacted-journal.ts";
+import { type JournalEnd, readJournal } from "./journal-file.ts";
 import {
   filesOf,
   holdsStore,
@@ -21,9 +20,6 @@ import {
   requireReplaceable,
 } from "./store-files.ts";
 import { readBegin, readStoreSnapshot, writeStoreSnapshot } from "./store-snapshot.ts";
-
-/** How long the journal may become at least before it is compacted into the snapshot, in bytes. */
-export const smallestCompaction = 16 * 2 ** 20;
 
 /**
  * Opens the JSON store of a data directory: `store.json`, the snapshot that lowdb keeps, and `store.journal`, one committed batch a
@@ -56,7 +52,7 @@ async function openIn(directory: string, compactAbove: number): Promise<Journale
   await removeReplaced(directory).catch(() => undefined);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const { end, ...loaded } = await load(directory, isNew);
-  const durability = await DirectoryDurability.open(directory, end, compactAbove);
+  const durability = await CompactedJournal.open(directory, end, compactAbove);
   if (isNew) await durability.replace(emptyContents);
   return new JournaledStore({ durability, ...loaded });
 }
@@ -98,7 +94,7 @@ export async function newDirectoryStore(
       try {
         await store.beginIn(begin, async (contents) => {
           await replaceDirectory(directory, contents, write);
-          return await DirectoryDurability.open(directory, { bytes: 0, ended: true }, compactAbove);
+          return await CompactedJournal.open(directory, { bytes: 0, ended: true }, compactAbove);
         });
       } catch (cause) {
         throw unwritable(`The store in ${directory}`, cause);
@@ -198,67 +194,4 @@ function unreadable(directory: string, cause: unknown): unknown {
     `The store in ${directory} cannot be read: ${cause.message}. Make it readable for this user, or choose another one with --data-dir.`,
     { cause },
   );
-}
-
-class DirectoryDurability implements Durability {
-  readonly #snapshot: string;
-  readonly #journal: JournalFile;
-  readonly #compactAbove: number;
-  #snapshotBytes = 0;
-  /** How long the journal has to become before a compaction that failed is tried again. */
-  #compactAgainAbove = 0;
-
-  private constructor(snapshot: string, journal: JournalFile, compactAbove: number, snapshotBytes: number) {
-    this.#snapshot = snapshot;
-    this.#journal = journal;
-    this.#compactAbove = compactAbove;
-    this.#snapshotBytes = snapshotBytes;
-  }
-
-  /** Opens a directory to continue behind the end that was read of its journal. */
-  static async open(directory: string, end: JournalEnd, compactAbove: number): Promise<DirectoryDurability> {
-    const { snapshot, journal } = filesOf(directory);
-    const bytes = existsSync(snapshot) ? (await stat(snapshot)).size : 0;
-    return new DirectoryDurability(snapshot, await JournalFile.open(journal, end), compactAbove, bytes);
-  }
-
-  broken(): boolean {
-    return this.#journal.broken;
-  }
-
-  needsCompaction(): boolean {
-    return (
-      this.#journal.bytes > Math.max(this.#compactAbove, 2 * this.#snapshotBytes, this.#compactAgainAbove)
-    );
-  }
-
-  async append(lines: readonly JournalLine[]): Promise<void> {
-    await this.#journal.append(lines);
-  }
-
-  async prepareCompaction(): Promise<void> {
-    await this.#journal.putAside();
-  }
-
-  async compact(contents: StoreContents): Promise<void> {
-    try {
-      this.#snapshotBytes = await writeStoreSnapshot(this.#snapshot, contents);
-      await this.#journal.removeAside();
-      this.#compactAgainAbove = 0;
-    } catch (error) {
-      this.#compactAgainAbove = this.#journal.bytes + this.#compactAbove;
-      throw error;
-    }
-  }
-
-  async replace(contents: StoreContents): Promise<void> {
-    this.#snapshotBytes = await writeStoreSnapshot(this.#snapshot, contents);
-    await this.#journal.restart();
-  }
-
-  async close(contents: StoreContents): Promise<void> {
-    // What a full disk keeps from the snapshot is in the journal.
-    if (this.#journal.bytes > 0) await this.replace(contents).catch(() => undefined);
-    await this.#journal.close();
-  }
 }
