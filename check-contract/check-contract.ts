@@ -1,3 +1,4 @@
+import { messageOf } from "../protocol/coded-error.ts";
 import type { Artifact } from "./artifact.ts";
 import { type Attack, findFailure } from "./attack.ts";
 import { attacksWithPermit, attacks as everyAttack } from "./attacks/all.ts";
@@ -66,9 +67,7 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
   const total = 2 + rules.length + attacks.length;
   const run = async (suite: string, name: string, check: () => Promise<string | null>) => {
     const began = performance.now();
-    const failure = await check().catch((error: unknown) =>
-      error instanceof Error ? error.message : String(error),
-    );
+    const failure = await check().catch((error: unknown) => messageOf(error));
     const result = { suite, name, failure, duration_ms: Math.round(performance.now() - began) };
     results.push(result);
     progress?.(result, results.length, total);
@@ -108,6 +107,6 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
 
 function explained(error: unknown): never {
   if (error instanceof InstallationError) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   throw new Error(`A valid enrollment or offer did not succeed: ${reason}`, { cause: error });
 }

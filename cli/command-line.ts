@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { messageOf } from "../protocol/coded-error.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs the command that this process was started with; a failure is reported in one sentence and by the exit code. */
@@ -11,7 +12,7 @@ export async function runCommandLine(): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode;
     else {
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      process.stderr.write(`${messageOf(error)}\n`);
       process.exitCode = 1;
     }
   }

@@ -20,3 +20,8 @@ export function causesOf(error: unknown): Error[] {
     causes.push(cause);
   return causes;
 }
+
+/** Returns what an error says; of what is no error, its text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

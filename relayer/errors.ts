@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { CodedError } from "../protocol/coded-error.ts";
+import { CodedError, messageOf } from "../protocol/coded-error.ts";
 
 /** The machine-readable names of what the relayer refuses. */
 export type RelayerErrorCode =
@@ -41,11 +41,7 @@ export class GasBudgetExceededError extends RelayerError<"gas_budget_exceeded"> 
 /** The node did not answer; what was asked of it may or may not have happened. */
 export class RpcUnavailableError extends RelayerError<"rpc_unavailable"> {
   constructor(method: string, cause: unknown) {
-    super(
-      "rpc_unavailable",
-      `${method} got no answer: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
+    super("rpc_unavailable", `${method} got no answer: ${messageOf(cause)}`, { cause });
   }
 }
 

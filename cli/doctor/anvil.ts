@@ -1,4 +1,5 @@
 import { access, constants } from "node:fs/promises";
+import { messageOf } from "../../protocol/coded-error.ts";
 import { anvilBinary, anvilVersion } from "../../sandbox/chain/anvil/anvil-binary.ts";
 import { AnvilError } from "../../sandbox/chain/anvil/anvil-error.ts";
 import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
@@ -18,7 +19,7 @@ export async function examineAnvil(): Promise<Finding> {
     const took = Math.round(performance.now() - began);
     return healthy("Anvil", `Anvil ${anvilVersion()} starts and stops in ${took} ms.`);
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
+    const found = messageOf(error);
     return broken(
       "Anvil",
       found,

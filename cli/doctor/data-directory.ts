@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { messageOf } from "../../protocol/coded-error.ts";
 import { isRunning } from "../../sandbox/lib/processes.ts";
 import { journalIn, readBeginning } from "../../sandbox/state/data-directory/beginning.ts";
 import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
@@ -37,7 +38,7 @@ async function examineWriting(folder: string): Promise<Finding> {
       for (let path = folder; path.startsWith(made); path = dirname(path)) await rmdir(path);
     return healthy(check, `${folder} can be written to.`);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return broken(
       check,
       `${folder} cannot be written to: ${reason}.`,
@@ -83,10 +84,6 @@ async function examineStore(folder: string): Promise<Finding> {
     const held = `seed "${seed}" in mode ${mode}, ${blocks} blocks, ${records} records`;
     return healthy(check, `${journalIn(folder)} is whole (${held}); the next start continues from it.`);
   } catch (error) {
-    return broken(
-      check,
-      error instanceof Error ? error.message : String(error),
-      "Do as it says; nothing in the directory was changed.",
-    );
+    return broken(check, messageOf(error), "Do as it says; nothing in the directory was changed.");
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../protocol/coded-error.ts";
 import { findGenesis } from "../../sandbox/chain/genesis/genesis-cache.ts";
 import { genesisKey } from "../../sandbox/chain/genesis/genesis-key.ts";
 import { howToRepair } from "../../sandbox/lib/package-root.ts";
@@ -13,6 +14,6 @@ export async function examineGenesis(): Promise<Finding> {
       ? broken(check, "It is missing, damaged, or of other contracts or another Anvil.", remedy)
       : healthy(check, `It is whole and of these contracts, up to block ${genesis.deployment.block.number}.`);
   } catch (error) {
-    return broken(check, error instanceof Error ? error.message : String(error), remedy);
+    return broken(check, messageOf(error), remedy);
   }
 }

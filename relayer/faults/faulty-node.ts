@@ -1,9 +1,10 @@
-import { type Hex, isHex, keccak256 } from "viem";
+import { type Hex, keccak256 } from "viem";
 import { z } from "zod";
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import type { Node } from "../node/node.ts";
+import { hexSchema } from "../node/node-schemas.ts";
 import type { FaultPoint } from "./fault.ts";
 import { reach, useForeignNonce } from "./fault-point.ts";
 
@@ -43,7 +44,7 @@ function refused(method: string, code: number, message: string): RpcRefusedError
   return new RpcRefusedError(method, code, `${message} (fault)`, null, null);
 }
 
-const rawParams = z.tuple([z.custom<Hex>((value) => isHex(value))]);
+const rawParams = z.tuple([hexSchema]);
 
 function rawOf(params: unknown): Hex {
   return rawParams.parse(params)[0];

@@ -4,12 +4,12 @@ import {
   type Hex,
   hexToBigInt,
   hexToNumber,
-  isAddress,
   isHex,
   numberToHex,
 } from "viem";
 import { z } from "zod";
 import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
+import { hexSchema, nodeAddressSchema } from "./node-schemas.ts";
 
 /**
  * Answers JSON-RPC requests.
@@ -18,30 +18,26 @@ import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
  */
 export type Node = (method: string, params: unknown) => Promise<unknown>;
 
-const hex = z.custom<Hex>((value) => isHex(value));
-
-const quantity = hex.transform((value) => hexToNumber(value));
-
-const address = z.custom<Address>((value) => isAddress(String(value), { strict: false }));
+const quantity = hexSchema.transform((value) => hexToNumber(value));
 
 const logSchema = z.object({
-  address,
-  topics: z.array(hex),
-  data: hex,
+  address: nodeAddressSchema,
+  topics: z.array(hexSchema),
+  data: hexSchema,
   logIndex: quantity,
-  blockNumber: hex.transform((value) => hexToBigInt(value)),
-  blockHash: hex,
-  transactionHash: hex,
+  blockNumber: hexSchema.transform((value) => hexToBigInt(value)),
+  blockHash: hexSchema,
+  transactionHash: hexSchema,
   removed: z.boolean(),
 });
 
 const receiptSchema = z.object({
-  transactionHash: hex,
+  transactionHash: hexSchema,
   status: z.enum(["0x0", "0x1"]),
   blockNumber: quantity,
-  blockHash: hex,
-  gasUsed: hex.transform((value) => hexToBigInt(value)),
-  effectiveGasPrice: hex.transform((value) => hexToBigInt(value)),
+  blockHash: hexSchema,
+  gasUsed: hexSchema.transform((value) => hexToBigInt(value)),
+  effectiveGasPrice: hexSchema.transform((value) => hexToBigInt(value)),
   logs: z.array(logSchema),
   /** Unix seconds; Anvil says it here and spares a question. */
   blockTimestamp: z.union([z.int(), quantity]).optional(),
@@ -50,14 +46,14 @@ const receiptSchema = z.object({
 /** What the relayer needs of a receipt. */
 export type TransactionReceipt = z.infer<typeof receiptSchema>;
 
-const blockSchema = z.object({ hash: hex, timestamp: quantity });
-const headSchema = z.object({ number: quantity, hash: hex, parentHash: hex });
+const blockSchema = z.object({ hash: hexSchema, timestamp: quantity });
+const headSchema = z.object({ number: quantity, hash: hexSchema, parentHash: hexSchema });
 
 const poolSchema = z.object({ pending: quantity });
 
 /** The newest block of the chain. */
 export type Head = z.infer<typeof headSchema>;
-const traceSchema = z.object({ output: hex.optional(), error: z.string().optional() });
+const traceSchema = z.object({ output: hexSchema.optional(), error: z.string().optional() });
 
 /** How many nonces of a wallet the chain has used up to a block, by default the newest: its next nonce. */
 export function readNonce(node: Node, signer: Address, block?: number): Promise<number> {
@@ -83,12 +79,12 @@ export async function simulateCall(
   time: number,
 ): Promise<void> {
   const transaction = { ...call, gas: numberToHex(call.gas) };
-  await ask(node, "eth_call", [transaction, "latest", {}, { time: numberToHex(time) }], hex);
+  await ask(node, "eth_call", [transaction, "latest", {}, { time: numberToHex(time) }], hexSchema);
 }
 
 /** Hands signed bytes to the node. */
 export function sendRaw(node: Node, raw: Hex): Promise<Hex> {
-  return ask(node, "eth_sendRawTransaction", [raw], hex);
+  return ask(node, "eth_sendRawTransaction", [raw], hexSchema);
 }
 
 /** The receipt of a mined transaction that is on the chain now. */

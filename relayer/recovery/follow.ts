@@ -42,14 +42,14 @@ export async function readNow(
   operationId: string,
 ): Promise<RelayOperation | undefined> {
   const journaled = await readRelayOperation(context, operationId);
-  if (journaled === undefined || (isSettled(journaled) && (await isKnownOnChain(context, journaled))))
+  if (journaled === undefined || (isSettled(journaled) && (await isOnChainNow(context, journaled))))
     return journaled;
   await observe(context);
   const observed = await readRelayOperation(context, operationId);
   if (observed === undefined || !isSettled(observed)) return observed;
   // A request that holds it is bringing it up to the head.
-  if (context.locks.isHeld(`operation:${operationId}`) || !(await hasLeft(context, observed)))
-    return observed;
+  if (context.locks.isHeld(`operation:${operationId}`)) return observed;
+  if ((await isOnChainNow(context, observed)) !== false) return observed;
   throw new OutcomeUnknownError(observed);
 }
 
@@ -70,22 +70,12 @@ export async function unknownOutcomes(context: RelayerContext): Promise<OutcomeU
   }
 }
 
-/** Whether the block is known to have left the chain. */
-async function hasLeft(context: RelayerContext, operation: RelayOperation): Promise<boolean> {
-  try {
-    return !(await isOnChain(context, operation));
-  } catch (error) {
-    if (error instanceof RelayerError) return false;
-    throw error;
-  }
-}
-
-/** Whether the block is still there; a node that does not answer says no. */
-async function isKnownOnChain(context: RelayerContext, operation: RelayOperation): Promise<boolean> {
+/** Whether the block of an operation is on the chain; null when the node does not answer. */
+async function isOnChainNow(context: RelayerContext, operation: RelayOperation): Promise<boolean | null> {
   try {
     return await isOnChain(context, operation);
   } catch (error) {
-    if (error instanceof RelayerError) return false;
+    if (error instanceof RelayerError) return null;
     throw error;
   }
 }

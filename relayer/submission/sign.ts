@@ -69,7 +69,7 @@ export async function claimNonce(
   });
 }
 
-/** Foreign use of the signer before a nonce was claimed: only a person can tell whether to continue. */
+/** Stops an operation after foreign use of its signer: only a person can tell whether to continue. */
 export function needsAttention(
   context: RelayerContext,
   operation: RelayOperationRecord,

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../protocol/coded-error.ts";
 import type { AnvilExit } from "./anvil-output.ts";
 import type { AnvilProcess } from "./start-anvil.ts";
 
@@ -113,7 +114,7 @@ export class SupervisedAnvil implements AnvilProcess {
           await this.#anvil.stop().catch(() => undefined);
           return;
         }
-        this.#exited.resolve({ ...exit, failure: error instanceof Error ? error.message : String(error) });
+        this.#exited.resolve({ ...exit, failure: messageOf(error) });
       }
     });
   }

@@ -1,8 +1,9 @@
 import { Mutex } from "async-mutex";
-import { type Hex, isHex } from "viem";
+import { isHex } from "viem";
 import { z } from "zod";
 import { causesOf } from "../../../protocol/coded-error.ts";
 import { ask, type Node } from "../../../relayer/node/node.ts";
+import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import {
   type CallChange,
   type ChainChange,
@@ -23,8 +24,7 @@ import { readPool, UnpaidSenders } from "./unpaid-senders.ts";
 /** How many blocks are read at once. */
 const portion = 64;
 
-const hex = z.custom<Hex>((value) => isHex(value));
-const nextSchema = z.object({ baseFeePerGas: hex, gasLimit: hex });
+const nextSchema = z.object({ baseFeePerGas: hexSchema, gasLimit: hexSchema });
 
 /** The transactions of a reorg, each with the block that it is for, the first being 0. */
 const replacedSchema = z.array(z.tuple([z.unknown(), z.int()]));

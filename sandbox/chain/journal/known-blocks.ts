@@ -1,5 +1,5 @@
-import { type Hex, isHex } from "viem";
 import { z } from "zod";
+import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 
 /** A block by its number and hash. */
 export interface KnownBlock {
@@ -8,8 +8,6 @@ export interface KnownBlock {
 }
 
 const knownSchema = z.object({ number: z.string().transform(Number), hash: z.string() });
-
-const hex = z.custom<Hex>((value) => isHex(value));
 
 /** Which of the params of a read says at which block, or up to which. */
 const placeOfBlock: { readonly [method: string]: number } = {
@@ -23,9 +21,9 @@ const placeOfBlock: { readonly [method: string]: number } = {
 
 /** A block by its number or, as EIP-1898 has it, by its hash; or the last one of a filter. */
 const placeSchema = z.union([
-  hex,
-  z.object({ blockHash: hex }).transform(({ blockHash }) => blockHash),
-  z.object({ toBlock: hex }).transform(({ toBlock }) => toBlock),
+  hexSchema,
+  z.object({ blockHash: hexSchema }).transform(({ blockHash }) => blockHash),
+  z.object({ toBlock: hexSchema }).transform(({ toBlock }) => toBlock),
 ]);
 
 /** One read of the chain, and what the node has answered. */

@@ -10,28 +10,28 @@ import {
 } from "viem";
 import { z } from "zod";
 import { ask, type Node } from "../../../relayer/node/node.ts";
+import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import type { BlockChange } from "../../../server/store/chain-log.ts";
 
-const hex = z.custom<Hex>((value) => isHex(value));
-const number = hex.transform(Number);
+const number = hexSchema.transform(Number);
 const signedSchema = z.custom<TransactionSerialized>((value) => isHex(value));
 
-const unsignedSchema = z.object({ from: hex });
+const unsignedSchema = z.object({ from: hexSchema });
 
-const transactionSchema = z.looseObject({ hash: hex, r: hex, s: hex });
+const transactionSchema = z.looseObject({ hash: hexSchema, r: hexSchema, s: hexSchema });
 
 const blockSchema = z.object({
   number,
-  hash: hex,
-  parentHash: hex,
+  hash: hexSchema,
+  parentHash: hexSchema,
   timestamp: number,
-  baseFeePerGas: hex,
-  gasLimit: hex,
-  miner: hex,
+  baseFeePerGas: hexSchema,
+  gasLimit: hexSchema,
+  miner: hexSchema,
   transactions: z.array(transactionSchema),
 });
 
-const proofSchema = z.object({ accountProof: z.array(hex) });
+const proofSchema = z.object({ accountProof: z.array(hexSchema) });
 
 /** The RLP of an account with nonce 0, balance 0, no storage and no code, as in the trie of a state. */
 const emptyAccount = toRlp([
@@ -98,7 +98,7 @@ export async function describeBlock(node: Node, block: ReadBlock): Promise<Block
     transactions: await Promise.all(
       transactions.map(async (transaction) =>
         isSigned(transaction)
-          ? await ask(node, "eth_getRawTransactionByHash", [transaction.hash], hex)
+          ? await ask(node, "eth_getRawTransactionByHash", [transaction.hash], hexSchema)
           : describeUnsigned(transaction),
       ),
     ),

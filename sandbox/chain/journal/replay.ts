@@ -1,7 +1,8 @@
-import { type Hex, isHex, zeroAddress } from "viem";
+import { zeroAddress } from "viem";
 import { z } from "zod";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
 import { ask, connect, type Node, readHeadBlock } from "../../../relayer/node/node.ts";
+import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import {
   type BlockChange,
   type CallChange,
@@ -16,7 +17,6 @@ import { lastPace } from "./chain-journal.ts";
 import type { KnownBlock } from "./known-blocks.ts";
 
 const minedSchema = z.array(z.object({ hash: z.string() }));
-const idSchema = z.custom<Hex>((value) => isHex(value));
 
 /**
  * Makes the blocks of a journal again on the state that they came from, or on that of a checkpoint, and compares the hash of each.
@@ -94,7 +94,7 @@ class Replayer {
       throw differs(block);
     }
     for (let before = calls.length; before >= 0; before -= 1) {
-      const id = await ask(this.#node, "evm_snapshot", [], idSchema);
+      const id = await ask(this.#node, "evm_snapshot", [], hexSchema);
       for (const call of calls.slice(0, before)) await this.#call(call);
       if (await this.#mine(block)) {
         this.#calls = calls.slice(before);

@@ -1,13 +1,12 @@
-import { type Hex, isHex } from "viem";
+import type { Hex } from "viem";
 import { z } from "zod";
 import { ask, type Node } from "../../../relayer/node/node.ts";
+import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import { isTouched, senderOf } from "./read-block.ts";
-
-const hex = z.custom<Hex>((value) => isHex(value));
 
 /** The pool as `txpool_content` answers it: by sender and nonce. */
 const waitingSchema = z
-  .record(z.string(), z.record(z.string(), z.object({ hash: hex, from: hex })))
+  .record(z.string(), z.record(z.string(), z.object({ hash: hexSchema, from: hexSchema })))
   .transform((senders) => Object.values(senders).flatMap((nonces) => Object.values(nonces)));
 const poolSchema = z
   .object({ pending: waitingSchema, queued: waitingSchema })

@@ -1,15 +1,12 @@
-import { type Address, getAddress, type Hex, isAddress } from "viem";
+import { type Address, getAddress, type Hex } from "viem";
 import { z } from "zod";
 import { decodeCall } from "../../../protocol/call.ts";
+import { nodeAddressSchema } from "../../../relayer/node/node-schemas.ts";
 import type { Deployment } from "../../../server/deployment.ts";
 import { describeRevert, shortenArgument } from "../../chain/describe-revert.ts";
 import { contractAt, nameOf } from "./address-book.ts";
 import type { Frame } from "./explanation.ts";
 
-/** In any case: nodes answer all in lower case. */
-const address = z.custom<Address>(
-  (value) => typeof value === "string" && isAddress(value, { strict: false }),
-);
 const bytes = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
 
 /** One call as the tracer tells it. */
@@ -27,8 +24,8 @@ export interface TracedCall {
 export const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
   z.object({
     type: z.string(),
-    from: address,
-    to: address.optional(),
+    from: nodeAddressSchema,
+    to: nodeAddressSchema.optional(),
     input: bytes,
     output: bytes.optional(),
     error: z.string().optional(),

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
 import { z } from "zod";
+import { messageOf } from "../../../protocol/coded-error.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
@@ -64,7 +65,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
   try {
     await replaceFile(file, content);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new SandboxError(
       "snapshot_refused",
       `${file} cannot be written: ${reason}. Make it writable, with room on its disk, or name another file.`,
