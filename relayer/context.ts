@@ -4,7 +4,7 @@ import type { RelayOperationKind } from "./journal/relay-operation-kind.ts";
 import type { RelayerJournal } from "./journal/relayer-journal.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Node } from "./node/node.ts";
-import type { EffectCheck, Precondition } from "./precondition.ts";
+import type { BeforeClaim, EffectCheck, Precondition } from "./precondition.ts";
 import type { HeadTrail } from "./recovery/head-trail.ts";
 
 /** What the relayer is handed; it reaches nothing else. */
@@ -28,6 +28,8 @@ export interface RelayerPorts {
   gasLimits: Readonly<Record<RelayOperationKind, bigint>>;
   /** What must hold for a call to be mined, beyond what the contract asks, by kind. */
   preconditions: { readonly [K in RelayOperationKind]?: Precondition };
+  /** What is recorded before an operation may be sent, by kind. */
+  beforeClaim: { readonly [K in RelayOperationKind]?: BeforeClaim };
   /** What a mined call can have done in place of what it was sent for, by kind. */
   effectChecks: { readonly [K in RelayOperationKind]?: EffectCheck };
   /** How long an answer may wait for a receipt, in milliseconds of `wait`. */

@@ -11,6 +11,17 @@ export type Precondition = (
 ) => Promise<string | null>;
 
 /**
+ * Records what an operation is sent for, once. It is awaited before the operation claims a nonce: whatever becomes of the operation then,
+ * the record is durable, and an operation that the simulation or the precondition refuses leaves none.
+ *
+ * @param at - chain time, in Unix seconds.
+ */
+export type BeforeClaim = (
+  operation: Pick<RelayOperationRecord, "operation_id" | "subject" | "decoded">,
+  at: number,
+) => Promise<void>;
+
+/**
  * Says what the mined transaction of an operation has done in place of what its call was sent for, because the precondition did not hold
  * in its block; null when it did that. It reads the logs of the transaction.
  */

@@ -4,8 +4,13 @@ import { RpcUnavailableError } from "../errors.ts";
 
 /** Chain time now, as the journal writes it. */
 export async function timestamp(context: RelayerContext): Promise<string> {
+  return toTimestamp(await readTime(context));
+}
+
+/** Chain time now, in Unix seconds. */
+export async function readTime(context: RelayerContext): Promise<number> {
   try {
-    return toTimestamp(await context.clock.now());
+    return await context.clock.now();
   } catch (error) {
     throw new RpcUnavailableError("The clock of the chain", error);
   }

@@ -7,7 +7,7 @@ import {
   currentTransaction,
   type RelayOperationRecord,
 } from "../journal/relay-operation.ts";
-import { atOneTime, timestamp } from "../journal/timestamp.ts";
+import { atOneTime, readTime, timestamp } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { knowsTransaction, readNonce } from "../node/node.ts";
 import { freeStranded } from "../recovery/free-stranded.ts";
@@ -83,6 +83,7 @@ async function begin(
   const simulated = await simulate(context, operation);
   if (simulated.status === "failed") return simulated;
   await requirePrecondition(context, simulated);
+  await context.beforeClaim[simulated.kind]?.(simulated, await readTime(context));
   const claim = await claimNonce(context, simulated, chainId);
   if (claim === null) return needsAttention(context, simulated, "foreign_nonce");
   return finish(context, await sendInTurn(context, claim), waitMode);

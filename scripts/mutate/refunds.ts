@@ -196,6 +196,27 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "server/domain/refunds/record-award.ts",
+    tests: [collected],
+    mutants: [
+      {
+        rule: "An award that is due says so in an event.",
+        find: 'event: { type: "refund.due", data } }',
+        replace: "event: undefined }",
+      },
+      {
+        rule: "A purchase whose award is recorded is due.",
+        find: 'status: "refund_due", refund_id',
+        replace: "refund_id",
+      },
+      {
+        rule: "An award is recorded once.",
+        find: "if (refund_id !== null) return;",
+        replace: "",
+      },
+    ],
+  },
+  {
     file: "server/operations/execute-refund.ts",
     tests: [errors],
     mutants: [
@@ -252,18 +273,6 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A refund is for the purchase's own decision.",
         find: " || decision.id !== body.decision_id",
         replace: "",
-        tests: [collected],
-      },
-      {
-        rule: "A refund whose collection is not confirmed is due, and says so in an event.",
-        find: 'event: { type: "refund.due", data: eventOf(fields) },',
-        replace: "",
-        tests: [collected],
-      },
-      {
-        rule: "A refund was made when its award was recorded.",
-        find: "created_at: refund?.created_at ?? now",
-        replace: "created_at: now",
         tests: [collected],
       },
       {

@@ -400,6 +400,12 @@ export const relayer: readonly MutantGroup[] = [
         tests: [precondition],
       },
       {
+        rule: "What an operation is sent for is recorded before it claims a nonce.",
+        find: "  await context.beforeClaim[simulated.kind]?.(simulated, await readTime(context));\n",
+        replace: "",
+        tests: ["test/server/operations/refunds.test.ts"],
+      },
+      {
         rule: "A transaction that the node has and has not mined is cancelled when its precondition does not hold.",
         find: "  await requirePrecondition(context, looked);\n",
         replace: "",

@@ -1,6 +1,6 @@
 import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
 import { Problem } from "../errors/problem.ts";
-import { eventId, freezeEvent, outboxCounter } from "../outbox/freeze-event.ts";
+import { commitWithEvent } from "../outbox/freeze-event.ts";
 import type { Services } from "../services.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
@@ -154,22 +154,13 @@ export class OperationRunner {
     if (outcome.kind === "read") return jsonAnswer(outcome.status, outcome.body, outcome.headers);
     if (outcome.kind === "kept") return serializedAnswer(outcome.status, outcome.json);
     const { event, refusal } = outcome;
-    const program = context.program.id;
-    const now = await clock.now();
+    const caused = { seed: settings.seed, program: context.program.id, now: await clock.now(), event };
     let answer: Answer | undefined;
-    await store.commit(event ? [outboxCounter(program)] : [], ([sequence = 0]) => {
-      const id = event ? eventId(settings.seed, program, sequence) : "";
+    await commitWithEvent(caused, store, (id) => {
       const { changes, body } = outcome.write(id);
       const json = JSON.stringify(body);
       answer = serializedAnswer(outcome.status, json, outcome.status === 202 ? { "Retry-After": "1" } : {});
       const all: Change[] = [...changes];
-      if (event)
-        all.push({
-          kind: "insert",
-          collection: "events",
-          key: id,
-          value: freezeEvent({ id, program, sequence, event, now }),
-        });
       if (held && outcome.status !== 202 && refusal === undefined)
         all.push(
           keep(held, {

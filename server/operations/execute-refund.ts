@@ -14,6 +14,7 @@ import { nextId } from "../domain/next-id.ts";
 import { assertStep } from "../domain/purchases/purchase-steps.ts";
 import { currentRefund } from "../domain/purchases/status-after-reorg.ts";
 import { assertFiledClaim, collectedForAnother } from "../domain/refunds/claims.ts";
+import { recordAward } from "../domain/refunds/record-award.ts";
 import { findRelayOperation, isSigned, isUnderWay, type Relayed, relayBound } from "../domain/relay.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
@@ -21,7 +22,7 @@ import { answerUnchanged, pendingAnswer } from "../http/outcome.ts";
 import { executeRefundBody, refundExecutionSchema } from "../schemas/refund.ts";
 import type { Services } from "../services.ts";
 import type { ClaimRecord, DecisionRecord, PurchaseRecord, RefundRecord } from "../store/records.ts";
-import type { Change, Store, Stored } from "../store/store.ts";
+import type { Stored } from "../store/store.ts";
 import { viewRefund } from "../views/refund.ts";
 
 /** Operation 13: records the award and collects it from the accepted funding source. */
@@ -56,7 +57,7 @@ export const executeRefund = defineOperation({
   ],
   events: ["refund.due", "refund.collected"],
   async handle({ services, program, id, body, now, resumes, beginEffect }) {
-    const { stored, purchase } = await findPurchase(services, program.id, id);
+    const { purchase } = await findPurchase(services, program.id, id);
     const { claim, decision, refund } = await findParts(services, purchase);
     // What refused a collection that paid another claim refuses it again, under every key.
     if (purchase.status !== "refunded" || !(await collectedForAnother(purchase, services))) {
@@ -78,12 +79,12 @@ export const executeRefund = defineOperation({
       { purchase, claim, decision },
       services,
     );
-    const recorded = await recordedCollection(relayed, stored.value, services);
+    const due = await findDue(id, relayed.operation, services);
+    const recorded = await recordedCollection(relayed, due, services);
     if (recorded !== null && refusal !== null) throw refusal;
-    if (recorded !== null) return await answerCollected(recorded, stored.value, services);
-    const due = { stored, decision, refund, now, claimHash, onChain: await readOnChain(purchase, services) };
-    if (!relayed.confirmed) return await postpone(due, relayed, services);
-    const collected = await collect(due, relayed, services);
+    if (recorded !== null) return await answerCollected(recorded, due.purchase.value, services);
+    if (!relayed.confirmed) return await answerDue(due, relayed, services);
+    const collected = await collect(due, relayed, { now, claimHash }, services);
     return refusal === null ? collected : { ...collected, refusal };
   },
 });
@@ -206,83 +207,66 @@ async function relayCollection(intent: RelayIntent, step: RefundStep, services: 
   });
 }
 
-/** A refund that is carried out, and its record if it has one. */
+/** A refund whose award is recorded, and its purchase, as they are stored. */
 interface Due {
-  stored: Stored<PurchaseRecord>;
-  decision: DecisionRecord;
-  refund: RefundRecord | null;
-  /** Unix seconds. */
-  now: number;
-  /** The claim that is paid. */
-  claimHash: Hex;
-  /** As the chain has it after the relayer's work. */
-  onChain: ChainPurchase;
+  purchase: Stored<PurchaseRecord>;
+  refund: Stored<RefundRecord>;
 }
 
-/** Records that the award is due, once; while its collection is not confirmed there is nothing else to record. */
-async function postpone(due: Due, { operation }: Relayed, { store }: Services): Promise<Outcome> {
-  const { stored, refund: known, onChain } = due;
-  if (known !== null)
-    return pendingAnswer({
-      refund: viewRefund(known, stored.value, onChain),
-      operation: toJson(operation),
-      event_id: known.event_id,
-    });
-  const fields = refundOf(due, operation);
-  const put = await putRefund(fields.id, store);
-  return {
-    kind: "write",
-    status: 202,
-    event: { type: "refund.due", data: eventOf(fields) },
-    write: (event_id) => {
-      const refund: RefundRecord = {
-        ...fields,
-        status: "due",
-        transaction_hash: null,
-        collected_at: null,
-        event_id,
-      };
-      const { id: refund_id } = refund;
-      const waiting: PurchaseRecord = { ...stored.value, status: "refund_due", refund_id, event_id };
-      return {
-        changes: [put(refund), updatePurchase(stored, waiting)],
-        body: { refund: viewRefund(refund, waiting, onChain), operation: toJson(operation), event_id },
-      };
-    },
-  };
+/** Finds the refund of a purchase, whose award is recorded here when its operation has not come that far yet. */
+async function findDue(id: string, operation: RelayOperation, services: Services): Promise<Due> {
+  const { store, clock } = services;
+  await recordAward(operation, await clock.now(), services);
+  const purchase = await store.get("purchases", id);
+  const refund = await store.get("refunds", purchase?.value.refund_id ?? "");
+  if (purchase === undefined || refund === undefined) throw new Error(`There is no refund of ${id}.`);
+  return { purchase, refund };
 }
 
-/** Records that the award is collected by a confirmed transaction. */
+/** Answers while the collection is not confirmed. */
+async function answerDue(
+  { purchase, refund }: Due,
+  { operation }: Relayed,
+  services: Services,
+): Promise<Outcome> {
+  const onChain = await readOnChain(purchase.value, services);
+  return pendingAnswer({
+    refund: viewRefund(await currentRefund(refund.value, services), purchase.value, onChain),
+    operation: toJson(operation),
+    event_id: refund.value.event_id,
+  });
+}
+
+/** Records that the award is collected by a confirmed transaction, and the claim that it has paid. */
 async function collect(
   due: Due,
   { operation, hash }: Extract<Relayed, { confirmed: true }>,
-  { store }: Services,
+  { now, claimHash }: { now: number; claimHash: Hex },
+  services: Services,
 ): Promise<Outcome> {
-  const { stored, now, claimHash, onChain } = due;
-  const fields = refundOf(due, operation);
-  const put = await putRefund(fields.id, store);
+  const { id: refund_id, purchase_id, award } = due.refund.value;
+  const onChain = await readOnChain(due.purchase.value, services);
   return {
     kind: "write",
     status: 201,
     event: {
       type: "refund.collected",
-      data: { ...eventOf(fields), transaction_hash: hash, claim_hash: claimHash },
+      data: { purchase_id, refund_id, award, transaction_hash: hash, claim_hash: claimHash },
     },
     write: (event_id) => {
       const refund: RefundRecord = {
-        ...fields,
+        ...due.refund.value,
         status: "collected",
         transaction_hash: hash,
         collected_at: now,
         event_id,
       };
-      const { id: refund_id } = refund;
-      const refunded: PurchaseRecord = { ...stored.value, status: "refunded", refund_id, event_id };
+      const refunded: PurchaseRecord = { ...due.purchase.value, status: "refunded", event_id };
       return {
         changes: [
-          put(refund),
-          updatePurchase(stored, refunded),
-          markTransactionUsed({ key: hash, step: "refund", subject: refund.purchase_id }),
+          { ...due.refund, kind: "update", collection: "refunds", value: refund },
+          updatePurchase(due.purchase, refunded),
+          markTransactionUsed({ key: hash, step: "refund", subject: purchase_id }),
         ],
         body: { refund: viewRefund(refund, refunded, onChain), operation: toJson(operation), event_id },
       };
@@ -293,14 +277,12 @@ async function collect(
 /** The refund, when the transaction that collected it was recorded once and has come back after a reorg. */
 async function recordedCollection(
   relayed: Relayed,
-  { status, refund_id }: PurchaseRecord,
+  { purchase, refund }: Due,
   services: Services,
 ): Promise<RefundRecord | null> {
-  if (!relayed.confirmed || status !== "refunded" || refund_id === null) return null;
-  const { store } = services;
-  if ((await store.get("used_transactions", relayed.hash)) === undefined) return null;
-  const refund = await store.get("refunds", refund_id);
-  return refund === undefined ? null : await currentRefund(refund.value, services);
+  if (!relayed.confirmed || purchase.value.status !== "refunded") return null;
+  if ((await services.store.get("used_transactions", relayed.hash)) === undefined) return null;
+  return await currentRefund(refund.value, services);
 }
 
 /** Answers a key under which the collection began, once another key has finished it. */
@@ -316,30 +298,4 @@ async function answerCollected(
     operation: toJson(operation),
     event_id: refund.event_id,
   });
-}
-
-/** What a refund has from the beginning; its id is that of the operation's subject, whichever request began it. */
-function refundOf({ stored, decision, refund, now }: Due, operation: RelayOperation) {
-  return {
-    id: operation.subject.id,
-    program: stored.value.program,
-    purchase_id: stored.key,
-    decision_id: decision.id,
-    award: decision.statement.award,
-    operation_id: operation.operation_id,
-    created_at: refund?.created_at ?? now,
-  };
-}
-
-function eventOf({ id, purchase_id, award }: ReturnType<typeof refundOf>) {
-  return { purchase_id, refund_id: id, award };
-}
-
-/** The change that writes a refund, whether or not it is there already. */
-async function putRefund(key: string, store: Store): Promise<(refund: RefundRecord) => Change> {
-  const revision = (await store.get("refunds", key))?.revision;
-  return (value) =>
-    revision === undefined
-      ? { kind: "insert", collection: "refunds", key, value }
-      : { kind: "update", collection: "refunds", key, value, revision };
 }

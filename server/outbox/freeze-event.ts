@@ -2,15 +2,42 @@ import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import { deriveId } from "../../protocol/values/id.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { EventRecord } from "../store/records.ts";
+import type { Change, Store } from "../store/store.ts";
 import type { NewEvent } from "./event-types.ts";
 
+/** What causes an event, or none, and when, in Unix seconds. */
+interface Caused {
+  seed: string;
+  program: string;
+  now: number;
+  event: NewEvent | undefined;
+}
+
+/**
+ * Commits changes with the event that they cause, if they cause one.
+ *
+ * @param build - builds the changes; pure, and called once the event's id is known, which is empty without an event.
+ */
+export async function commitWithEvent(
+  { seed, program, now, event }: Caused,
+  store: Pick<Store, "commit">,
+  build: (eventId: string) => readonly Change[],
+): Promise<void> {
+  if (event === undefined) return await store.commit([], () => build(""));
+  await store.commit([outboxCounter(program)], ([sequence = 0]) => {
+    const id = eventId(seed, program, sequence);
+    const value = freezeEvent({ id, program, sequence, event, now });
+    return [...build(id), { kind: "insert", collection: "events", key: id, value }];
+  });
+}
+
 /** The counter that gives a program's events their sequence, without gaps. */
-export function outboxCounter(program: string): string {
+function outboxCounter(program: string): string {
   return `outbox/${program}`;
 }
 
 /** The id of the event with a sequence number. */
-export function eventId(seed: string, program: string, sequence: number): string {
+function eventId(seed: string, program: string, sequence: number): string {
   return deriveId("evt", [seed, program, sequence]);
 }
 

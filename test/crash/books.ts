@@ -117,6 +117,7 @@ export async function expectOneRecordEach(
     if (kind === "offer") expect(purchase).toMatchObject({ status: "active", route: "registrar_offer" });
     else {
       expect(purchase?.status).toBe("refunded");
+      expect(mine("refund.due")).toHaveLength(1);
       expect(mine("refund.collected")).toHaveLength(1);
       const records = refunds.filter(({ value }) => value.purchase_id === id);
       expect(records.map(({ value }) => [value.status, value.operation_id, value.transaction_hash])).toEqual([

@@ -9,6 +9,7 @@ import { openDirectoryStore } from "../../server/store/directory/directory-store
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { controlSandbox, mineBySeconds } from "../kit/control.ts";
 import { expectBooksToBalance, expectOneRecordEach, operationIn } from "./books.ts";
+import { expectReadersToAgree } from "./readers.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 
 /** How blocks are made while the requests run: one for each transaction, or one in every second. */
@@ -47,9 +48,10 @@ export function crashAt(points: readonly FaultPoint[], kind: RelayOperationKind,
       await controlSandbox(sandbox.description, "POST", "/faults", { point, action: "crash" });
       await expect(send(sandbox.description, credential, request)).rejects.toThrow();
       await expect.poll(() => isRunning({ pid: sandbox.description.pid, started: null })).toBe(false);
-      await expectNothingCommitted(folder, request);
+      await expectNoOutcome(folder, request, point);
 
       sandbox = await start(folder);
+      await expectReadersToAgree(sandbox.description, credential, request, point);
       if (mining === "interval") await mineBySeconds(sandbox.description);
       const answer = await sendUntilDone(sandbox.description, credential, request);
       const again = await send(sandbox.description, credential, request);
@@ -95,13 +97,17 @@ export async function sendUntilDone(
   }
 }
 
-/** What the dead process left holds no outcome of the request. */
-async function expectNothingCommitted(folder: string, request: RelayedRequest): Promise<void> {
+/** The points before which nothing of a relayed request is recorded but its key and the relayer's intent. */
+const beforeClaim: readonly FaultPoint[] = ["before_intent", "after_intent", "simulate"];
+
+/** What the dead process left holds no outcome of the request; an award is due before its collection can be sent. */
+async function expectNoOutcome(folder: string, request: RelayedRequest, point: FaultPoint): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), "routing-sandbox-copy-"));
   await cp(join(folder, "store"), copy, { recursive: true });
   const store = await openDirectoryStore(copy);
   const purchase = (await store.get("purchases", request.purchase))?.value;
-  expect(purchase?.status).toBe(request.kind === "offer" ? "created" : "approved");
+  const awarded = beforeClaim.includes(point) ? "approved" : "refund_due";
+  expect(purchase?.status).toBe(request.kind === "offer" ? "created" : awarded);
   const kept = (await store.list("idempotency", {})).filter(({ key }) => key.endsWith(`\n${request.key}`));
   expect(kept).toMatchObject([{ value: { state: "in_progress", response: null } }]);
   await store.close();

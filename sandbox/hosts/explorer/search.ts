@@ -4,6 +4,7 @@ import { assertKnown } from "../../../server/domain/purchases/status-after-reorg
 import type { Services } from "../../../server/services.ts";
 import { readPage } from "./reads/page.ts";
 import { readBlock } from "./reads/read-blocks.ts";
+import { findPurchaseId } from "./reads/read-relay-operations.ts";
 import type { Sources } from "./sources.ts";
 import type { SearchResult } from "./views.ts";
 
@@ -56,12 +57,16 @@ async function findHash(text: string, sources: Sources): Promise<SearchResult[]>
     attempts.map(({ value }) => value),
     services,
   );
-  const found: SearchResult[] = attempts.map(({ value }) => ({
-    type: "operation",
-    id: value.operation_id,
-    title: `A transaction of the relayer's ${value.kind}, ${value.status}`,
-    purchase_id: value.subject.type === "purchase" ? value.subject.id : null,
-  }));
+  const found = await Promise.all(
+    attempts.map(
+      async ({ value }): Promise<SearchResult> => ({
+        type: "operation",
+        id: value.operation_id,
+        title: `A transaction of the relayer's ${value.kind}, ${value.status}`,
+        purchase_id: await findPurchaseId(value, services.store),
+      }),
+    ),
+  );
   const receipt = await node.request<{
     Method: "eth_getTransactionReceipt";
     Parameters: [Hex];
@@ -108,8 +113,8 @@ async function findId(id: string, { services }: Sources): Promise<SearchResult[]
   if (merchant) return [{ type: "merchant", id, title: merchant.value.name, purchase_id: null }];
   if (operation) {
     await assertFoundKnown([operation.value], services);
-    const { kind, status, subject } = operation.value;
-    const purchase_id = subject.type === "purchase" ? subject.id : null;
+    const { kind, status } = operation.value;
+    const purchase_id = await findPurchaseId(operation.value, store);
     return [{ type: "operation", id, title: `The relayer's ${kind}, ${status}`, purchase_id }];
   }
   if (event) {

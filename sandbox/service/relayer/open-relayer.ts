@@ -2,6 +2,7 @@ import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
 import { effectOfRefunds, preconditionOfRefunds } from "../../../server/domain/refunds/precondition.ts";
+import { recordAward } from "../../../server/domain/refunds/record-award.ts";
 import { type RelayerJournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { crashProcess } from "../../lib/processes.ts";
@@ -17,7 +18,7 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 
 /** Makes the relayer of a sandbox, on its store and its chain. */
 export function openRelayer(parts: {
-  settings: Pick<SandboxSettings, "confirmations" | "gasBudgetWei" | "receiptTimeoutMs">;
+  settings: Pick<SandboxSettings, "seed" | "confirmations" | "gasBudgetWei" | "receiptTimeoutMs">;
   chain: Pick<ChainNode, "request" | "deployment"> & { clock: Pick<ChainNode["clock"], "now"> };
   store: RelayerJournalStore;
   /** The wallets that it signs with. */
@@ -39,6 +40,9 @@ export function openRelayer(parts: {
     fees,
     gasLimits,
     preconditions: { collect_refund: preconditionOfRefunds({ chain: reader, store }) },
+    beforeClaim: {
+      collect_refund: async (operation, at) => await recordAward(operation, at, { store, settings }),
+    },
     effectChecks: { collect_refund: effectOfRefunds({ store }) },
     receiptTimeoutMs,
     // The fault is a real one.

@@ -1,13 +1,12 @@
-import { isHex } from "viem";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { decodeLog } from "../../../protocol/binding/match-log.ts";
-import type { Json } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { EffectCheck, Precondition } from "../../../relayer/relayer.ts";
 import type { ChainReader } from "../../chain/chain-reader.ts";
 import type { ClaimRecord, PurchaseRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 import { readOnChain } from "../find.ts";
+import { findCollected, type RefundOperation } from "./record-award.ts";
 
 /**
  * Makes the precondition of collections: the chain has the claim that was decided. The contract pays for any claim that it has, and a
@@ -18,8 +17,8 @@ export function preconditionOfRefunds(services: {
   store: Pick<Store, "get" | "list">;
 }): Precondition {
   const { store } = services;
-  return async ({ decoded }) => {
-    const { purchase, claim } = await findDecided(decoded.args["id"], store);
+  return async (operation) => {
+    const { purchase, claim } = await findDecided(operation, store);
     const { claimHash, decisionHash } = await readOnChain(purchase, services);
     // A collected refund is for the contract to refuse.
     if (decisionHash !== null || claimHash === claim.claim_hash) return null;
@@ -31,10 +30,10 @@ export function preconditionOfRefunds(services: {
 
 /** Makes the check of what collections have done: it says when one has paid another claim than the decided one. */
 export function effectOfRefunds({ store }: { store: Pick<Store, "get" | "list"> }): EffectCheck {
-  return async ({ decoded, to }, logs) => {
-    const { claim } = await findDecided(decoded.args["id"], store);
+  return async (operation, logs) => {
+    const { claim } = await findDecided(operation, store);
     const [paid] = logs
-      .filter(({ address }) => sameAddress(address, to))
+      .filter(({ address }) => sameAddress(address, operation.to))
       .map((log) => decodeLog(log, { abi: purchaseRegistrarAbi, event: "RefundCollected" }))
       .filter((log) => log !== null)
       .map(({ fields }) => String(fields["claimHash"]));
@@ -46,13 +45,11 @@ export function effectOfRefunds({ store }: { store: Pick<Store, "get" | "list"> 
 
 /** Finds the purchase that a collection is for, and its claim. */
 async function findDecided(
-  id: Json | undefined,
+  operation: Pick<RefundOperation, "decoded">,
   store: Pick<Store, "get" | "list">,
 ): Promise<{ purchase: PurchaseRecord; claim: ClaimRecord }> {
-  if (!isHex(id)) throw new TypeError("The id of a purchase on chain must be hex.");
-  const [found] = await store.list("purchases", { commitment_hash: id }, { limit: 1 });
-  const claimId = found?.value.claim_id ?? null;
-  const claim = claimId === null ? undefined : await store.get("claims", claimId);
-  if (found === undefined || claim === undefined) throw new Error(`There is no claim of ${id}.`);
-  return { purchase: found.value, claim: claim.value };
+  const { key, value: purchase } = await findCollected(operation, store);
+  const claim = purchase.claim_id === null ? undefined : await store.get("claims", purchase.claim_id);
+  if (claim === undefined) throw new Error(`There is no claim of ${key}.`);
+  return { purchase, claim: claim.value };
 }

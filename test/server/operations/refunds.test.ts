@@ -6,6 +6,7 @@ import { hashId } from "../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { SentTransaction } from "../../../sandbox/service/wallets/wallet.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { controlSandbox } from "../../kit/control.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
@@ -278,6 +279,94 @@ test("a refund whose collection is not confirmed is due since its award was reco
   expect(await kit.readPurchase(purchase)).toMatchObject({
     status: "refunded",
     figures: { refunded: "10000000" },
+  });
+});
+
+/** What a refund's readers tell of it: the purchase, the explorer and the events. */
+async function readRefund({ purchase }: Approved) {
+  const explorer = async (path: string): Promise<unknown> =>
+    await controlSandbox(kit.sandbox.description, "GET", `/explorer${path}`);
+  const { status, refund } = await kit.readPurchase(purchase);
+  return {
+    status,
+    refund,
+    events: (await refundEvents(purchase)).map(({ type }) => type),
+    list: await explorer(`/purchases?q=${purchase.id}`),
+    timeline: await explorer(`/purchases/${purchase.id}`),
+    operations: await explorer(`/operations?q=${purchase.id}`),
+    search: await explorer(`/search?q=${(await transactions())[0]?.subject.id ?? "none"}`),
+  };
+}
+
+test.each([
+  { point: "nonce", resumed: { operation: "confirmed", answer: 201 } },
+  { point: "broadcast", resumed: { operation: "needs_attention", answer: 409 } },
+] as const)(
+  "a refund whose outcome is unknown since the nonce was taken at $point is due for every reader, also once the relayer has continued by itself",
+  async ({ point, resumed }) => {
+    const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+    const { purchase } = approved;
+    kit.sandbox.relayer.fault({ point, action: "foreign_nonce" });
+    const unknown = await kit.requestRefund(approved, "first-key");
+    expect(unknown.status, unknown.text).toBe(409);
+    expect(problem(unknown)).toMatchObject({ code: "outcome_unknown" });
+    const [operation] = await transactions();
+    if (operation === undefined) throw new Error("The collection was begun.");
+    const refund = {
+      id: operation.subject.id,
+      status: "due",
+      operation_id: operation.operation_id,
+      transaction_hash: null,
+    };
+    const told = {
+      status: "refund_due",
+      refund,
+      events: ["refund.due"],
+      list: { data: [{ id: purchase.id, status: "refund_due" }] },
+      timeline: { purchase: { status: "refund_due" }, operations: [{}, { id: operation.operation_id }] },
+      operations: { data: [{ id: operation.operation_id, purchase_id: purchase.id }, { kind: "offer" }] },
+      search: { data: [{ type: "purchase", id: purchase.id }] },
+    };
+    expect(await readRefund(approved)).toMatchObject(told);
+
+    const path = `/operations/${operation.operation_id}/resume`;
+    await controlSandbox(kit.sandbox.description, "POST", path, {});
+    const [continued] = await transactions();
+    expect(continued?.status).toBe(resumed.operation);
+    const transaction_hash = resumed.answer === 201 ? continued?.hash : null;
+    expect(await readRefund(approved)).toMatchObject({ ...told, refund: { ...refund, transaction_hash } });
+    const done = await kit.requestRefund(approved, "first-key");
+    expect(done.status, done.text).toBe(resumed.answer);
+    const events = resumed.answer === 201 ? ["refund.due", "refund.collected"] : ["refund.due"];
+    expect(await readRefund(approved)).toMatchObject({ events });
+  },
+);
+
+test("a refund that is refused before it may be sent is not due, and leaves no event", async () => {
+  const approved = await kit.approvedPurchase(await kit.fundedMerchant());
+  const pause = async (functionName: "pause" | "unpause") => {
+    const data = encodeFunctionData({ abi: testUsdcAbi, functionName });
+    const { address } = kit.sandbox.chain.deployment.token;
+    expect((await kit.wallet("deployer").send({ to: address, data })).receipt.status).toBe("success");
+  };
+  await pause("pause");
+  const refused = await kit.requestRefund(approved);
+  expect([refused.status, problem(refused).code]).toEqual([422, "transaction_reverted"]);
+  const [operation] = await transactions();
+  expect(operation?.status).toBe("failed");
+  expect(await readRefund(approved)).toMatchObject({
+    status: "approved",
+    refund: null,
+    events: [],
+    operations: { data: [{ id: operation?.operation_id, purchase_id: approved.purchase.id }, {}] },
+    timeline: { operations: [{ kind: "offer" }, { kind: "collect_refund", status: "failed" }] },
+  });
+  await pause("unpause");
+  expect((await kit.requestRefund(approved)).status).toBe(201);
+  expect(await readRefund(approved)).toMatchObject({
+    status: "refunded",
+    refund: { id: operation?.subject.id, status: "collected" },
+    events: ["refund.due", "refund.collected"],
   });
 });
 

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 describe("the events of a purchase's lifecycle", () => {
   test("are of these types, one for each change, in this order", () => {
-    expect(events.slice(0, 8).map(({ type }) => type)).toEqual([
+    expect(events.slice(0, 9).map(({ type }) => type)).toEqual([
       "merchant.created",
       "merchant.enrolled",
       "purchase.created",
@@ -35,6 +35,7 @@ describe("the events of a purchase's lifecycle", () => {
       "purchase.reconciled",
       "purchase.claimed",
       "purchase.decided",
+      "refund.due",
       "refund.collected",
     ]);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));

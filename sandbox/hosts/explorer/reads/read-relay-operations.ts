@@ -6,7 +6,10 @@ import {
 } from "../../../../relayer/journal/relay-operation.ts";
 import type { OutcomeUnknownError } from "../../../../relayer/relayer.ts";
 import { assertKnown } from "../../../../server/domain/purchases/status-after-reorg.ts";
+import { findCollected } from "../../../../server/domain/refunds/record-award.ts";
+import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import { readSuperseded } from "../../../../server/store/relayer-journal.ts";
+import type { Store } from "../../../../server/store/store.ts";
 import type { Sources } from "../sources.ts";
 import type { RelayOperationView, ViewPage } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
@@ -25,9 +28,10 @@ export async function readRelayOperations(
     ...(program === undefined ? {} : { program }),
     ...(status === undefined ? {} : { status }),
   };
+  const purchase = q === undefined ? undefined : await services.store.get("purchases", q.toLowerCase());
   const { data, next_cursor } = await readPage(services.store, "operations", filter, {
     cursor,
-    ...(q === undefined || q === "" ? {} : { keep: (operation) => mentions(operation, q) }),
+    ...(q === undefined || q === "" ? {} : { keep: (operation) => mentions(operation, q, purchase?.value) }),
   });
   const unknown = await services.relayer.unknownOutcomes();
   return {
@@ -46,13 +50,12 @@ export async function viewRelayOperation(
   const superseded = await readSuperseded(services.store, record);
   const operation = toRelayOperation(record, superseded);
   const { subject, error } = operation;
-  const refund = subject.type === "refund" ? await services.store.get("refunds", subject.id) : undefined;
   return {
     id: operation.operation_id,
     program: operation.program,
     kind: operation.kind,
     subject,
-    purchase_id: subject.type === "purchase" ? subject.id : (refund?.value.purchase_id ?? null),
+    purchase_id: await findPurchaseId(record, services.store),
     sequence: operation.sequence,
     status: operation.status,
     status_reason: operation.status_reason,
@@ -83,7 +86,21 @@ export async function viewRelayOperation(
   };
 }
 
-function mentions({ operation_id, subject, transactions }: RelayOperationRecord, text: string): boolean {
+/** Finds the purchase that an operation is about; a collection names it by its id on chain. */
+export async function findPurchaseId(
+  { subject, decoded }: Pick<RelayOperationRecord, "subject" | "decoded">,
+  store: Pick<Store, "list">,
+): Promise<string> {
+  return subject.type === "purchase" ? subject.id : (await findCollected({ decoded }, store)).key;
+}
+
+/** @param purchase - the purchase whose id the text is, if it is one. */
+function mentions(
+  { operation_id, subject, transactions, decoded }: RelayOperationRecord,
+  text: string,
+  purchase: PurchaseRecord | undefined,
+): boolean {
+  if (purchase !== undefined && decoded.args["id"] === purchase.commitment_hash) return true;
   const wanted = text.toLowerCase();
   return [operation_id, subject.id, ...transactions.map(({ hash }) => hash)].some((field) =>
     field.toLowerCase().includes(wanted),

@@ -1,6 +1,9 @@
 import type { Hex } from "viem";
-import { operationId } from "../../../../relayer/journal/relay-operation.ts";
-import type { OutcomeUnknownError } from "../../../../relayer/relayer.ts";
+import {
+  type OutcomeUnknownError,
+  operationId,
+  type RelayOperationKind,
+} from "../../../../relayer/relayer.ts";
 import { findParts } from "../../../../server/domain/find.ts";
 import { asJournaled, currentPurchase } from "../../../../server/domain/purchases/status-after-reorg.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
@@ -56,16 +59,13 @@ async function readOperationsOf(
   sources: Sources,
 ): Promise<RelayOperationView[]> {
   const { store, deployment } = sources.services;
-  const { program, commitment_hash, refund_id } = value;
-  const intent: { program: string; kind: "offer"; businessKey: Hex } = {
-    program,
-    kind: "offer",
-    businessKey: commitment_hash,
-  };
-  const refund = refund_id === null ? undefined : await store.get("refunds", refund_id);
+  const { program, commitment_hash, decision_id } = value;
+  const decision = decision_id === null ? undefined : await store.get("decisions", decision_id);
+  const idOf = (kind: RelayOperationKind, businessKey: Hex) =>
+    operationId(deployment.epoch, { program, kind, businessKey });
   const ids = [
-    operationId(deployment.epoch, intent),
-    ...(refund === undefined ? [] : [refund.value.operation_id]),
+    idOf("offer", commitment_hash),
+    ...(decision === undefined ? [] : [idOf("collect_refund", decision.value.decision_hash)]),
   ];
   const found = await Promise.all(ids.map(async (id) => await store.get("operations", id)));
   const records = found.flatMap((stored) => (stored === undefined ? [] : [stored.value]));

@@ -112,6 +112,7 @@ describe("a purchase's timeline", () => {
       `decided by reviewer ${sandbox.description.reviewer.key_id}`,
       "event by the service",
       "refunded by the service",
+      "event by the service",
       ...Array(3).fill("relayed by registrar of prg_demo"),
       "refunded by registrar of prg_demo",
       "relayed by registrar of prg_demo",
@@ -245,7 +246,7 @@ test("events have their attempts, their receipt and what arrived", async () => {
     },
   ]);
   const all = await read<ViewPage<EventView>>("/events");
-  expect(all.data.map(({ sequence }) => sequence)).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  expect(all.data.map(({ sequence }) => sequence)).toEqual([14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
 });
 
 test("blocks name their transactions by what they do and whom they are about", async () => {
@@ -275,11 +276,14 @@ test("search finds ids, hashes, addresses and blocks", async () => {
   const { refunded } = await purchases();
   const find = async (q: string) => (await read<{ data: SearchResult[] }>(`/search?q=${q}`)).data;
   const timeline = await read<PurchaseTimeline>(`/purchases/${refunded.id}`);
-  const [offer] = timeline.operations;
+  const [offer, collection] = timeline.operations;
   const transaction = { type: "transaction", purchase_id: refunded.id };
   expect(await find(refunded.id)).toMatchObject([{ type: "purchase", id: refunded.id }]);
   expect(await find(refunded.commitment_hash)).toMatchObject([{ type: "purchase", id: refunded.id }]);
   expect(await find(offer?.hash ?? "")).toMatchObject([transaction, { type: "operation", id: offer?.id }]);
+  const relayed = { type: "operation", id: collection?.id, purchase_id: refunded.id };
+  expect(await find(collection?.id ?? "")).toMatchObject([relayed]);
+  expect(await find(collection?.hash ?? "")).toMatchObject([transaction, relayed]);
   const paid = timeline.moments.find(({ kind }) => kind === "paid");
   expect(await find(paid?.transaction_hash ?? "")).toMatchObject([transaction]);
   expect(await find(refunded.buyer.address.toLowerCase())).toMatchObject([
