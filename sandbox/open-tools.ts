@@ -15,7 +15,7 @@ import { retryPolicy } from "./service/client/retry-policy.ts";
 import { GivenAccess } from "./service/given/access.ts";
 import { Given } from "./service/given/given.ts";
 import { openMerchantReads } from "./service/given/merchant-reads.ts";
-import { givenAccount } from "./service/keys/keys.ts";
+import { givenAccounts } from "./service/keys/keys.ts";
 import { publishKeys } from "./service/keys/published-keys.ts";
 import { listParts } from "./service/list-parts.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
@@ -56,7 +56,7 @@ export function openState(
     return await fetch(request);
   };
   const access = lazyAccess(urls.api, account?.key ?? "", send);
-  const accounts = keys.accounts.map(({ program }) => givenAccount(settings.seed, program));
+  const accounts = givenAccounts(settings.seed, keys.accounts);
   const given = new GivenAccess(urls.api, accounts, send);
   const parts = listParts(chain, service, { access, given, receiver, refusals }, settings.parts);
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.

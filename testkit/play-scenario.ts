@@ -12,7 +12,7 @@ import {
   type Step,
   type WalletStep,
 } from "../sandbox/hosts/recorder/scenario.ts";
-import { givenAccount } from "../sandbox/service/keys/keys.ts";
+import { givenAccounts } from "../sandbox/service/keys/keys.ts";
 
 /** A scenario came out differently from how it was recorded. */
 export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
@@ -85,7 +85,7 @@ class Player {
   constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
     const { seed, accounts } = sandbox.description;
-    const given = accounts.map(({ program }) => givenAccount(seed, program));
+    const given = givenAccounts(seed, accounts);
     this.#secrets = new Map([...accounts, ...given].map(({ id, key }) => [id, key]));
   }
 

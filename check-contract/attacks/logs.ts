@@ -8,26 +8,26 @@ import {
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { usdc } from "../../protocol/values/amount.ts";
+import { hexSchema } from "../../relayer/node/node-schemas.ts";
 import { lookalikeAbi } from "../adversary-abi.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { type FixtureAnswer, parseReconciliation } from "../fixture/fixture-service.ts";
 
-const hex = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
 const rawLog = z.looseObject({
-  address: hex,
-  topics: z.array(hex),
-  data: hex,
-  logIndex: hex,
-  blockHash: hex,
-  transactionHash: hex,
+  address: hexSchema,
+  topics: z.array(hexSchema),
+  data: hexSchema,
+  logIndex: hexSchema,
+  blockHash: hexSchema,
+  transactionHash: hexSchema,
   removed: z.boolean().optional(),
 });
 const rawReceipt = z.looseObject({
-  blockHash: hex,
-  blockNumber: hex,
-  transactionHash: hex,
-  transactionIndex: hex,
+  blockHash: hexSchema,
+  blockNumber: hexSchema,
+  transactionHash: hexSchema,
+  transactionIndex: hexSchema,
   logs: z.array(rawLog),
 });
 type RawReceipt = z.infer<typeof rawReceipt>;

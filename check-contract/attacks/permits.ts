@@ -1,15 +1,15 @@
-import { concatHex, encodeFunctionData, type Hex, slice } from "viem";
+import { concatHex, encodeFunctionData, slice } from "viem";
 import { z } from "zod";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import type { SignedPermit } from "../../protocol/messages/permit.ts";
 import { usdc } from "../../protocol/values/amount.ts";
+import { hexSchema } from "../../relayer/node/node-schemas.ts";
 import { type Attack, harmless, mismatch, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { type FixtureAnswer, parseReconciliation } from "../fixture/fixture-service.ts";
 
 const amount = 10n * usdc;
-const hex = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
-const rawLog = z.looseObject({ topics: z.array(hex), data: hex });
+const rawLog = z.looseObject({ topics: z.array(hexSchema), data: hexSchema });
 const rawReceipt = z.looseObject({ logs: z.array(rawLog) });
 type RawLog = z.infer<typeof rawLog>;
 

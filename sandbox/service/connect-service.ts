@@ -12,7 +12,7 @@ import { wait } from "../lib/wait.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { SandboxUrls } from "../state/description.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
-import { deriveKeys, givenAccount, hideKey, type SandboxKeys } from "./keys/keys.ts";
+import { deriveKeys, givenAccounts, hideKey, type SandboxKeys } from "./keys/keys.ts";
 import type { DeliveryFaults } from "./receiver/delivery-fault.ts";
 import { openWebhookSender } from "./receiver/webhook-sender.ts";
 import { openRelayer } from "./relayer/open-relayer.ts";
@@ -82,7 +82,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
     faults: process.deliveryFaults,
     signal: process.closing,
   });
-  const given = keys.accounts.map(({ program }) => givenAccount(seed, program));
+  const given = givenAccounts(seed, keys.accounts);
   const accounts = [
     ...keys.accounts.map((account) => ({ ...hideKey(account), isLimited: true })),
     ...given.map((account) => ({ ...hideKey(account), isLimited: false })),

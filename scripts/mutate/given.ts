@@ -268,8 +268,8 @@ export const givenStates: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A given state revokes no credential of a test.",
-        find: "return seedAccount(seed, `given/${program}`, program);",
-        replace: 'return seedAccount(seed, program.replace(/^prg_/, "acct_"), program);',
+        find: "seedAccount(seed, `given/${program}`, program)",
+        replace: 'seedAccount(seed, program.replace(/^prg_/, "acct_"), program)',
         only: "stay valid",
       },
     ],

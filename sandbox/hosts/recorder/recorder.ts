@@ -11,7 +11,7 @@ import type { RequestGate } from "../../lib/http/request-gate.ts";
 import type { Part } from "../../lib/part.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxSettings } from "../../options/options.ts";
-import { givenAccount } from "../../service/keys/keys.ts";
+import { givenAccounts } from "../../service/keys/keys.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { takeFingerprint } from "../../state/fingerprint.ts";
 import { describeEnd } from "./describe-end.ts";
@@ -159,7 +159,7 @@ export class Recorder {
         if (kind !== null) await this.#recordBlocks(recording, true);
         if (exchange === null || kind === null) return;
         const { seed, accounts } = this.#sources.description;
-        const given = accounts.map(({ program }) => givenAccount(seed, program));
+        const given = givenAccounts(seed, accounts);
         const { credentials, head, steps } = recording;
         const body = requestBody();
         const reason = findUnrepeatable(request, { body, status: exchange.status });

@@ -44,11 +44,16 @@ export function deriveKeys(
 }
 
 /**
- * Returns the account of a program that given states are made with, so that they neither revoke a test's credential nor count as its
- * requests. No option can name an account so.
+ * Returns the accounts that given states are made with, one for each program, so that they neither revoke a test's credential nor count as
+ * its requests. No option can name an account so.
+ *
+ * @param accounts - those of the sandbox, each with its program.
  */
-export function givenAccount(seed: string, program: string): SeededAccount {
-  return seedAccount(seed, `given/${program}`, program);
+export function givenAccounts(
+  seed: string,
+  accounts: readonly Pick<SeededAccount, "program">[],
+): SeededAccount[] {
+  return accounts.map(({ program }) => seedAccount(seed, `given/${program}`, program));
 }
 
 function seedAccount(seed: string, id: string, program: string): SeededAccount {
