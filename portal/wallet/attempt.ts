@@ -17,6 +17,23 @@ export interface Attempt {
 
 const prefix = `attempt ${location.pathname} `;
 
+/**
+ * Does work on an action's attempt while no other tab does.
+ *
+ * @returns false when another tab does; the work is left undone.
+ */
+export async function whileAlone(action: ActionName, work: () => Promise<void>): Promise<boolean> {
+  return await navigator.locks.request(prefix + action, { ifAvailable: true }, async (lock) => {
+    if (lock !== null) await work();
+    return lock !== null;
+  });
+}
+
+/** Waits until no tab works on an action's attempt. */
+export async function untilFree(action: ActionName): Promise<void> {
+  await navigator.locks.request(prefix + action, () => {});
+}
+
 /** Keeps an attempt in this browser. */
 export function keepAttempt(attempt: Attempt): void {
   localStorage.setItem(prefix + attempt.action, JSON.stringify(attempt));

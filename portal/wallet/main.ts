@@ -1,5 +1,5 @@
 import { render } from "../vendor/lit-html/lit-html.js";
-import { findAttempt, forgetAttempt } from "./attempt.ts";
+import { findAttempt, forgetAttempt, untilFree, whileAlone } from "./attempt.ts";
 import { codeOf, connect, look, switchChain } from "./connection.ts";
 import { discoverWallets, type OfferedWallet, testKeys } from "./injected-wallets.ts";
 import { type ActionState, emptyState } from "./page-state.ts";
@@ -55,16 +55,16 @@ const deeds: Deeds = {
     await run(name, async (report) => await perform({ action, connection, sandbox, chain, report }));
   },
   async enterHash(name, hash) {
-    const attempt = findAttempt(name);
-    if (attempt === null) return;
     const own = state.actions[name];
-    own.uncertain = false;
-    const sent = { ...attempt, transaction_hash: asHex(hash) };
-    await run(name, async (report) => await submitUntilDecided(sent, report));
-    // Until one is accepted, the wallet may have sent a transaction whose hash is another one.
-    if (own.progress?.at === "accepted") forgetAttempt(attempt);
-    else own.uncertain = true;
-    show();
+    await run(name, async (report) => {
+      const attempt = findAttempt(name);
+      if (attempt === null) return;
+      own.uncertain = false;
+      await submitUntilDecided({ ...attempt, transaction_hash: asHex(hash) }, report);
+      // Until one is accepted, the wallet may have sent a transaction whose hash is another one.
+      if (own.progress?.at === "accepted") forgetAttempt(attempt);
+      else own.uncertain = true;
+    });
   },
   async reload() {
     state.failure = null;
@@ -173,12 +173,22 @@ async function run(
   work: (report: (progress: Progress) => void) => Promise<void>,
 ): Promise<void> {
   const own = state.actions[name];
-  own.busy = true;
-  show();
-  await work((progress) => {
+  const report = (progress: Progress | null) => {
     own.progress = progress;
     show();
-  });
+  };
+  own.busy = true;
+  show();
+  if (!(await whileAlone(name, async () => await work(report)))) {
+    report({ at: "elsewhere" });
+    await untilFree(name);
+    report(null);
+    await load();
+    own.busy = false;
+    show();
+    resume(name);
+    return;
+  }
   // What is done is not done again with another click: the next amount is to be typed.
   if (own.progress?.at === "accepted" && own.progress.transactionHash !== null && hasAmount(name))
     own.wish = { ...own.wish, amount: "" };
@@ -187,19 +197,60 @@ async function run(
   show();
 }
 
-/** Continues with what was under way when the page was closed. */
-function resume(): void {
-  const { wallet, capabilities, actions } = state;
-  if (wallet === null || capabilities === null) return;
-  for (const { name } of wallet.actions) {
+/** Continues with what was under way at an action when the page was closed, or in another tab. */
+function resume(name: ActionName): void {
+  const { capabilities, actions } = state;
+  const kept = findAttempt(name);
+  if (capabilities === null || kept === null || !(kept.transaction_hash !== undefined || kept.sending))
+    return;
+  if (hasAmount(name)) setWish(name, writeWish(kept, capabilities.contracts.token));
+  void run(name, async (report) => {
     const attempt = findAttempt(name);
-    const sent = attempt?.transaction_hash !== undefined;
-    if (attempt === null || !(sent || attempt.sending)) continue;
-    if (hasAmount(name)) setWish(name, writeWish(attempt, capabilities.contracts.token));
-    if (sent) void run(name, async (report) => await submitUntilDecided(attempt, report));
-    else actions[name].uncertain = true;
+    if (attempt?.transaction_hash !== undefined) await submitUntilDecided(attempt, report);
+    else actions[name].uncertain = attempt?.sending ?? false;
+  });
+}
+
+/** Looks, for as long as the page is open, whether the chain still knows the transactions that are shown as accepted. */
+async function watchAccepted(): Promise<void> {
+  let missing: string[] = [];
+  // The service may not answer while a reorg is under way.
+  let isLoaded = true;
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    if (document.hidden) continue;
+    // Anvil knows a transaction neither as waiting nor as mined for a moment while it mines it: it counts as gone when it is so twice.
+    const before = missing;
+    missing = await findMissing(shownHashes()).catch(() => []);
+    const lost = missing.filter((hash) => before.includes(hash));
+    if (isLoaded && lost.length === state.lost.size && lost.every((hash) => state.lost.has(hash))) continue;
+    const found = [...state.lost].filter((hash) => !lost.includes(hash));
+    state.lost = new Set(lost);
+    for (const own of Object.values(state.actions)) {
+      const { progress } = own;
+      if (progress?.at === "accepted" && lost.some((hash) => hash === progress.transactionHash))
+        own.progress = { at: "unknown", transactionHash: progress.transactionHash ?? "" };
+      else if (progress?.at === "unknown" && found.includes(progress.transactionHash)) own.progress = null;
+    }
+    await deeds.reload();
+    isLoaded = state.failure === null;
   }
-  show();
+}
+
+/** The transactions that are shown as accepted, or as gone. */
+function shownHashes(): string[] {
+  const submitted = state.wallet?.submissions.map(({ transaction_hash }) => transaction_hash) ?? [];
+  const reported = Object.values(state.actions).map(({ progress }) =>
+    progress?.at === "accepted" || progress?.at === "unknown" ? progress.transactionHash : null,
+  );
+  return [...new Set([...submitted, ...reported])].filter((hash) => hash !== null);
+}
+
+async function findMissing(hashes: readonly string[]): Promise<string[]> {
+  const known = await Promise.all(
+    hashes.map(async (hash) => await sandbox.request({ method: "eth_getTransactionByHash", params: [hash] })),
+  );
+  return hashes.filter((_, index) => known[index] === null);
 }
 
 discoverWallets((wallet) => {
@@ -213,4 +264,5 @@ discoverWallets((wallet) => {
 });
 show();
 await load();
-resume();
+for (const { name } of state.wallet?.actions ?? []) resume(name);
+void watchAccepted();

@@ -30,6 +30,8 @@ export interface PageState {
   /** What the last attempt to connect or to switch said. */
   connectionFailure: string | null;
   actions: { [A in ActionName]: ActionState };
+  /** Transactions that the service has accepted and that the chain no longer knows. */
+  lost: Set<string>;
 }
 
 /** A page before anything was read. */
@@ -50,6 +52,7 @@ export function emptyState(offered: OfferedWallet[]): PageState {
     offered,
     connection: null,
     connectionFailure: null,
+    lost: new Set(),
     actions: {
       enroll: fresh(),
       fund: fresh(),

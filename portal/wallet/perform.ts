@@ -13,7 +13,7 @@ import {
 
 /** How far an action is. */
 export type Progress =
-  | { at: "signing" | "sending" }
+  | { at: "signing" | "sending" | "elsewhere" }
   | { at: "pending"; transactionHash: string }
   | { at: "confirming"; transactionHash: string; confirmations: number; needed: number }
   | { at: "unknown"; transactionHash: string }

@@ -17,7 +17,7 @@ export interface Deeds {
   /** Does an action as it was typed last or, where nothing was typed, as it is shown. */
   perform(action: Action): void;
   enterHash(name: Action["name"], hash: string): void;
-  reload(): void;
+  reload(): Promise<void>;
 }
 
 /** Shows an action: what it does, what is signed and sent, and its button; or why it is not to be done now. */
@@ -27,9 +27,12 @@ export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
   const own = state.actions[name];
   const action = own.planned ?? offered;
   // A permit is only half of its action; the payment under it is submitted as one.
-  const submitted = state.wallet?.submissions.findLast(
+  const latest = state.wallet?.submissions.findLast(
     ({ action: done }) => done === name && done !== "pay_with_permit",
   );
+  const lost = lostHash(latest, state);
+  const submitted = lost === null ? latest : undefined;
+  const progress = own.progress ?? (lost === null ? null : { at: "unknown", transactionHash: lost });
   return html`<section class="panel" aria-labelledby=${name} id="action-${name}">
     <div class="row">
       <h2 id=${name}>${title}</h2>
@@ -38,9 +41,15 @@ export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
     <p class="quiet">${meaning}</p>
     ${submitted === undefined ? nothing : viewSubmission(submitted, state)}
     ${viewOffer(action, offered, state, deeds, submitted !== undefined)}
-    <div aria-live="polite">${own.progress === null ? nothing : viewProgress(own.progress)}</div>
+    <div aria-live="polite">${progress === null ? nothing : viewProgress(progress)}</div>
     ${own.uncertain ? viewUncertain(name, deeds) : nothing}
   </section>`;
+}
+
+/** The transaction of a submission, when the chain no longer knows it. */
+function lostHash(submitted: Wallet["submissions"][number] | undefined, { lost }: PageState): string | null {
+  const hash = submitted?.transaction_hash ?? null;
+  return hash !== null && lost.has(hash) ? hash : null;
 }
 
 /** Actions that are done once; once the service has accepted one, doing it again is out of the way. */

@@ -14,6 +14,11 @@ export function viewProgress(progress: Progress) {
       return notice("", "Your wallet asks you to sign. Nothing is sent yet.");
     case "sending":
       return notice("", "Your wallet asks you to send the transaction.");
+    case "elsewhere":
+      return notice(
+        "",
+        "Another tab of this browser does this now. This page continues when that one is done.",
+      );
     case "pending":
       return notice("", html`Sent: <code>${progress.transactionHash}</code> is pending.`);
     case "confirming":

@@ -76,20 +76,21 @@ describe("a transaction that was sent", () => {
   test("and was dropped is forgotten by another tab without the one that was sent since", async () => {
     const { purchase, page, pay, hash } = await openPending();
     const other = await pages.openWithTestKeys(purchase.wallet_url);
-    const { asked, release } = await hold(other, purchase.wallet_url, "POST");
-    await asked;
+    const elsewhere = other.locator("#action-pay");
+    await elsewhere.getByText("Another tab of this browser does this now").waitFor();
     await kit.sandbox.chain.client.dropTransaction({ hash });
     await expectGone(page, "pay", hash, "Pay");
+    await elsewhere.getByRole("button", { name: "Pay", disabled: false }).waitFor();
     await pay.getByLabel("Amount in USDC").fill("4");
     await pay.getByRole("button", { name: "Pay" }).click();
     await pay.getByText("is pending").waitFor();
-    release();
-    await expectGone(other, "pay", hash, "Pay");
+    await elsewhere.getByLabel("Amount in USDC").fill("5");
+    await elsewhere.getByRole("button", { name: "Pay" }).click();
+    await elsewhere.getByText("Another tab of this browser does this now").waitFor();
     await page.reload();
-    await pay.getByText("is pending").waitFor();
-    expect(await pay.getByText("is pending").locator("code").textContent()).not.toBe(hash);
+    await Promise.any([pay, elsewhere].map(async (panel) => await panel.getByText("is pending").waitFor()));
     await kit.sandbox.chain.client.mine({ blocks: 1 });
-    await accepted(page, "pay");
+    for (const panel of [pay, elsewhere]) await panel.getByText("The service has accepted this").waitFor();
     expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "4000000" });
   });
 
@@ -134,6 +135,77 @@ describe("a transaction that was sent", () => {
     await page.getByText("1 of 3 confirmations").waitFor();
     await slow.sandbox.chain.client.mine({ blocks: 2 });
     await accepted(page, "fund");
+    // An open page asks the chain again, which ends now.
+    await page.goto("about:blank");
+  });
+
+  test.each(["a reorg", "a restore"])(
+    "and accepted, then taken by %s, is forgotten, and can be sent again",
+    async (taker) => {
+      const purchase = await kit.activePurchase();
+      await kit.sandbox.wallets.buyer.approve(purchase);
+      const before = await kit.sandbox.snapshot();
+      // A request that comes during a reorg may be answered 503.
+      const page = await pages.openWith(pages.walletOf("buyer"), purchase.wallet_url, /503/);
+      const pay = page.locator("#action-pay");
+      const amount = pay.getByLabel("Amount in USDC");
+      await amount.fill("5");
+      await pay.getByRole("button", { name: "Pay" }).click();
+      await accepted(page, "pay");
+      const hash = (await pay.getByText("Transaction").locator("code").first().textContent()) as Hex;
+      await amount.fill("4");
+      await pay.getByRole("button", { name: "Pay", disabled: false }).waitFor();
+      if (taker === "a reorg") await kit.reorg(1);
+      else await before.restore();
+      await expectGone(page, "pay", hash, "Pay");
+      expect(await pay.getByText("accepted").count()).toBe(0);
+      await pay.getByRole("button", { name: "Pay" }).click();
+      await accepted(page, "pay");
+      expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "4000000" });
+    },
+  );
+
+  test("and accepted is known to be gone also once the page is opened again, and a claim is offered again", async () => {
+    const { purchase } = await kit.sandbox.given.purchase({ state: "reconciled" });
+    const page = await pages.openWith(pages.walletOf("beneficiary"), purchase.wallet_url, /503/);
+    const claim = page.locator("#action-claim");
+    await claim.getByLabel("Reason").fill("late");
+    await claim.getByRole("button", { name: "Sign and claim" }).click();
+    await accepted(page, "claim");
+    const gone = claim.getByRole("alert").filter({ hasText: "The chain no longer knows 0x" });
+    await kit.reorg(1);
+    await gone.waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Amber Wallet" }).click();
+    await gone.waitFor();
+    await claim.getByLabel("Reason").fill("late");
+    await claim.getByRole("button", { name: "Sign and claim", disabled: false }).click();
+    await accepted(page, "claim");
+    expect(await gone.count()).toBe(0);
+  });
+
+  test("in one tab is waited for by another one, which does not ask for its hash", async () => {
+    const { purchase, wallet, page, pay } = await pages.openApproved();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    wallet.onSent = async () => {
+      ask();
+      await answered;
+    };
+    await pay.getByLabel("Amount in USDC").fill("5");
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await asked;
+    const other = await page.context().newPage();
+    await other.goto(purchase.wallet_url);
+    const elsewhere = other.locator("#action-pay");
+    await elsewhere.getByText("Another tab of this browser does this now").waitFor();
+    expect(await elsewhere.getByText("This page was closed").count()).toBe(0);
+    answer();
+    await accepted(page, "pay");
+    await elsewhere.getByText("The service has accepted this").waitFor();
+    expect(await elsewhere.getByText("Another tab").count()).toBe(0);
+    expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "5000000" });
+    expect(wallet.signed).toEqual(["eth_sendTransaction"]);
   });
 
   test("and is unknown for a moment is waited for", async () => {
