@@ -81,7 +81,7 @@ test("the controls say in the sandbox's words why something cannot be done", asy
   await blocks.fill("20000");
   await page.getByRole("button", { name: "Mine" }).click();
   const said = page.locator("main .notice.bad");
-  expect(await said.textContent()).toContain("expected number to be <=9999");
+  expect(await said.textContent()).toContain("/blocks: must be at most 9999");
 });
 
 test("the controls resume an operation that needs a person", async () => {
