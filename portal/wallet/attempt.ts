@@ -22,7 +22,7 @@ const prefix = `attempt ${location.pathname} `;
  *
  * @returns false when another tab does; the work is left undone.
  */
-export async function whileAlone(action: ActionName, work: () => Promise<void>): Promise<boolean> {
+export async function runExclusive(action: ActionName, work: () => Promise<void>): Promise<boolean> {
   return await navigator.locks.request(prefix + action, { ifAvailable: true }, async (lock) => {
     if (lock !== null) await work();
     return lock !== null;

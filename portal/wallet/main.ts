@@ -1,5 +1,5 @@
 import { render } from "../vendor/lit-html/lit-html.js";
-import { findAttempt, forgetAttempt, untilFree, whileAlone } from "./attempt.ts";
+import { findAttempt, forgetAttempt, runExclusive, untilFree } from "./attempt.ts";
 import { codeOf, connect, look, switchChain } from "./connection.ts";
 import { discoverWallets, type OfferedWallet, testKeys } from "./injected-wallets.ts";
 import { type ActionState, emptyState } from "./page-state.ts";
@@ -179,7 +179,7 @@ async function run(
   };
   own.busy = true;
   show();
-  if (!(await whileAlone(name, async () => await work(report)))) {
+  if (!(await runExclusive(name, async () => await work(report)))) {
     report({ at: "elsewhere" });
     await untilFree(name);
     report(null);
