@@ -283,7 +283,7 @@ export function decodeCall(abi: Abi, data: Hex): DecodedCall | null {
   if (!isHex(data)) return null;
   const bytes: Hex = `0x${data.slice(2).toLowerCase()}`;
   try {
-    const item = functionsOf(abi).get(bytes.slice(0, 10));
+    const item = functionOf(abi, bytes);
     if (item === undefined) return null;
     const { functionName, args: values = [] } = decodeFunctionData({ abi: [item], data: bytes });
     const args: DecodedCall["args"] = {};
@@ -306,6 +306,11 @@ function call(to: Address, abi: Abi, data: Hex): Call {
   const decoded = decodeCall(abi, data);
   if (decoded === null) throw new Error("A call that was just encoded must decode.");
   return { to, data, function: decoded.function, args: decoded.args };
+}
+
+/** Finds the function of an ABI whose selector calldata has. */
+export function functionOf(abi: Abi, data: Hex): AbiFunction | undefined {
+  return functionsOf(abi).get(data.slice(0, 10).toLowerCase());
 }
 
 const known = new WeakMap<Abi, ReadonlyMap<string, AbiFunction>>();

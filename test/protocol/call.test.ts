@@ -16,6 +16,7 @@ import {
   registerCall,
   revokeFundingCall,
 } from "../../protocol/call.ts";
+import { readCall } from "../../protocol/read-call.ts";
 import { authorization, commitment, registrar, token, word } from "./sample.ts";
 
 const signature: Hex = `0x${"ab".repeat(65)}`;
@@ -125,6 +126,44 @@ test.each<[string, Hex]>([
 ])("%s does not decode", (_name, data) => {
   expect(decodeCall(purchaseRegistrarAbi, data)).toBeNull();
 });
+
+test.each<[string, Hex, (data: Hex) => Hex, object]>([
+  [
+    "a payment without its last byte",
+    payCall(registrar, word("01"), 256n).data,
+    (data) => slice(data, 0, 67),
+    { function: "pay", args: { id: word("01"), amount: "256" } },
+  ],
+  [
+    "a payment with its selector alone",
+    payCall(registrar, word("01"), 256n).data,
+    (data) => slice(data, 0, 4),
+    { function: "pay", args: { id: word("00"), amount: "0" } },
+  ],
+  [
+    "a batch without its last word",
+    payBatchCall(registrar, [word("01"), word("02")], [5n, 6n]).data,
+    (data) => slice(data, 0, 228),
+    { function: "payBatch", args: { ids: [word("01"), word("02")], amounts: ["5", "0"] } },
+  ],
+  [
+    "a paused flag that is no bool",
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "setPaused", args: [word("01"), true] }),
+    (data) => concatHex([slice(data, 0, 36), "0x02", slice(data, 37)]),
+    { function: "setPaused", args: { program: word("01"), paused: true } },
+  ],
+])("%s is read as far as it goes, and is not canonical", (_name, data, change, read) => {
+  expect(decodeCall(purchaseRegistrarAbi, change(data))).toBeNull();
+  expect(readCall(purchaseRegistrarAbi, change(data))).toMatchObject({ ...read, canonical: false });
+  expect(readCall(purchaseRegistrarAbi, data)).toEqual(decodeCall(purchaseRegistrarAbi, data));
+});
+
+test.each<Hex>(["0x", "0xd0ee", `0xdeadbeef${"00".repeat(64)}`, "0xzz"])(
+  "%s is not read as a call",
+  (data) => {
+    expect(readCall(purchaseRegistrarAbi, data)).toBeNull();
+  },
+);
 
 test("a selector in capitals is the same selector", () => {
   const { data } = payCall(registrar, word("ab"), 5n);

@@ -1,5 +1,6 @@
 import { type Abi, type Hex, size, slice } from "viem";
 import { decodeCall } from "../../../protocol/call.ts";
+import { readCall } from "../../../protocol/read-call.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import type { Explanation } from "./explanation.ts";
@@ -16,7 +17,7 @@ type CallDifference = Pick<
  */
 export function compareCalldata(abi: Abi, expected: Hex, actual: Hex): CallDifference {
   const wanted = decodeCall(abi, expected);
-  const found = decodeCall(abi, actual);
+  const found = readCall(abi, actual);
   const left = flatten(wanted?.args ?? {});
   const right = flatten(found?.args ?? {});
   const names = [...new Set([...left.keys(), ...right.keys()])];

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
-import { decodeCall } from "../../../protocol/call.ts";
+import { readCall } from "../../../protocol/read-call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
@@ -98,9 +98,9 @@ function madeCalls(
   return calls.flatMap(({ to, data }) => {
     const abi = contractAt(deployment, to)?.abi;
     const decoded =
-      (abi === undefined ? null : decodeCall(abi, data)) ??
-      decodeCall(purchaseRegistrarAbi, data) ??
-      decodeCall(testUsdcAbi, data);
+      (abi === undefined ? null : readCall(abi, data)) ??
+      readCall(purchaseRegistrarAbi, data) ??
+      readCall(testUsdcAbi, data);
     return decoded === null ? [] : [{ to, sender, function: decoded.function, args: decoded.args }];
   });
 }

@@ -2,8 +2,9 @@ import type { Address, Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { type DecodedLog, decodeLog, isEvent } from "../../../protocol/binding/match-log.ts";
 import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
-import { type Call, decodeCall, payBatchCall, payCall, payWithPermitCall } from "../../../protocol/call.ts";
+import { type Call, payBatchCall, payCall, payWithPermitCall } from "../../../protocol/call.ts";
 import type { SignedPermit } from "../../../protocol/messages/permit.ts";
+import { readCall } from "../../../protocol/read-call.ts";
 import { toJson } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { ExpectedPayment } from "../../binding/expectations.ts";
@@ -133,7 +134,7 @@ interface CalldataPayments {
 }
 
 function calldataPayments(input: Hex): CalldataPayments | null {
-  const decoded = decodeCall(purchaseRegistrarAbi, input);
+  const decoded = readCall(purchaseRegistrarAbi, input);
   if (decoded?.function === "pay" || decoded?.function === "payWithPermit") {
     const { id, amount, ...rest } = decoded.args;
     const permit = decoded.function === "pay" ? null : permitArguments(rest);

@@ -5,6 +5,7 @@ import { contractWalletAbi } from "../../../check-contract/adversary-abi.ts";
 import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
 import type { FixtureAnswer } from "../../../check-contract/fixture/fixture-service.ts";
 import { usdc } from "../../../protocol/values/amount.ts";
+import { explanationSchema } from "../../../sandbox/hosts/explain/explanation.ts";
 import { problemSchema } from "../../../server/schemas/problem.ts";
 
 const object = z.looseObject({});
@@ -204,6 +205,73 @@ test("calldata is reported with the first byte that differs, a byte too many inc
   ).get("calldata");
   expect(approved).toMatchObject({ actual: { data, first_difference: 0 } });
 });
+
+/** Calldata that is not canonical: with one byte changed, or cut off at a byte. */
+const unreadable: readonly (readonly [
+  what: string,
+  of: "pay" | "payWithPermit" | "payBatch",
+  change: (data: Buffer) => Buffer,
+  first: number,
+])[] = [
+  [
+    "a payment under a permit with a dirty high byte of v",
+    "payWithPermit",
+    (data) => data.fill(1, 105, 106),
+    105,
+  ],
+  [
+    "a payment under a permit with a dirty low byte of v's padding",
+    "payWithPermit",
+    (data) => data.fill(1, 110, 111),
+    110,
+  ],
+  ["a payment under a permit without its last byte", "payWithPermit", (data) => data.subarray(0, -1), 195],
+  [
+    "a payment under a permit without the last two words",
+    "payWithPermit",
+    (data) => data.subarray(0, 132),
+    132,
+  ],
+  ["a batch without its last byte", "payBatch", (data) => data.subarray(0, -1), 259],
+  ["a payment without its last byte", "pay", (data) => data.subarray(0, -1), 67],
+];
+
+test.each(unreadable)(
+  "%s is reported with its own function and the byte that is wrong",
+  async (_what, of, change, first) => {
+    const { purchase, second } = fixture;
+    // The lowest byte of each is zero, and what is cut off is read as zeros.
+    const call = {
+      pay: () => fixture.pay(purchase, 256n),
+      payWithPermit: () => fixture.payWithPermit(purchase, 256n),
+      payBatch: () =>
+        fixture.payBatch([
+          [purchase, 256n],
+          [second, 256n],
+        ]),
+    }[of]();
+    const whole = Buffer.from(call.data.slice(2), "hex");
+    const data: Hex = `0x${change(Buffer.from(whole)).toString("hex")}`;
+    const hash = await fixture.send("buyer", { to: call.to, data });
+    const failed = failedChecks(await refuse(hash));
+    expect([...failed.keys()]).toEqual(["status", "calldata", "log"]);
+    const known = whole.subarray(0, (data.length - 2) / 2).toString("hex");
+    const expected = data.length < call.data.length ? `0x${known.padEnd(whole.length * 2, "0")}` : call.data;
+    expect(failed.get("calldata")).toMatchObject({ expected, actual: { data, first_difference: first } });
+
+    const response = await fetch(`${fixture.sandbox.description.urls.control}/explain/${hash}`);
+    const explanation = explanationSchema.parse(await response.json());
+    expect(explanation).toMatchObject({
+      accepted: false,
+      step: "payment",
+      subject: expect.stringContaining(purchase.id),
+      cause: `It says ${of} with the right arguments in bytes that are not their canonical encoding.`,
+      call: { function: of, expected_function: of, canonical: false },
+    });
+    const differing = explanation.call?.words.find((word) => word.differing.length > 0);
+    expect((differing?.offset ?? 0) + (differing?.differing[0] ?? 0)).toBe(first);
+  },
+);
 
 test("a payment under a permit of another purchase is reported even if the same permit's payment of this one is there", async () => {
   const permit = fixture.permit(fixture.second, 10n * usdc);

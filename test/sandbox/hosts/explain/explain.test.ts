@@ -161,6 +161,19 @@ test("bytes that say the same in another way are distinguished from a wrong argu
   expect(explanation.call?.words.at(-1)).toEqual({ offset: 68, expected: "", actual: "00", differing: [0] });
 });
 
+test("calldata that is cut off is found by what is left of it, whatever the step", async () => {
+  const { purchase, draft } = fixture;
+  const calls = [
+    ["approve", "buyer", fixture.approve(256n * usdc)],
+    ["register", "merchant", await fixture.registration(draft)],
+    ["claim", "beneficiary", fixture.claim(purchase).call],
+  ] as const;
+  for (const [name, wallet, { to, data }] of calls) {
+    const { call } = await explain(await fixture.send(wallet, { to, data: `0x${data.slice(2, -2)}` }));
+    expect(call).toMatchObject({ function: name, expected_function: name, canonical: false });
+  }
+});
+
 test("a payment through a contract: found in the trace, refused for the way it took", async () => {
   const attack = attacks.find(({ name }) => name.startsWith("an inner call that reverted"));
   const answer = await attack?.run(fixture);
