@@ -1,7 +1,8 @@
-import { BlockNotFoundError, type Hex } from "viem";
+import type { Hex } from "viem";
 import { awaitAutomine } from "../../relayer/node/mining.ts";
 import { connect } from "../../relayer/node/node.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
+import { absent } from "../../server/chain/head-reader.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { drainMining, isMining } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
@@ -146,12 +147,8 @@ export class Snapshots {
 
   /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */
   async #requireBlock({ block }: SnapshotState): Promise<void> {
-    const there = await this.#sources.chain.client
-      .getBlock({ blockNumber: block.number })
-      .catch((error: unknown) => {
-        if (error instanceof BlockNotFoundError) return null;
-        throw error;
-      });
+    const { client } = this.#sources.chain;
+    const there = await client.getBlock({ blockNumber: block.number }).catch(absent);
     if (there?.hash === block.hash) return;
     throw new SandboxError(
       "stale_snapshot",

@@ -163,6 +163,12 @@ export const outbox: readonly MutantGroup[] = [
     tests: [deliver],
     mutants: [
       {
+        rule: "A write and its event are one commit.",
+        find: 'return [...build(id), { kind: "insert", collection: "events", key: id, value }];',
+        replace: "return build(id);",
+        tests: ["test/server/outbox/events.test.ts"],
+      },
+      {
         rule: "Two programs count their events apart.",
         find: "return `outbox/${program}`;",
         replace: "return program.length > 0 ? `outbox/` : program;",

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
 import { operations } from "../../../server/operations/table.ts";
+import { readJson } from "../../lib/read-json.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { answerFields } from "./answer-fields.ts";
 import type { RequestStep } from "./scenario.ts";
@@ -24,7 +25,7 @@ export function describeRequest(
   callers: KnownCallers,
 ): RequestStep {
   const caller = nameCaller(headers.authorization, callers);
-  const { data: access } = issued.safeParse(parse(answer));
+  const { data: access } = issued.safeParse(readJson(answer));
   if (access !== undefined) callers.credentials.set(access.credential, access.credential_id);
   const key = headers["idempotency-key"];
   const line = `${method} ${url}`;
@@ -41,7 +42,7 @@ export function describeRequest(
 
 /** The secret that an answer issues, and its id. */
 export function readIssued(answer: string): { credential: string; credential_id: string } | null {
-  return issued.safeParse(parse(answer)).data ?? null;
+  return issued.safeParse(readJson(answer)).data ?? null;
 }
 
 /** The credential of an Authorization header, whose scheme may be written in any case; null when it has none. */
@@ -90,12 +91,4 @@ function titleOf(method: string, url: string): string {
       new RegExp(`^${operation.path.replaceAll(/\{[a-z]+\}/g, "[^/]+")}$`).test(path),
   );
   return found?.summary ?? `${method} ${path}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -8,6 +8,7 @@ import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
+import { readJson } from "../../lib/read-json.ts";
 import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type SnapshotContent, snapshotContent } from "./snapshot-content.ts";
 
@@ -88,7 +89,7 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
     throw refused(`cannot be read: ${String(cause)}`, cause);
   });
   const end = content.indexOf("\n");
-  const { data: head } = header.safeParse(parseJson(content.subarray(0, Math.max(end, 0)).toString()));
+  const { data: head } = header.safeParse(readJson(content.subarray(0, Math.max(end, 0)).toString()));
   if (head === undefined) throw refused("is no snapshot of a sandbox, or its beginning is damaged.");
   if (head.version !== version)
     throw refused(`has format ${head.version}; this version reads format ${version}. Save it again.`);
@@ -104,7 +105,7 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
     throw refused("was saved with other contracts than those that are compiled here. Save it with these.");
   const text = (await promisify(brotliDecompress)(body)).toString();
   const split = text.indexOf("\n");
-  const { data, error } = snapshotContent.safeParse(parseJson(text.slice(0, split)));
+  const { data, error } = snapshotContent.safeParse(readJson(text.slice(0, split)));
   if (data === undefined)
     throw refused("holds something else than this version writes. Save it again.", error);
   return { ...data, state: text.slice(split + 1) };
@@ -115,12 +116,4 @@ function digest(fields: Omit<z.infer<typeof header>, "sha256">, body: Uint8Array
     .update(`${canonicalJson(fields)}\n`)
     .update(body)
     .digest("hex");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
