@@ -33,7 +33,7 @@ async function awardTwice(fixture: ContractFixture): Promise<[Awarded, Awarded]>
 }
 
 /**
- * What a refund that lost the race leaves behind: its purchase as it was, its reservation given back, and its key for its repeats,
+ * What a refund that lost the race leaves behind: its award, which is still due, its reservation given back, and its key for its repeats,
  * because its transaction was mined.
  */
 async function expectNothingHalfDone(
@@ -49,12 +49,13 @@ async function expectNothingHalfDone(
     args: [hashId(purchase.program), hashId(merchant.id)],
   });
   const kept = (await store.get("purchases", purchase.id))?.value;
+  const refund = (await store.get("refunds", kept?.refund_id ?? ""))?.value;
   const open = (await store.list("idempotency", {})).filter(({ value }) => value.state !== "done");
   const { reserved_wei } = await relayer.budget(purchase.program);
   expectSame(
     "What is left",
-    [collected.toString(), kept?.status, kept?.refund_id, open.map((held) => held.key), reserved_wei],
-    [award.toString(), "approved", null, [`${purchase.program}\n${key}`], "0"],
+    [collected.toString(), kept?.status, refund?.status, open.map((held) => held.key), reserved_wei],
+    [award.toString(), "refund_due", "due", [`${purchase.program}\n${key}`], "0"],
   );
 }
 
