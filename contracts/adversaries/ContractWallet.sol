@@ -12,6 +12,11 @@ contract ContractWallet {
 
     error CallFailed(address target, bytes reason);
 
+    /// @notice Takes every signature for its own (ERC-1271), a permit's included.
+    function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
+        return this.isValidSignature.selector;
+    }
+
     /// @notice Passes one call on and fails with it.
     function forward(address target, bytes calldata data) external payable returns (bytes memory) {
         return _call(target, data);

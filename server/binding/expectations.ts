@@ -187,17 +187,19 @@ export interface ExpectedPayment {
 
 /**
  * The buyer's `pay`, `payWithPermit` or `payBatch`: every purchase that it pays must be on chain, of one program and of this buyer.
+ *
+ * @param mayPermit - whether the approval of a permit may be among the logs.
  */
 export function expectPayments(
   call: Call,
   payments: readonly ExpectedPayment[],
   asked: PurchaseRecord,
   services: BoundServices,
+  mayPermit = call.function === "payWithPermit",
 ): Expectation {
   const { deployment } = services;
   const { buyer } = asked;
   const spender = deployment.registrar.address;
-  const permitted = call.function === "payWithPermit";
   const known = payments.map(({ purchase }) => purchase).filter((purchase) => purchase !== null);
   const to = Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline);
   const place = payments.findIndex(({ purchase }) => purchase?.pay_deadline === to);
@@ -216,7 +218,7 @@ export function expectPayments(
       return [
         registrarLog(services, "PurchasePaid", { id, buyer, merchant, amount: value }),
         // A permit that was submitted before is not approved again.
-        ...(permitted
+        ...(mayPermit
           ? [{ ...tokenLog(services, "Approval", { owner: buyer, spender, value }), optional: true as const }]
           : []),
         tokenLog(services, "Transfer", { from: buyer, to: merchant, value }),

@@ -223,11 +223,11 @@ async function payment(
   services: Services,
 ): Promise<Candidate> {
   const at = await readOnChain(stored.value, services);
-  const { call, payments } = await readClaimedPayments(observed, stored, at, services);
+  const { call, payments, mayPermit } = await readClaimedPayments(observed, stored, at, services);
   return {
     use: { key: observed.hash, step: "payment", subject: observed.hash },
     about: [...new Set(payments.map(({ id, stored: paid }) => paid?.key ?? id))].join(", "),
-    expectation: expectPayments(call, payments, stored.value, services),
+    expectation: expectPayments(call, payments, stored.value, services, mayPermit),
   };
 }
 

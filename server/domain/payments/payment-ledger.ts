@@ -50,8 +50,8 @@ export async function postPayments(
 ): Promise<void> {
   const { asked, onChain, ledgers, at } = posting;
   const { hash } = observed;
-  const { call, payments } = await readClaimedPayments(observed, asked, onChain, services);
-  const expected = expectPayments(call, payments, asked.value, services);
+  const { call, payments, mayPermit } = await readClaimedPayments(observed, asked, onChain, services);
+  const expected = expectPayments(call, payments, asked.value, services, mayPermit);
   await assertBound(observed, expected, { key: hash, step: "payment", subject: hash }, services);
   const logs = paymentLogs(observed, services);
   for (const [index, { stored }] of payments.entries()) {

@@ -27,6 +27,8 @@ export interface ClaimedPayments {
   call: Call;
   /** The permit that it pays under, or null. */
   permit: SignedPermit | null;
+  /** Whether it may pay under a permit: also when it has paid by a call that is not in its calldata, which is not known then. */
+  mayPermit: boolean;
   /** Each payment in the order of the calldata, those included that are not for a purchase of ours. */
   payments: ClaimedPayment[];
 }
@@ -57,6 +59,7 @@ export async function readClaimedPayments(
     return {
       call: paymentCall(registrar, own, amount, permit),
       permit,
+      mayPermit: permit !== null || (entries === null && paying !== undefined),
       payments: [{ id: own, amount, purchase, stored: asked }],
     };
   }
@@ -75,7 +78,7 @@ export async function readClaimedPayments(
   const call = entries.batch
     ? payBatchCall(registrar, ids, amounts)
     : paymentCall(registrar, own, amounts[0] ?? 0n, permit);
-  return { call, permit, payments };
+  return { call, permit, mayPermit: permit !== null, payments };
 }
 
 /** The payments of a `payBatch`, in order; none for any other calldata. */

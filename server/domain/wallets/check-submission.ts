@@ -146,7 +146,7 @@ async function checkPayment(
     payments: [{ id: own, amount, purchase: onChain.exists ? purchase : null, stored }],
   };
   const { call, payments } = amount === paid ? said : given;
-  const expected = expectPayments(call, payments, purchase, services);
+  const expected = expectPayments(call, payments, purchase, services, said.mayPermit);
   const use = { key: transaction_hash, step: "payment", subject: transaction_hash } as const;
   await assertBound(observed, expected, use, services);
   for (const { stored: other } of payments)
