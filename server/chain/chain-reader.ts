@@ -87,6 +87,9 @@ export interface MinedRevert {
   revert: { name: string; args: { [name: string]: Json }; data: Hex } | null;
 }
 
+/** What became of a wallet's signature: valid, not the account's own, or refused by the contract at the wallet's address. */
+export type SignatureVerdict = "valid" | "invalid" | "refused_by_contract";
+
 /** The chain, as the API reads it. Nothing here sends a transaction. */
 export interface ChainReader {
   /** The newest block. */
@@ -119,7 +122,7 @@ export interface ChainReader {
   /** How many permits of a wallet the token has taken, in the block with this hash. */
   permitNonce(wallet: Address, blockHash: Hex): Promise<bigint>;
   /** Whether a wallet signed a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
-  verifySignature(query: { wallet: Address; digest: Hex; signature: Hex }): Promise<boolean>;
+  verifySignature(query: { wallet: Address; digest: Hex; signature: Hex }): Promise<SignatureVerdict>;
 }
 
 /** The node could not be reached or failed; whether anything happened is not known. */

@@ -1,6 +1,7 @@
 import { type Address, ContractFunctionExecutionError, type Hex, type PublicClient, parseAbi } from "viem";
 import type { WalletCode } from "../../protocol/binding/expected-transaction.ts";
 import { recoverSigner } from "../../protocol/messages/wallet-signature.ts";
+import type { SignatureVerdict } from "./chain-reader.ts";
 import { codeAt } from "./code-at.ts";
 
 /** What a contract answers for a valid signature (ERC-1271): four bytes, and zeros up to the end of the word as Solidity demands. */
@@ -24,10 +25,11 @@ export async function readWalletCode(
 export async function verifyWalletSignature(
   { wallet, digest, signature }: { wallet: Address; digest: Hex; signature: Hex },
   client: PublicClient,
-): Promise<boolean> {
+): Promise<SignatureVerdict> {
   const code = await client.getCode({ address: wallet });
-  if (code === undefined || code === "0x") return (await recoverSigner(digest, signature)) === wallet;
-  return await isValidByContract(client, wallet, digest, signature);
+  if (code === undefined || code === "0x")
+    return (await recoverSigner(digest, signature)) === wallet ? "valid" : "invalid";
+  return (await isValidByContract(client, wallet, digest, signature)) ? "valid" : "refused_by_contract";
 }
 
 async function isValidByContract(

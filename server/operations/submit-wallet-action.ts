@@ -177,7 +177,7 @@ async function addEvidence(
     kept !== null &&
     signer !== null &&
     signature !== undefined &&
-    (await chain.verifySignature({ wallet: signer, digest: about, signature: kept }));
+    (await chain.verifySignature({ wallet: signer, digest: about, signature: kept })) === "valid";
   return {
     transaction_hash: transaction_hash ?? before?.transaction_hash ?? null,
     signature: holds ? kept : (signature ?? kept),

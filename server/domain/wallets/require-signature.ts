@@ -12,25 +12,24 @@ export async function requireSignature(
   query: { wallet: Address; digest: Hex; signature: Hex },
   services: Services,
 ): Promise<void> {
-  if (await services.chain.verifySignature(query)) return;
-  const signer = await recoverSigner(query.digest, query.signature);
-  const v = vOf(query.signature);
-  if (v !== null && v !== 27 && v !== 28) throw wrongV(v);
-  const at = { errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${query.wallet}` }] };
-  if (signer === null)
-    throw new Problem(
-      "signature_invalid",
-      "The signature is not one over these bytes (65 bytes, low s).",
-      at,
-    );
-  throw new Problem(
-    "signer_mismatch",
-    `Over these bytes the signature is one of ${signer}, not of ${query.wallet}.`,
-    {
-      ...at,
-      members: { expected_signer: query.wallet, actual_signer: signer },
-    },
-  );
+  const { wallet, digest, signature } = query;
+  const verdict = await services.chain.verifySignature(query);
+  if (verdict === "valid") return;
+  const signer = await recoverSigner(digest, signature);
+  const v = vOf(signature);
+  const byContract = verdict === "refused_by_contract";
+  if (!byContract && v !== null && v !== 27 && v !== 28) throw wrongV(v);
+  const errors = [{ pointer: "/signature", code: "signature", detail: `must be by ${wallet}` }];
+  const refused = `The contract at ${wallet} refused the signature (isValidSignature, ERC-1271). Send one over the same bytes that this contract accepts.`;
+  if (signer === null || signer === wallet) {
+    const malformed = "The signature is not one over these bytes (65 bytes, low s).";
+    throw new Problem("signature_invalid", byContract ? refused : malformed, { errors });
+  }
+  const other = `Over these bytes the signature is one of ${signer}, not of ${wallet}.`;
+  throw new Problem("signer_mismatch", byContract ? refused : other, {
+    errors,
+    members: { expected_signer: wallet, actual_signer: signer },
+  });
 }
 
 /** Some signers answer 0 or 1, the parity that EIP-1559 transactions have; contracts take it for no signature. */

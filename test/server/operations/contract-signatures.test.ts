@@ -39,6 +39,8 @@ async function claim(purchase: FixturePurchase, paid: Hex, signature: Hex) {
 }
 
 const taken = { code: "binding_mismatch" };
+const refusedBy = ({ beneficiary }: FixturePurchase) =>
+  `The contract at ${beneficiary} refused the signature (isValidSignature, ERC-1271). Send one over the same bytes that this contract accepts.`;
 const refusedAt = (purchase: FixturePurchase) => ({
   errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${purchase.beneficiary}` }],
 });
@@ -52,6 +54,7 @@ describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
     expect(code).toBe("signer_mismatch");
     expect(body).toMatchObject({
       ...refusedAt(purchase),
+      detail: refusedBy(purchase),
       expected_signer: purchase.beneficiary,
       actual_signer: fixture.address("stranger"),
     });
@@ -69,17 +72,34 @@ describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
       const { claim: signed } = fixture.claim(purchase);
       const { code, body } = await claim(purchase, paid, await fixture.signClaim(signed));
       expect(code).toBe("signer_mismatch");
-      expect(body).toMatchObject(refusedAt(purchase));
+      expect(body).toMatchObject({ ...refusedAt(purchase), detail: refusedBy(purchase) });
       const junk = await claim(purchase, paid, "0x01");
       expect(junk).toMatchObject({
         code: "signature_invalid",
         body: {
           ...refusedAt(purchase),
-          detail: "The signature is not one over these bytes (65 bytes, low s).",
+          detail: refusedBy(purchase),
         },
       });
     },
   );
+
+  test("that has come to the beneficiary's own account is refused by that contract, though the account signed", async () => {
+    const { purchase } = fixture;
+    const paid = await fixture.paid(purchase);
+    const signature = await fixture.signClaim(fixture.claim(purchase).claim);
+    const { client } = fixture;
+    // Reverts whatever it is asked.
+    await client.setCode({ address: purchase.beneficiary, bytecode: "0x5f5ffd" });
+    const refused = await claim(purchase, paid, signature);
+    expect(refused).toMatchObject({
+      code: "signature_invalid",
+      body: { ...refusedAt(purchase), detail: refusedBy(purchase) },
+    });
+    expect(refused.body).not.toHaveProperty("actual_signer");
+    const parity: Hex = `0x${signature.slice(2, -2)}01`;
+    expect(await claim(purchase, paid, parity)).toMatchObject({ body: { detail: refusedBy(purchase) } });
+  });
 
   test.each([
     ["the magic value", `${magic}${"00".repeat(28)}`, "binding_mismatch"],
