@@ -9,6 +9,7 @@ import { apiPages } from "../../server/pages/api-pages.ts";
 import type { Services } from "../../server/services.ts";
 import { mineBlocks } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
+import { isPlaced } from "../chain/journal/changing-methods.ts";
 import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
@@ -40,7 +41,8 @@ export function openHosts(
   listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
 }
 
-function openRpcFront({ anvil, client, request, journal }: ChainNode, gate: RequestGate): RpcFront {
+function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
+  const { anvil, client, request, journal, gate: miningGate } = chain;
   const node = connect(request);
   return new RpcFront(() => anvil.url, gate, {
     awaitBlock: async () => await awaitAutomine(node),
@@ -53,6 +55,10 @@ function openRpcFront({ anvil, client, request, journal }: ChainNode, gate: Requ
     },
     send: async (transaction, run, isDone) =>
       await (journal === null ? run() : journal.send(transaction, run, isDone)),
-    change: async (call, run, isDone) => await (journal === null ? run() : journal.call(call, run, isDone)),
+    change: async (call, run, isDone) => {
+      if (journal === null) return await run();
+      const record = async () => await journal.call(call, run, isDone);
+      return isPlaced(call.method) ? await miningGate.runBetweenTransactions(record) : await record();
+    },
   });
 }

@@ -19,6 +19,9 @@ import { type ChainBeginning, ReorgDepthError, requireReorgDepth } from "./reorg
 export interface ReorgedChain {
   beginning: () => ChainBeginning;
   mode: ClockMode;
+  gate: MiningGate;
+  /** Which calls run while the node makes no block for a transaction. */
+  isBetween?: (method: string) => boolean;
 }
 
 const reorgParams = z.tuple([z.coerce.number(), z.array(z.tuple([z.unknown(), z.unknown()])).default([])]);
@@ -29,6 +32,54 @@ type Placed = z.infer<typeof reorgParams>[1];
 /** How often it is tried to stop automine at a moment in which it has nothing to mine. */
 const attempts = 1_000;
 
+/** Lets requests to a node run beside each other, and what must not meet a block exclusively, while the node makes none. */
+export class MiningGate {
+  readonly #node: Node;
+  readonly #exclusive = new Mutex();
+  #underWay = 0;
+  #allEnded: PromiseWithResolvers<void> | undefined;
+
+  /** @param node - is asked beside the gate. */
+  constructor(node: Node) {
+    this.#node = node;
+  }
+
+  /** Does work that may make a block, unless something runs exclusively: then it waits for that. */
+  async runShared<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#exclusive.isLocked()) await this.#exclusive.waitForUnlock();
+    this.#underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#allEnded?.resolve();
+    }
+  }
+
+  /** Does work when all shared work has ended, while the node makes no block. */
+  async runExclusive<T>(work: () => Promise<T>): Promise<T> {
+    return await this.#run(async () => await withoutMining(this.#node, work));
+  }
+
+  /**
+   * Does work when all shared work has ended, while the node makes no block for a transaction. One that mines so many seconds apart may make one: stopping
+   * it begins its interval again, so that frequent work would keep it from mining.
+   */
+  async runBetweenTransactions<T>(work: () => Promise<T>): Promise<T> {
+    return await this.#run(async () => await withoutAutomine(this.#node, work));
+  }
+
+  async #run<T>(work: () => Promise<T>): Promise<T> {
+    return await this.#exclusive.runExclusive(async () => {
+      if (this.#underWay > 0) {
+        this.#allEnded = Promise.withResolvers();
+        await this.#allEnded.promise;
+      }
+      return await work();
+    });
+  }
+}
+
 /**
  * A transport to an Anvil whose reorgs keep the time: no new block has a time before that of the reorg. While one runs, all other requests
  * wait and nothing is mined. Refused before they reach Anvil: a reorg that is too deep, and every rollback, which makes no
@@ -38,9 +89,7 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
   return (parameters) => {
     const inner = transport(parameters);
     const node = connect(inner.request);
-    const reorgs = new Mutex();
-    let underWay = 0;
-    let allEnded: PromiseWithResolvers<void> | undefined;
+    const { gate, isBetween = () => false } = chain;
     const request: EIP1193RequestFn = async (question) => {
       const { method, params }: { method: string; params?: unknown } = question;
       if (method === "anvil_rollback")
@@ -48,27 +97,15 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
           "anvil_rollback is refused because time would go back. Replace blocks with anvil_reorg, or restore a snapshot.",
         );
       if (method === "anvil_reorg")
-        return await reorgs.runExclusive(async () => {
-          if (underWay > 0) {
-            allEnded = Promise.withResolvers();
-            await allEnded.promise;
-          }
+        return await gate.runExclusive(async () => {
           const [depth, placed] = reorgParams.parse(params);
           await requireReorgDepth(node, chain.beginning(), depth);
           const replaced = { mode: chain.mode, depth, placed };
-          return await withoutMining(
-            node,
-            async () => await keepTime(node, replaced, async () => await inner.request(question)),
-          );
+          return await keepTime(node, replaced, async () => await inner.request(question));
         });
-      while (reorgs.isLocked()) await reorgs.waitForUnlock();
-      underWay += 1;
-      try {
-        return await inner.request(question);
-      } finally {
-        underWay -= 1;
-        if (underWay === 0) allEnded?.resolve();
-      }
+      if (isBetween(method))
+        return await gate.runBetweenTransactions(async () => await inner.request(question));
+      return await gate.runShared(async () => await inner.request(question));
     };
     return { ...inner, request };
   };
@@ -117,17 +154,25 @@ async function setInterval(node: Node, seconds: number): Promise<void> {
  * during a dump leaves it torn. What waits is mined afterwards, as the node mined before.
  */
 export async function withoutMining<Answer>(node: Node, step: () => Promise<Answer>): Promise<Answer> {
-  const [automine, interval] = await Promise.all([
-    isAutomining(node),
-    ask(node, "anvil_getIntervalMining", [], z.int().nullable()),
-  ]);
-  if (automine) await stopAutomine(node);
-  if (interval !== null) await ask(node, "evm_setIntervalMining", [0], z.unknown());
+  return await withoutAutomine(node, async () => {
+    const interval = await ask(node, "anvil_getIntervalMining", [], z.int().nullable());
+    if (interval === null) return await step();
+    await ask(node, "evm_setIntervalMining", [0], z.unknown());
+    try {
+      return await step();
+    } finally {
+      await ask(node, "evm_setIntervalMining", [interval], z.unknown());
+    }
+  });
+}
+
+async function withoutAutomine<Answer>(node: Node, step: () => Promise<Answer>): Promise<Answer> {
+  if (!(await isAutomining(node))) return await step();
+  await stopAutomine(node);
   try {
     return await step();
   } finally {
-    if (interval !== null) await ask(node, "evm_setIntervalMining", [interval], z.unknown());
-    if (automine) await startAutomine(node);
+    await startAutomine(node);
   }
 }
 

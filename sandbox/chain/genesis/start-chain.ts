@@ -7,9 +7,10 @@ import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start
 import { SupervisedAnvil } from "../anvil/supervised-anvil.ts";
 import { type ChainClient, createChainClient } from "../client/chain-client.ts";
 import { nodeSocket } from "../client/node-socket.ts";
-import { guardReorgs } from "../client/reorg.ts";
+import { guardReorgs, MiningGate } from "../client/reorg.ts";
 import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
 import { ChainJournal } from "../journal/chain-journal.ts";
+import { isPlaced } from "../journal/changing-methods.ts";
 import { recordCalls } from "../journal/record-calls.ts";
 import { replay, resumeMining } from "../journal/replay.ts";
 import { type Accounts, accounts, type DeploymentRecord, deployment } from "./deployment.ts";
@@ -70,6 +71,8 @@ export interface ChainNode extends AsyncDisposable {
   /** Asks the node itself, whatever `client` goes through. */
   readonly request: EIP1193RequestFn;
   readonly clock: SandboxClock;
+  /** Through which every request of `client` goes. */
+  readonly gate: MiningGate;
   readonly deployment: DeploymentRecord;
   readonly accounts: Accounts;
   /** Whether the chain continues where an earlier run stopped. */
@@ -155,17 +158,19 @@ async function start(
   try {
     let epochBlock = kept?.deployment.epochBlock.number ?? 0;
     const beginning = () => ({ loadedBlock: anvil.loadedBlock, epochBlock });
-    const guarded = guardReorgs(socket.transport, { mode, beginning });
-    const journal = journaled
-      ? await openJournal(createChainClient(anvil.url, socket.transport), anvil, kept)
-      : null;
-    const client = createChainClient(anvil.url, journal === null ? guarded : recordCalls(guarded, journal));
+    const bare = createChainClient(anvil.url, socket.transport);
+    const journal = journaled ? await openJournal(bare, anvil, kept) : null;
+    const gate = new MiningGate(connect(bare.request));
+    // Inside the guard, so that no block comes between what is recorded and what happens.
+    const transport = journal === null ? socket.transport : recordCalls(socket.transport, journal);
+    const isBetween = journal === null ? () => false : isPlaced;
+    const client = createChainClient(anvil.url, guardReorgs(transport, { mode, beginning, gate, isBetween }));
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
     const record = await prepare(client, clock);
     epochBlock = record.deployment.epochBlock.number;
     if (kept !== undefined) await resumeMining(client, kept.changes);
-    const node = { anvil, client, request, clock, journal, stateFile, ...record };
+    const node = { anvil, client, request, clock, gate, journal, stateFile, ...record };
     return { ...node, resumed: kept !== undefined, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();

@@ -55,6 +55,8 @@ const changing: ReadonlySet<string> = new Set([
   ...dropMethods,
 ]);
 
+const placed: ReadonlySet<string> = new Set([...accountMethods, ...nonceMethods, ...gasMethods]);
+
 const dropping: ReadonlySet<string> = new Set(dropMethods);
 
 /** Calls that take so many blocks off the chain as their first param says; 1 block when a rollback names none. */
@@ -63,6 +65,11 @@ const rewinding: ReadonlySet<string> = new Set(["anvil_reorg", "anvil_rollback"]
 /** Whether a call changes the chain between blocks, so that no block shows it. */
 export function isChanging(method: string): boolean {
   return changing.has(method);
+}
+
+/** Whether it decides what a call does if a block is made before it or after it. */
+export function isPlaced(method: string): boolean {
+  return placed.has(method);
 }
 
 /** Whether a call takes transactions out of the pool. */

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { EIP1193RequestFn } from "viem";
+import { connect } from "../../../relayer/node/node.ts";
 import { discoveryResources } from "../../../server/documentation/discovery.ts";
 import { problemRefusals } from "../../../server/http/answers/refusal-form.ts";
 import { createApp } from "../../../server/http/app.ts";
@@ -9,7 +10,7 @@ import { apiPages } from "../../../server/pages/api-pages.ts";
 import type { Log } from "../../../server/services.ts";
 import { createChainClient } from "../../chain/client/chain-client.ts";
 import { nodeSocket } from "../../chain/client/node-socket.ts";
-import { guardReorgs } from "../../chain/client/reorg.ts";
+import { guardReorgs, MiningGate } from "../../chain/client/reorg.ts";
 import { ClosingStack } from "../../lib/closing-stack.ts";
 import { localPagesWrite } from "../../lib/http/host-and-origin.ts";
 import { listen } from "../../lib/http/listen.ts";
@@ -68,9 +69,10 @@ async function openJoined(
   const socket = nodeSocket(anvilUrl);
   opened.defer(() => socket.close());
   deadline.signal.addEventListener("abort", () => socket.close());
+  const gate = new MiningGate(connect(createChainClient(anvilUrl, socket.transport).request));
   const client = createChainClient(
     anvilUrl,
-    guardReorgs(socket.transport, { beginning: () => beginning, mode }),
+    guardReorgs(socket.transport, { beginning: () => beginning, mode, gate }),
   );
   const request: EIP1193RequestFn = client.request;
   await using bound = new ClosingStack();

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Address, type Hex, sha256, zeroAddress } from "viem";
+import { type Address, type Hex, sha256, toHex, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../sandbox/state/data-directory/verify.ts";
 import { toLine } from "../../../server/store/directory/checked-lines.ts";
 import { asOtherUser } from "../../as-other-user.ts";
@@ -77,6 +77,49 @@ test("a reorg with a transaction that its sender cannot pay for is made again", 
   await using second = await createSandbox({ dataDirectory });
   expect((await second.chain.client.getBlock()).hash).toBe(hash);
 });
+
+test.for([
+  ["a transaction", "deterministic"],
+  ["a transaction", "live"],
+  ["mining", "deterministic"],
+] as const)(
+  "calls that change accounts at the moment of %s in mode %s, before a reorg, are made again as they were",
+  async ([kind, mode]) => {
+    const dataDirectory = await temporaryFolder();
+    const first = await createSandbox({ dataDirectory, mode });
+    const { wallets, description, chain } = first;
+    const ask = async (method: string, ...params: unknown[]) => {
+      const response = await fetch(description.urls.rpc, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      });
+      expect(await response.json()).toMatchObject({ result: null });
+    };
+    await chain.client.mine({ blocks: 2 });
+    const accounts = Array.from({ length: 12 }, (_, round) => sha256(toHex(round)).slice(0, 42) as Address);
+    for (const [round, account] of accounts.entries()) {
+      const makeBlock = async () =>
+        kind === "mining"
+          ? await chain.client.mine({ blocks: 1 })
+          : await wallets.buyer.submit({ to: zeroAddress, data: "0x" });
+      const change = async () => {
+        for (let turn = 0; turn < round % 4; turn += 1) await new Promise(setImmediate);
+        await ask("anvil_setBalance", account, toHex(round + 1));
+      };
+      await Promise.all([makeBlock(), change()]);
+      await chain.client.request({ method: "anvil_reorg", params: [1, []] });
+    }
+    const balancesOf = async ({ chain: { client } }: Sandbox) =>
+      await Promise.all(accounts.map(async (address) => await client.getBalance({ address })));
+    const [balances, head] = [await balancesOf(first), (await chain.client.getBlock()).hash];
+    await first.close();
+    await verifyDirectory(dataDirectory, () => {});
+    await using second = await createSandbox({ dataDirectory });
+    expect(await balancesOf(second)).toEqual(balances);
+    expect((await second.chain.client.getBlock()).hash).toBe(head);
+  },
+);
 
 test("a reorg with a transaction of an account that holds nothing, and that the node impersonates, is made again", async () => {
   const dataDirectory = await temporaryFolder();
