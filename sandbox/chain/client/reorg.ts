@@ -20,8 +20,18 @@ export interface ReorgedChain {
   beginning: () => ChainBeginning;
   mode: ClockMode;
   gate: MiningGate;
-  /** Which calls run while the node makes no block for a transaction. */
-  isBetween?: (method: string) => boolean;
+  /** How what happens on it is recorded, if it is. */
+  recorded?: RecordedChain;
+}
+
+/** Records what happens on a chain. */
+export interface RecordedChain {
+  /** What requests go through besides reorgs. */
+  transport: Transport;
+  /** Makes a call and records it. */
+  call: <T>(call: { method: string; params: readonly unknown[] }, run: () => Promise<T>) => Promise<T>;
+  /** Whether a call has to run while the node makes no block for a transaction. */
+  isBetween: (method: string) => boolean;
 }
 
 const reorgParams = z.tuple([z.coerce.number(), z.array(z.tuple([z.unknown(), z.unknown()])).default([])]);
@@ -89,7 +99,8 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
   return (parameters) => {
     const inner = transport(parameters);
     const node = connect(inner.request);
-    const { gate, isBetween = () => false } = chain;
+    const { gate, recorded } = chain;
+    const passed = recorded?.transport(parameters) ?? inner;
     const request: EIP1193RequestFn = async (question) => {
       const { method, params }: { method: string; params?: unknown } = question;
       if (method === "anvil_rollback")
@@ -101,11 +112,15 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
           const [depth, placed] = reorgParams.parse(params);
           await requireReorgDepth(node, chain.beginning(), depth);
           const replaced = { mode: chain.mode, depth, placed };
-          return await keepTime(node, replaced, async () => await inner.request(question));
+          const { call = async (_, run) => await run() }: Partial<RecordedChain> = recorded ?? {};
+          return await call(
+            { method, params: [depth, placed] },
+            async () => await keepTime(node, replaced, async () => await inner.request(question)),
+          );
         });
-      if (isBetween(method))
-        return await gate.runBetweenTransactions(async () => await inner.request(question));
-      return await gate.runShared(async () => await inner.request(question));
+      if (recorded?.isBetween(method))
+        return await gate.runBetweenTransactions(async () => await passed.request(question));
+      return await gate.runShared(async () => await passed.request(question));
     };
     return { ...inner, request };
   };

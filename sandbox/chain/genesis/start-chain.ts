@@ -161,10 +161,18 @@ async function start(
     const bare = createChainClient(anvil.url, socket.transport);
     const journal = journaled ? await openJournal(bare, anvil, kept) : null;
     const gate = new MiningGate(connect(bare.request));
-    // Inside the guard, so that no block comes between what is recorded and what happens.
-    const transport = journal === null ? socket.transport : recordCalls(socket.transport, journal);
-    const isBetween = journal === null ? () => false : isPlaced;
-    const client = createChainClient(anvil.url, guardReorgs(transport, { mode, beginning, gate, isBetween }));
+    const recorded =
+      journal === null
+        ? {}
+        : {
+            recorded: {
+              transport: recordCalls(socket.transport, journal),
+              call: journal.call.bind(journal),
+              isBetween: isPlaced,
+            },
+          };
+    const guarded = guardReorgs(socket.transport, { mode, beginning, gate, ...recorded });
+    const client = createChainClient(anvil.url, guarded);
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
     const record = await prepare(client, clock);

@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn, Transport } from "viem";
 import type { ChainJournal } from "./chain-journal.ts";
-import { isChanging, isRewinding } from "./changing-methods.ts";
+import { isChanging } from "./changing-methods.ts";
 
 /** Returns a transport that records in a journal what it is asked to change, and what its answers show. */
 export function recordCalls(transport: Transport, journal: ChainJournal): Transport {
@@ -13,8 +13,7 @@ export function recordCalls(transport: Transport, journal: ChainJournal): Transp
           Array.isArray(params) ? params[0] : undefined,
           async () => await journal.observe(method, params, inner.request(question)),
         );
-      if (!isChanging(method) && !isRewinding(method))
-        return await journal.observe(method, params, inner.request(question));
+      if (!isChanging(method)) return await journal.observe(method, params, inner.request(question));
       const call = { method, params: Array.isArray(params) ? params : [] };
       return await journal.call(call, async () => await inner.request(question));
     };
