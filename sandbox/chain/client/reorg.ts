@@ -42,14 +42,14 @@ type Placed = z.infer<typeof reorgParams>[1];
 /** How often it is tried to stop automine at a moment in which it has nothing to mine. */
 const attempts = 1_000;
 
-/** Lets requests to a node run beside each other, and what must not meet a block exclusively, while the node makes none. */
+/** Lets requests to a node run together, and what must not meet a block exclusively, while the node makes none. */
 export class MiningGate {
   readonly #node: Node;
   readonly #exclusive = new Mutex();
   #underWay = 0;
   #allEnded: PromiseWithResolvers<void> | undefined;
 
-  /** @param node - is asked beside the gate. */
+  /** @param node - is asked without the gate. */
   constructor(node: Node) {
     this.#node = node;
   }
