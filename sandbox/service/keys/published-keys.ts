@@ -6,7 +6,7 @@ import type { SandboxKeys } from "./keys.ts";
 
 /** The keys in a sandbox's description that rotate: the description always shows those that are signed with now. */
 export interface PublishedKeys {
-  /** Gives these uses, or all, new keys. */
+  /** Gives these uses, or all, new keys; none when the description cannot be written. @throws StoreUnavailableError */
   rotate(...uses: KeyUse[]): Promise<void>;
   /** Describes the keys of now, after whatever may have changed them. */
   refresh(): Promise<void>;
@@ -28,6 +28,8 @@ export function publishKeys(
   return {
     refresh,
     async rotate(...uses) {
+      // Keys that cannot be published are not rotated: who reads the description would verify with the old ones.
+      await republish(description);
       for (const use of uses.length === 0 ? keyUses : uses) await keyRing.rotate(use);
       await refresh();
     },

@@ -500,6 +500,33 @@ test.runIf(existsSync("/dev/full"))(
   },
 );
 
+test.runIf(existsSync("/dev/full"))(
+  "keys are not rotated while the description with the new ones cannot be written",
+  async () => {
+    const dataDirectory = await temporaryFolder();
+    await using sandbox = await createSandbox({ dataDirectory });
+    const file = join(dataDirectory, "sandbox.json");
+    const published = async () => {
+      const keys = await (await fetch(`${sandbox.description.urls.api}/.well-known/jwks.json`)).json();
+      return { keys, file: await readFile(file, "utf8") };
+    };
+    const before = await published();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      // What could not be written is removed again.
+      await symlink("/dev/full", `${file}.next`);
+      await expect(sandbox.rotateKeys()).rejects.toMatchObject({
+        code: "storage_unavailable",
+        message: expect.stringContaining(`${file} cannot be`),
+      });
+    }
+    expect(await published()).toEqual(before);
+    await sandbox.rotateKeys();
+    const after = await published();
+    expect(after.keys).not.toEqual(before.keys);
+    expect(JSON.parse(after.file).receiver).toEqual(sandbox.description.receiver);
+  },
+);
+
 test("a directory in the place of a file of the store is refused with its path", async () => {
   const { dataDirectory } = await stopped();
   for (const name of ["store.json", "store.journal"]) {
