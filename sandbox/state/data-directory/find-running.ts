@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { SandboxDescription } from "../description.ts";
+import { isCopy } from "./lock.ts";
 
 /** How long a sandbox may take to say who it is, in milliseconds. */
 const answerTimeoutMs = 10_000;
@@ -11,12 +12,12 @@ const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z
 /**
  * Finds the sandbox that runs in a data directory.
  *
- * @returns null when none answers, or another one where that of this directory was.
+ * @returns null when none answers, or another one where that of this directory was; and for a copy of a directory in which one runs.
  */
 export async function findRunning(directory: string): Promise<SandboxDescription | null> {
   const text = await readFile(join(directory, "sandbox.json"), "utf8").catch(() => null);
   const description = text === null ? null : parseDescription(text);
-  if (description === null) return null;
+  if (description === null || (await isCopy(directory))) return null;
   const answer = await fetch(`${description.urls.control}/status`, {
     signal: AbortSignal.timeout(answerTimeoutMs),
   })

@@ -75,11 +75,20 @@ async function requireFree(directory: string): Promise<void> {
  * taken.
  */
 export async function readOwner(directory: string): Promise<ProcessRecord | null> {
+  return (await isCopy(directory)) ? null : await readLock(directory);
+}
+
+/** Whether a directory is a copy of one that a process had taken. */
+export async function isCopy(directory: string): Promise<boolean> {
+  const owner = await readLock(directory);
+  return owner?.directory !== undefined && owner.directory !== (await identityOf(directory));
+}
+
+/** Reads a lock; null when it is absent, or torn by a crash while it was written: in either case it is not held. */
+async function readLock(directory: string): Promise<z.infer<typeof lockRecord> | null> {
   try {
-    const owner = lockRecord.parse(JSON.parse(await readFile(lockFileIn(directory), "utf8")));
-    return owner.directory === undefined || owner.directory === (await identityOf(directory)) ? owner : null;
+    return lockRecord.parse(JSON.parse(await readFile(lockFileIn(directory), "utf8")));
   } catch {
-    // Absent, or torn by a crash while it was written: in either case it is not held.
     return null;
   }
 }

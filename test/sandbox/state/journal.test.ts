@@ -10,7 +10,7 @@ import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts"
 import { verifyDirectory } from "../../../sandbox/state/data-directory/verify.ts";
 import { toLine } from "../../../server/store/directory/checked-lines.ts";
 import { asOtherUser } from "../../as-other-user.ts";
-import { cli } from "../../cli/program.ts";
+import { cli, runCli } from "../../cli/program.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
@@ -470,6 +470,13 @@ test("a copy of a directory whose sandbox runs can be verified and started; the 
   if (first === undefined || moved === undefined || copy === undefined) throw new Error("Three names.");
   await using sandbox = await createSandbox({ dataDirectory: first, seed: "copied" });
   await cp(first, copy, { recursive: true });
+  const { number } = await sandbox.chain.client.getBlock();
+  const mined = runCli("mine", "3", "--data-dir", copy);
+  await expect(mined).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`No sandbox runs in ${copy};`),
+  });
+  expect((await sandbox.chain.client.getBlock()).number).toBe(number);
   expect(await verifyDirectory(copy, () => {})).toMatchObject({ seed: "copied" });
   const again = await createSandbox({ dataDirectory: copy });
   expect(again.chain.resumed).toBe(true);
