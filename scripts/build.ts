@@ -16,10 +16,12 @@ const manifest = z
   .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 
 rmSync(dist, { recursive: true, force: true });
-compile("--project", "tsconfig.build.json");
+// Comments are for who reads declarations; programs run without.
+compile("--project", "tsconfig.build.json", "--emitDeclarationOnly");
+compile("--project", "tsconfig.build.json", "--declaration", "false", "--removeComments");
 // What browsers load: a package serves JavaScript, whatever its Node can do with TypeScript.
 const forBrowsers = ["--noEmit", "false", "--declaration", "false", "--rootDir", ".", "--outDir", "dist"];
-compile("--project", "portal", ...forBrowsers);
+compile("--project", "portal", ...forBrowsers, "--removeComments");
 
 // The compiler rewrites the extensions of imports in programs but not in declarations.
 for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts"))) {

@@ -142,7 +142,7 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "No request reads the time while blocks are replaced.",
-        find: "while (reorgs.isLocked()) await reorgs.waitForUnlock();",
+        find: "while (this.#exclusive.isLocked()) await this.#exclusive.waitForUnlock();",
         replace: "",
         only: "asked while blocks are replaced",
       },
@@ -154,7 +154,7 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "Transactions are mined at once after a reorg as before.",
-        find: "if (automine) await startAutomine(node);",
+        find: "await startAutomine(node);",
         replace: "",
       },
       {

@@ -310,8 +310,8 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "Only a payment under a permit may approve something.",
-        find: 'const permitted = call.function === "payWithPermit";',
-        replace: "const permitted = true;",
+        find: 'mayPermit = call.function === "payWithPermit"',
+        replace: "mayPermit = true",
         only: "of which the node tells the approval of one",
       },
       {

@@ -26,8 +26,8 @@ export const signatures: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A signature with another v than 27 or 28 is refused with its v.",
-        find: "if (v !== null && v !== 27 && v !== 28) throw wrongV(v);",
-        replace: "if (v === 255) throw wrongV(v);",
+        find: "v !== null && v !== 27 && v !== 28",
+        replace: "v === 255",
       },
     ],
   },
