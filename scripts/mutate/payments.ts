@@ -118,6 +118,12 @@ export const payments: readonly MutantGroup[] = [
         only: "a permit that a stranger submits first",
       },
       {
+        rule: "Only a payment under a permit may approve something.",
+        find: "mayPermit: permit !== null, payments",
+        replace: "mayPermit: true, payments",
+        only: "of which the node tells the approval of one",
+      },
+      {
         rule: "A payment under a permit is compared with all of its permit.",
         find: "v: Number(v)",
         replace: "v: 27 + (Number(v) % 2)",

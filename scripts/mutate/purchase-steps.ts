@@ -309,12 +309,6 @@ export const purchaseSteps: readonly MutantGroup[] = [
         only: "is refused for good",
       },
       {
-        rule: "Only a payment under a permit may approve something.",
-        find: 'mayPermit = call.function === "payWithPermit"',
-        replace: "mayPermit = true",
-        only: "of which the node tells the approval of one",
-      },
-      {
         rule: "A claim is in time up to its deadline.",
         find: "to: purchase.claim_deadline }",
         replace: "to: purchase.pay_deadline }",

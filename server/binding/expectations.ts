@@ -195,7 +195,7 @@ export function expectPayments(
   payments: readonly ExpectedPayment[],
   asked: PurchaseRecord,
   services: BoundServices,
-  mayPermit = call.function === "payWithPermit",
+  mayPermit: boolean,
 ): Expectation {
   const { deployment } = services;
   const { buyer } = asked;

@@ -78,16 +78,16 @@ async function acceptEveryStep(): Promise<Accepted[]> {
       enrolled.transaction_hash,
       expectEnrollment(merchant, merchant.funding.hash, services),
     ),
-    await observe("pay", paid, expectPayments(pay, [payment(first, 10n * usdc)], first, services)),
+    await observe("pay", paid, expectPayments(pay, [payment(first, 10n * usdc)], first, services, false)),
     await observe(
       "payBatch",
       await fixture.succeed("buyer", batch),
-      expectPayments(batch, [payment(first, 5n * usdc), payment(second, 7n * usdc)], first, services),
+      expectPayments(batch, [payment(first, 5n * usdc), payment(second, 7n * usdc)], first, services, false),
     ),
     await observe(
       "payWithPermit",
       await fixture.succeed("buyer", permitted),
-      expectPayments(permitted, [payment(first, 3n * usdc)], first, services),
+      expectPayments(permitted, [payment(first, 3n * usdc)], first, services, true),
     ),
     await observe(
       "approve",
