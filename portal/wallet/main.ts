@@ -216,8 +216,9 @@ async function watchAccepted(): Promise<void> {
   let missing: string[] = [];
   // The service may not answer while a reorg is under way.
   let isLoaded = true;
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+  for (let first = true; ; first = false) {
+    const isSuspect = missing.some((hash) => !state.lost.has(hash));
+    if (!first) await new Promise((resolve) => setTimeout(resolve, isSuspect ? 250 : 1000));
     if (document.hidden) continue;
     // Anvil knows a transaction neither as waiting nor as mined for a moment while it mines it: it counts as gone when it is so twice.
     const before = missing;
