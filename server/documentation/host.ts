@@ -125,11 +125,9 @@ function renderPages(
   operations: readonly Operation[],
 ): { site: DocumentSite; pages: Page[] } {
   const { urls } = services.settings;
+  const addresses = { api_url: urls.api, docs_url: urls.docs, rpc_url: urls.rpc, control_url: urls.control };
   const values = once(() => ({
-    api_url: urls.api,
-    docs_url: urls.docs,
-    rpc_url: urls.rpc,
-    control_url: urls.control,
+    ...addresses,
     program: services.deployment.programs[0]?.id ?? "",
     api_version: apiVersion,
     docs_version: documentationVersion,
@@ -150,7 +148,8 @@ function renderPages(
     "/portal/llms.txt": () => renderTemplate("llms.txt", values()),
   };
   const site = documentSite(once(bodies["/portal/docs.md"]), urls.api);
-  const home = once(() => renderTemplate("home.md", values()));
+  // The first page that is asked for: it needs none of the values that take longer.
+  const home = once(() => renderTemplate("home.md", addresses));
   const full = () => `${bodies["/portal/llms.txt"]()}\n${site.full()}`;
   const errors = once(() => errorIndex(urls.docs));
   const documents = site.groups.flatMap((group) => group.documents);
