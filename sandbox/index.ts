@@ -9,10 +9,11 @@ export { createSandbox, type Sandbox } from "./create-sandbox.ts";
 export type { Explanation } from "./hosts/explain/explanation.ts";
 export type { Scenario } from "./hosts/recorder/scenario.ts";
 export { readScenario, writeScenario } from "./hosts/recorder/scenario-file.ts";
+export { SandboxError, type SandboxErrorCode } from "./lib/errors/sandbox-error.ts";
 export type { Part } from "./lib/part.ts";
-export { SandboxError, type SandboxErrorCode } from "./lib/sandbox-error.ts";
 export type { SandboxOptions } from "./options/options.ts";
 export type { ProgramOption } from "./options/programs.ts";
+export type { Reviewer, Verdict } from "./service/given/actors/reviewer.ts";
 export type {
   Given,
   GivenClaim,
@@ -22,7 +23,6 @@ export type {
   GivenRefund,
 } from "./service/given/given.ts";
 export { GivenInvalidError, type MerchantOptions, type PurchaseOptions } from "./service/given/options.ts";
-export type { Reviewer, Verdict } from "./service/given/reviewer.ts";
 export type { MerchantState, PurchaseState, Route } from "./service/given/states.ts";
 export { TestWallet } from "./service/wallets/test-wallet.ts";
 export type { SandboxDescription, SandboxUrls } from "./state/description.ts";

@@ -1,4 +1,5 @@
-import { sandboxErrors } from "../sandbox/lib/sandbox-error.ts";
+import { sandboxErrors } from "../sandbox/lib/errors/sandbox-error.ts";
+import { operations } from "../server/api/operations/table.ts";
 import { limitValues } from "../server/documentation/limit-values.ts";
 import {
   errorsTable,
@@ -7,7 +8,6 @@ import {
   markdownTable,
   operationsTable,
 } from "../server/documentation/tables.ts";
-import { operations } from "../server/operations/table.ts";
 import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
 

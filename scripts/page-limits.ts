@@ -9,7 +9,7 @@ import { connectionLimits } from "../sandbox/lib/http/connection-limits.ts";
 import { answerBytes } from "../sandbox/lib/http/deliver.ts";
 import { resolveOptions } from "../sandbox/options/options.ts";
 import { leaderWaitMs } from "../sandbox/service/cluster/forwarding.ts";
-import { limits } from "../server/limits.ts";
+import { limits } from "../server/api/limits.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/retry-pause.ts";
 import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";

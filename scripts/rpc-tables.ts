@@ -1,10 +1,10 @@
 import { mostBlocks } from "../sandbox/chain/clock/mining-limits.ts";
 import { runMs } from "../sandbox/chain/rpc/answer-request.ts";
 import { answerMs, largestAnswer } from "../sandbox/chain/rpc/anvil-http.ts";
-import { mostDetailedBlocks, mostGas, mostTracedGas } from "../sandbox/chain/rpc/bound-call.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
-import { mostTracedBytes } from "../sandbox/chain/rpc/measure-trace.ts";
-import { passedMethods, refusedMethods } from "../sandbox/chain/rpc/methods.ts";
+import { mostDetailedBlocks, mostGas, mostTracedGas } from "../sandbox/chain/rpc/methods/bound-call.ts";
+import { mostTracedBytes } from "../sandbox/chain/rpc/methods/measure-trace.ts";
+import { passedMethods, refusedMethods } from "../sandbox/chain/rpc/methods/methods.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>

@@ -1,9 +1,9 @@
 import type { Hex, LocalAccount } from "viem";
 import type { BindingCheck } from "../protocol/binding/check-binding.ts";
 import type { Relayer } from "../relayer/relayer.ts";
+import type { ErrorCode } from "./api/errors/catalogue.ts";
 import type { ChainReader } from "./chain/chain-reader.ts";
-import type { Deployment } from "./deployment.ts";
-import type { ErrorCode } from "./errors/catalogue.ts";
+import type { Deployment } from "./chain/deployment.ts";
 import type { Answer } from "./http/answers/answer.ts";
 import type { Gate, GateTurn } from "./http/gate.ts";
 import type { RateLimiter } from "./http/request/rate-limit.ts";

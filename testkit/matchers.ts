@@ -4,8 +4,8 @@ import type { Explanation } from "../sandbox/hosts/explain/explanation.ts";
 import { renderExplanation } from "../sandbox/hosts/explain/render-explanation.ts";
 import { describeProblem, isProblem, ProblemError } from "../sandbox/service/client/problem-error.ts";
 import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
+import type { ErrorCode } from "../server/api/errors/catalogue.ts";
 import type { ExplainedStep } from "../server/domain/reverts/explain-revert.ts";
-import type { ErrorCode } from "../server/errors/catalogue.ts";
 
 /** What a matcher needs of a sandbox. */
 export type MatchedSandbox = Pick<Sandbox, "explain">;

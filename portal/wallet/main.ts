@@ -1,11 +1,11 @@
 import { render } from "../vendor/lit-html/lit-html.js";
-import { findAttempt, forgetAttempt, runExclusive, untilFree } from "./attempt.ts";
-import { codeOf, connect, look, switchChain } from "./connection.ts";
-import { discoverWallets, type OfferedWallet, testKeys } from "./injected-wallets.ts";
+import { codeOf, connect, look, switchChain } from "./connection/connection.ts";
+import { discoverWallets, type OfferedWallet, testKeys } from "./connection/injected-wallets.ts";
 import { type ActionState, emptyState } from "./page-state.ts";
-import { asHex, type Progress, perform, submitUntilDecided } from "./perform.ts";
-import type { Deeds } from "./view-action.ts";
-import { viewPage } from "./view-page.ts";
+import { findAttempt, forgetAttempt, runExclusive, untilFree } from "./sending/attempt.ts";
+import { asHex, type Progress, perform, submitUntilDecided } from "./sending/perform.ts";
+import type { Deeds } from "./views/action.ts";
+import { viewPage } from "./views/page.ts";
 import {
   type ActionName,
   hasAmount,

@@ -1,6 +1,6 @@
-import type { Connection } from "./connection.ts";
-import type { OfferedWallet } from "./injected-wallets.ts";
-import type { Progress } from "./perform.ts";
+import type { Connection } from "./connection/connection.ts";
+import type { OfferedWallet } from "./connection/injected-wallets.ts";
+import type { Progress } from "./sending/perform.ts";
 import type { Action, ActionName, Capabilities, Wallet } from "./wallet-api.ts";
 import type { Wish } from "./wish.ts";
 

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { SandboxError } from "./sandbox-error.ts";
+import { SandboxError } from "./errors/sandbox-error.ts";
 
 /**
  * State that a snapshot brings back: one entry of the one list that snapshots, restores, snapshot files and fingerprints go through.

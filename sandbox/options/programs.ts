@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { programIdSchema } from "../../server/schemas/primitives.ts";
+import { programIdSchema } from "../../server/api/schemas/primitives.ts";
 import { programRoles } from "../chain/genesis/roles.ts";
-import { SandboxError } from "../lib/sandbox-error.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
 
 /** A program that the sandbox serves, or its id alone. */
 export type ProgramOption =

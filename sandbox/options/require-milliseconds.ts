@@ -1,4 +1,4 @@
-import { SandboxError } from "../lib/sandbox-error.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
 
 /** @throws SandboxError option_invalid unless an option is a whole number of milliseconds from 1 to the most. */
 export function requireMilliseconds(option: string, milliseconds: number, most: number): void {

@@ -1,8 +1,8 @@
 import { causesOf } from "../../protocol/coded-error.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
 import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
-import { unlessAborted } from "../lib/deadline.ts";
-import { SandboxError } from "../lib/sandbox-error.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { unlessAborted } from "../lib/time/deadline.ts";
 
 /** Ends a start that takes too long: whatever it waits for, and whatever it has opened. */
 export class StartDeadline {

@@ -8,7 +8,7 @@ import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts"
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { isPinnedAs, type PinnedReceiver } from "../lib/http/pin-receiver.ts";
-import { wait } from "../lib/wait.ts";
+import { wait } from "../lib/time/wait.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { SandboxUrls } from "../state/description.ts";
 import type { RequestCounter } from "../state/request-counter.ts";

@@ -8,7 +8,7 @@ import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { type Part, requireDistinctNames } from "../lib/part.ts";
 import { storePart } from "../state/store-part.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
-import type { GivenAccess } from "./given/access.ts";
+import type { GivenAccess } from "./given/actors/access.ts";
 import type { SandboxReceiver } from "./receiver/receiver.ts";
 import { relayerFaultsPart } from "./relayer/relayer-faults-part.ts";
 import type { StartedService } from "./start-service.ts";

@@ -6,9 +6,9 @@ import { absent } from "../../server/chain/head-reader.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { drainMining, isMining } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import { captureParts, type Part, type PartStates, restoreParts } from "../lib/part.ts";
-import { SandboxError } from "../lib/sandbox-error.ts";
 
 /** A state of the whole sandbox that can be restored: chain, store, journal, clock, counters and faults as one. */
 export interface Snapshot {

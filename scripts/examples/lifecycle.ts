@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { type Decision, signDecision } from "../../protocol/signatures/decision.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { claimSchema } from "../../server/schemas/claim.ts";
-import { decisionSchema } from "../../server/schemas/decision.ts";
-import { merchantSchema } from "../../server/schemas/merchant.ts";
-import { activationSchema, purchaseSchema } from "../../server/schemas/purchase.ts";
-import { refundExecutionSchema } from "../../server/schemas/refund.ts";
+import { merchantSchema } from "../../server/api/schemas/merchants.ts";
+import { activationSchema, purchaseSchema } from "../../server/api/schemas/purchases.ts";
+import { claimSchema, decisionSchema, refundExecutionSchema } from "../../server/api/schemas/refunds.ts";
 import type { ExampleRun, ExampleStep } from "./run.ts";
 
 const reason = "Arrived broken.";

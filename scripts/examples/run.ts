@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import type { z } from "zod";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { RequestExample } from "../../server/api/openapi/examples/request-example.ts";
+import { operations } from "../../server/api/operations/table.ts";
+import { accessSchema } from "../../server/api/schemas/access.ts";
+import type { purchaseSchema } from "../../server/api/schemas/purchases.ts";
 import type { Operation } from "../../server/http/operation.ts";
-import type { RequestExample } from "../../server/openapi/request-example.ts";
-import { operations } from "../../server/operations/table.ts";
-import { accessSchema } from "../../server/schemas/access.ts";
-import type { purchaseSchema } from "../../server/schemas/purchase.ts";
 
 /** What a wallet hands in. */
 export interface Evidence {

@@ -1,7 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const credentials = "test/server/http/access.test.ts";
-const guards = "test/server/operations/operations.test.ts";
+const guards = "test/server/api/operations/operations.test.ts";
 
 export const access: readonly MutantGroup[] = [
   {
@@ -50,7 +50,7 @@ export const access: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/operations/issue-access.ts",
+    file: "server/api/operations/access/issue-access.ts",
     tests: [credentials],
     mutants: [
       {
@@ -76,7 +76,7 @@ export const access: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/limits.ts",
+    file: "server/api/limits.ts",
     tests: [credentials],
     mutants: [
       {

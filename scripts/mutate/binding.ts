@@ -32,13 +32,13 @@ export const binding: readonly MutantGroup[] = [
         rule: "The block that includes a transaction is its first confirmation.",
         find: "Number(observed.head.number - observed.receipt.blockNumber) + 1",
         replace: "Number(observed.head.number - observed.receipt.blockNumber)",
-        tests: ["test/server/binding/confirmations.test.ts"],
+        tests: ["test/server/domain/binding/confirmations.test.ts"],
       },
       {
         rule: "As many confirmations as are required are enough.",
         find: "ok: actual >= expected.confirmations",
         replace: "ok: actual > expected.confirmations",
-        tests: ["test/server/binding/confirmations.test.ts"],
+        tests: ["test/server/domain/binding/confirmations.test.ts"],
       },
       {
         rule: "The block at the transaction's height lists the transaction.",
@@ -101,7 +101,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "The recipient is the bound contract.",
         find: "ok: sameAddress(to, expected.call.to) && ",
         replace: "ok: ",
-        tests: ["test/server/binding/reported-sides.test.ts"],
+        tests: ["test/server/domain/binding/reported-sides.test.ts"],
       },
       {
         rule: "The bound contract has the code that was pinned.",
@@ -123,7 +123,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "A refusal for its calldata names the first byte that differs.",
         find: "return (index - 2) / 2;",
         replace: "return index / 2;",
-        tests: ["test/server/binding/reported-sides.test.ts"],
+        tests: ["test/server/domain/binding/reported-sides.test.ts"],
       },
       {
         rule: "What the step is about is on chain as the service knows it.",
@@ -158,7 +158,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "The expected logs have the expected fields.",
         find: " && matchesLog(decoded, next)",
         replace: "",
-        tests: ["test/server/binding/reported-sides.test.ts", "test/check-contract/attacks.test.ts"],
+        tests: ["test/server/domain/binding/reported-sides.test.ts", "test/check-contract/attacks.test.ts"],
       },
       {
         rule: "A hash that serves something else is refused.",
@@ -190,19 +190,19 @@ export const binding: readonly MutantGroup[] = [
         rule: "A log carries every expected field, not only one of them.",
         find: "Object.entries(expected.fields).every(",
         replace: "Object.entries(expected.fields).some(",
-        tests: ["test/server/binding/reported-sides.test.ts", "test/check-contract/attacks.test.ts"],
+        tests: ["test/server/domain/binding/reported-sides.test.ts", "test/check-contract/attacks.test.ts"],
       },
     ],
   },
   {
-    file: "server/binding/require-bound.ts",
-    tests: ["test/server/errors/errors.test.ts"],
+    file: "server/domain/binding/require-bound.ts",
+    tests: ["test/server/api/errors/errors.test.ts"],
     mutants: [
       {
         rule: "The refusal of a late step names its deadline.",
         find: "toChainTimestamp(Number(timely.to))",
         replace: "toChainTimestamp(Number(timely.from))",
-        tests: ["test/server/binding/windows.test.ts"],
+        tests: ["test/server/domain/binding/windows.test.ts"],
       },
       {
         rule: "A late claim is reported as claim_window_closed, any other late step as deadline_passed.",
@@ -226,7 +226,7 @@ export const binding: readonly MutantGroup[] = [
         rule: "The refusal of a wallet's transaction that reverted has the contract's error.",
         find: "members: { revert: toJson(revert) }",
         replace: "members: {}",
-        tests: ["test/server/operations/reverted-wallets.test.ts"],
+        tests: ["test/server/api/operations/wallets/reverted-wallets.test.ts"],
       },
       {
         rule: "A transaction before its window is a binding mismatch and not late.",
@@ -251,13 +251,13 @@ export const binding: readonly MutantGroup[] = [
         rule: "A hash that the same step of the same object used may be sent for it again.",
         find: "used === undefined || (used.step === use.step && used.subject === use.subject)",
         replace: "used === undefined",
-        tests: ["test/server/errors/errors.test.ts", "test/server/http/idempotency.test.ts"],
+        tests: ["test/server/api/errors/errors.test.ts", "test/server/http/idempotency.test.ts"],
       },
       {
         rule: "A hash that the same step of another object used is used.",
         find: "used.step === use.step && used.subject === use.subject",
         replace: "used.step === use.step",
-        tests: ["test/server/binding/used-transactions.test.ts"],
+        tests: ["test/server/domain/binding/used-transactions.test.ts"],
       },
     ],
   },

@@ -2,7 +2,7 @@ import type { MutantGroup } from "./mutant.ts";
 
 const bodies_ = "test/server/http/bodies.test.ts";
 const reads = "test/server/http/reads.test.ts";
-const errors = "test/server/errors/errors.test.ts";
+const errors = "test/server/api/errors/errors.test.ts";
 
 export const bodies: readonly MutantGroup[] = [
   {
@@ -203,7 +203,7 @@ export const bodies: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/schemas/claim.ts",
+    file: "server/api/schemas/refunds.ts",
     tests: ["test/server/http/hashed-inputs.test.ts"],
     mutants: [
       {
@@ -214,8 +214,8 @@ export const bodies: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/schemas/primitives.ts",
-    tests: ["test/server/openapi/field-bounds.test.ts", bodies_],
+    file: "server/api/schemas/primitives.ts",
+    tests: ["test/server/api/openapi/field-bounds.test.ts", bodies_],
     mutants: [
       {
         rule: "An address with a wrong checksum is refused.",

@@ -11,13 +11,13 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "A transaction that the node is mining is waited for.",
         find: "pending && (await awaitAutomine(connect(node.request)))",
         replace: "pending && hash.length === 0",
-        tests: ["test/server/binding/mined.test.ts"],
+        tests: ["test/server/domain/binding/mined.test.ts"],
       },
       {
         rule: "A transaction that the node still answers from its pool is read as its block has it.",
         find: "if (found === undefined || found.blockHash !== null || receipt === undefined) return found;",
         replace: "if (found === undefined || found.nonce >= 0 || receipt === undefined) return found;",
-        tests: ["test/server/binding/mined.test.ts"],
+        tests: ["test/server/domain/binding/mined.test.ts"],
       },
     ],
   },
@@ -29,7 +29,7 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "A node with another chain id is refused.",
         find: "chainId !== deployment.chainId || ",
         replace: "",
-        tests: ["test/server/errors/errors.test.ts"],
+        tests: ["test/server/api/errors/errors.test.ts"],
         only: "chain_mismatch",
       },
       {
@@ -60,7 +60,7 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "What was read at an earlier block is read again at the newest.",
         find: "early !== undefined && head.hash === seen?.hash",
         replace: "early !== undefined",
-        tests: ["test/server/operations/states.test.ts"],
+        tests: ["test/server/api/operations/purchases/states.test.ts"],
       },
     ],
   },
@@ -72,21 +72,21 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "The payment logs add up to what the contract says was paid.",
         find: "if (total !== paid)",
         replace: "if (total < 0n)",
-        tests: ["test/server/binding/payment-logs.test.ts"],
+        tests: ["test/server/domain/binding/payment-logs.test.ts"],
       },
       {
         rule: "Each payment log tells the sum of the logs up to it.",
         find: 'if (fields["paidTotal"] !== total.toString())',
         replace: "if (total < 0n)",
-        tests: ["test/server/binding/payment-logs.test.ts"],
+        tests: ["test/server/domain/binding/payment-logs.test.ts"],
       },
       {
         rule: "Figures are read at one block.",
         find: "claimHash: unlessZero(figures.claimHash)",
         replace: "claimHash: figures.claimHash",
         tests: [
-          "test/server/operations/decisions.test.ts",
-          "test/server/operations/wallet-submissions.test.ts",
+          "test/server/api/operations/refunds/decisions.test.ts",
+          "test/server/api/operations/wallets/wallet-submissions.test.ts",
         ],
       },
     ],
@@ -99,19 +99,19 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "A delegated wallet is distinguished from a contract.",
         find: 'const delegationPrefix = "0xef0100";',
         replace: 'const delegationPrefix = "0xef0101";',
-        tests: ["test/server/binding/reported-sides.test.ts"],
+        tests: ["test/server/domain/binding/reported-sides.test.ts"],
       },
       {
         rule: "A contract wallet's signature counts only when the contract answers the magic value.",
         find: "return answer === magicValue;",
         replace: 'return answer !== "0x";',
-        tests: ["test/server/operations/contract-signatures.test.ts"],
+        tests: ["test/server/api/operations/refunds/contract-signatures.test.ts"],
       },
     ],
   },
   {
     file: "server/chain/code-at.ts",
-    tests: ["test/server/binding/old-blocks.test.ts"],
+    tests: ["test/server/domain/binding/old-blocks.test.ts"],
     mutants: [
       {
         rule: "A wallet's code is read in the transaction's block, so that a delegation that has ended since counts.",
@@ -144,28 +144,28 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "A delegation of the sender in the transaction's own block is in the code of then.",
         find: ".filter(({ hash }) => hash !== block.hash)",
         replace: ".filter(({ hash }) => hash !== null)",
-        tests: ["test/server/binding/old-blocks.test.ts"],
+        tests: ["test/server/domain/binding/old-blocks.test.ts"],
         only: "whose state the node has dropped",
       },
       {
         rule: "No block is passed over between two pages of later blocks.",
         find: "from += pageSize)",
         replace: "from += pageSize + 1n)",
-        tests: ["test/server/binding/old-blocks.test.ts"],
+        tests: ["test/server/domain/binding/old-blocks.test.ts"],
         only: "whose state the node has dropped",
       },
       {
         rule: "A delegation of the sender in the newest block counts, also where that is a page of its own.",
         find: "from <= head;",
         replace: "from < head;",
-        tests: ["test/server/binding/old-blocks.test.ts"],
+        tests: ["test/server/domain/binding/old-blocks.test.ts"],
         only: "whose state the node has dropped",
       },
     ],
   },
   {
-    file: "server/views/purchase.ts",
-    tests: ["test/server/operations/figures.test.ts"],
+    file: "server/api/views/purchases.ts",
+    tests: ["test/server/api/operations/purchases/figures.test.ts"],
     mutants: [
       {
         rule: "An unpaid purchase is expired once its payment deadline has passed.",
@@ -196,13 +196,13 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "The refunded figure is the chain's.",
         find: "refunded: onChain.refunded.toString()",
         replace: 'refunded: purchase.refund_id === null ? "0" : purchase.amount',
-        tests: ["test/server/operations/refunds.test.ts"],
+        tests: ["test/server/api/operations/refunds/refunds.test.ts"],
       },
     ],
   },
   {
     file: "server/chain/read-funding.ts",
-    tests: ["test/server/operations/refunds.test.ts"],
+    tests: ["test/server/api/operations/refunds/refunds.test.ts"],
     mutants: [
       {
         rule: "The cover of a purchase is read at the enrollment that the chain has for it.",
@@ -212,8 +212,8 @@ export const chainReader: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/views/program.ts",
-    tests: ["test/server/operations/program.test.ts"],
+    file: "server/api/views/programs.ts",
+    tests: ["test/server/api/operations/programs/program.test.ts"],
     mutants: [
       {
         rule: "A program shows the bounds that the chain has now.",

@@ -181,7 +181,7 @@ export const givenStates: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/given/access.ts",
+    file: "sandbox/service/given/actors/access.ts",
     tests: [given],
     mutants: [
       {
@@ -204,7 +204,7 @@ export const givenStates: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/given/program-api.ts",
+    file: "sandbox/service/given/actors/program-api.ts",
     tests: [given],
     mutants: [
       {
@@ -234,7 +234,7 @@ export const givenStates: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/given/reviewer.ts",
+    file: "sandbox/service/given/actors/reviewer.ts",
     tests: [given],
     only: "reviewer",
     mutants: [

@@ -1,11 +1,11 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const pages = "test/server/operations/lists.test.ts";
+const pages = "test/server/api/operations/lists.test.ts";
 const journal = "test/relayer/journal/journal.test.ts";
 
 export const lists: readonly MutantGroup[] = [
   {
-    file: "server/domain/pagination.ts",
+    file: "server/domain/records/pagination.ts",
     tests: [pages],
     mutants: [
       {
@@ -41,7 +41,7 @@ export const lists: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/operations/list-receipts.ts",
+    file: "server/api/operations/notifications/list-receipts.ts",
     tests: [pages],
     mutants: [
       {
@@ -62,7 +62,7 @@ export const lists: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/operations/list-transactions.ts",
+    file: "server/api/operations/transactions/list-transactions.ts",
     tests: [pages],
     mutants: [
       {

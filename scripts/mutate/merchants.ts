@@ -1,12 +1,12 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const attacks = "test/check-contract/attacks.test.ts";
-const enrollments = "test/server/operations/enrollments.test.ts";
-const terms = "test/server/operations/purchase-terms.test.ts";
+const enrollments = "test/server/api/operations/merchants/enrollments.test.ts";
+const terms = "test/server/api/operations/purchases/purchase-terms.test.ts";
 
 export const merchants: readonly MutantGroup[] = [
   {
-    file: "server/operations/create-purchase.ts",
+    file: "server/api/operations/purchases/create-purchase.ts",
     tests: [terms],
     mutants: [
       {
@@ -106,7 +106,7 @@ export const merchants: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/operations/create-merchant.ts",
+    file: "server/api/operations/merchants/create-merchant.ts",
     tests: [terms],
     mutants: [
       {
@@ -122,7 +122,7 @@ export const merchants: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/operations/confirm-enrollment.ts",
+    file: "server/api/operations/merchants/confirm-enrollment.ts",
     tests: [attacks],
     mutants: [
       {
@@ -135,13 +135,13 @@ export const merchants: readonly MutantGroup[] = [
         rule: "A merchant is enrolled once.",
         find: "    assertPending(merchant, funding);\n",
         replace: "",
-        tests: ["test/server/operations/states.test.ts"],
+        tests: ["test/server/api/operations/purchases/states.test.ts"],
       },
       {
         rule: "The transaction of an enrollment is used by it.",
         find: "markTransactionUsed(use)",
         replace: "markTransactionUsed({ ...use, key: `0x00${use.key.slice(4)}` })",
-        tests: ["test/server/binding/used-transactions.test.ts"],
+        tests: ["test/server/domain/binding/used-transactions.test.ts"],
       },
     ],
   },
@@ -153,7 +153,7 @@ export const merchants: readonly MutantGroup[] = [
         rule: "A purchase needs a merchant that is enrolled.",
         find: '  if (status === "pending") throw',
         replace: 'if (status === "pending" && id === "") throw',
-        tests: ["test/server/errors/errors.test.ts", enrollments],
+        tests: ["test/server/api/errors/errors.test.ts", enrollments],
         only: "merchant_not_enrolled|is not confirmed is refused",
       },
       {
@@ -195,7 +195,7 @@ export const merchants: readonly MutantGroup[] = [
         rule: "A registration that reverted for want of an enrollment is sent again once there is one.",
         find: "if (merchantRef !== null)\n    return {",
         replace: "if (merchantRef === null && wallet.length === 0)\n    return {",
-        tests: ["test/server/operations/reverted-wallets.test.ts"],
+        tests: ["test/server/api/operations/wallets/reverted-wallets.test.ts"],
       },
       {
         rule: "The offer of a purchase whose merchant has revoked its enrollment may be asked for again.",
@@ -216,7 +216,7 @@ export const merchants: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/operations/confirm-registration.ts",
+    file: "server/api/operations/purchases/confirm-registration.ts",
     tests: [enrollments],
     mutants: [
       {

@@ -7,7 +7,7 @@ const pinned = "test/server/outbox/pinned-receiver.test.ts";
 
 export const outbox: readonly MutantGroup[] = [
   {
-    file: "server/operations/receive-notification.ts",
+    file: "server/api/operations/notifications/receive-notification.ts",
     tests: [receive],
     mutants: [
       {
@@ -131,7 +131,7 @@ export const outbox: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/operations/deliver-notification.ts",
+    file: "server/api/operations/notifications/deliver-notification.ts",
     tests: [deliver],
     mutants: [
       {

@@ -1,12 +1,12 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const attacks = "test/check-contract/attacks.test.ts";
-const reorgs = "test/server/operations/reorgs.test.ts";
-const figures = "test/server/operations/figures.test.ts";
+const reorgs = "test/server/api/operations/purchases/reorgs.test.ts";
+const figures = "test/server/api/operations/purchases/figures.test.ts";
 
 export const payments: readonly MutantGroup[] = [
   {
-    file: "server/operations/reconcile-purchase.ts",
+    file: "server/api/operations/purchases/reconcile-purchase.ts",
     tests: [attacks],
     mutants: [
       {
@@ -61,13 +61,13 @@ export const payments: readonly MutantGroup[] = [
         rule: "A batch records nothing of a purchase that may not be reconciled.",
         find: "await assertPaidTogether(await currentPurchase(stored.value, services), asked.value, services);",
         replace: "",
-        tests: ["test/server/operations/batches.test.ts"],
+        tests: ["test/server/api/operations/batches.test.ts"],
       },
       {
         rule: "A payment that the node does not list among the purchase's logs is not recorded.",
         find: "if (read.has(canonicalForm(log))) return;",
         replace: "if (read.size >= 0) return;",
-        tests: ["test/server/binding/payment-logs.test.ts", attacks],
+        tests: ["test/server/domain/binding/payment-logs.test.ts", attacks],
       },
       {
         rule: "A payment is reconciled by the binding check.",
@@ -84,7 +84,7 @@ export const payments: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/views/payment-receipt.ts",
+    file: "server/api/views/payment-receipts.ts",
     tests: [attacks],
     mutants: [
       {
@@ -133,7 +133,7 @@ export const payments: readonly MutantGroup[] = [
         rule: "A payment under a permit of another purchase is compared with the same permit.",
         find: "call: paymentCall(registrar, own, amount, permit),\n      permit,",
         replace: "call: payCall(registrar, own, amount),\n      permit,",
-        tests: ["test/server/binding/reported-sides.test.ts"],
+        tests: ["test/server/domain/binding/reported-sides.test.ts"],
         only: "under a permit of another purchase",
       },
       {

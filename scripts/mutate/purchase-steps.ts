@@ -1,11 +1,11 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const deadlines = "test/server/operations/deadlines.test.ts";
-const states = "test/server/operations/states.test.ts";
+const deadlines = "test/server/api/operations/purchases/deadlines.test.ts";
+const states = "test/server/api/operations/purchases/states.test.ts";
 const severalKeys = "test/server/http/several-keys.test.ts";
-const errors = "test/server/errors/errors.test.ts";
+const errors = "test/server/api/errors/errors.test.ts";
 const attacks = "test/check-contract/attacks.test.ts";
-const windows = "test/server/binding/windows.test.ts";
+const windows = "test/server/domain/binding/windows.test.ts";
 
 export const purchaseSteps: readonly MutantGroup[] = [
   {
@@ -98,41 +98,41 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A purchase may be offered or registered in the last second of its offer deadline.",
         find: "nextBlock <= offer_deadline;",
         replace: "nextBlock < offer_deadline;",
-        tests: ["test/server/operations/states.test.ts"],
+        tests: ["test/server/api/operations/purchases/states.test.ts"],
         only: "offer deadline",
       },
       {
         rule: "A purchase is neither offered nor registered in the second after its offer deadline.",
         find: "nextBlock <= offer_deadline;",
         replace: "nextBlock <= offer_deadline + 1;",
-        tests: ["test/server/operations/states.test.ts"],
+        tests: ["test/server/api/operations/purchases/states.test.ts"],
         only: "offer deadline",
       },
       {
         rule: "A purchase may be claimed in the last second of its claim deadline.",
         find: "nextBlock <= claim_deadline",
         replace: "nextBlock < claim_deadline",
-        tests: ["test/server/operations/states.test.ts"],
+        tests: ["test/server/api/operations/purchases/states.test.ts"],
         only: "claim deadline",
       },
       {
         rule: "A purchase is not claimed in the second after its claim deadline.",
         find: "nextBlock <= claim_deadline",
         replace: "nextBlock <= claim_deadline + 1",
-        tests: ["test/server/operations/states.test.ts"],
+        tests: ["test/server/api/operations/purchases/states.test.ts"],
         only: "claim deadline",
       },
     ],
   },
   {
-    file: "server/operations/activate-purchase.ts",
+    file: "server/api/operations/purchases/activate-purchase.ts",
     tests: [errors],
     mutants: [
       {
         rule: "The refusal of an offer that meets a revocation in its block says so.",
         find: 'if (revert.name === "NotEnrolled")',
         replace: 'if (revert.name === "")',
-        tests: ["test/server/operations/enrollments.test.ts"],
+        tests: ["test/server/api/operations/merchants/enrollments.test.ts"],
       },
       {
         rule: "The commitment hash that is activated is the purchase's.",
@@ -182,25 +182,25 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A purchase is activated in the last second of its offer deadline.",
         find: "if (timestamp > purchase.offer_deadline)",
         replace: "if (timestamp >= purchase.offer_deadline)",
-        tests: [deadlines, "test/server/operations/states.test.ts"],
+        tests: [deadlines, "test/server/api/operations/purchases/states.test.ts"],
       },
       {
         rule: "An amount above the registrar's largest purchase is refused before it is relayed.",
         find: "amount > state.maxPurchase &&",
         replace: "amount < 0n &&",
-        tests: ["test/server/operations/offer-bounds.test.ts"],
+        tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
       },
       {
         rule: "An amount above the registrar's open budget is refused before it is relayed.",
         find: "amount > available &&",
         replace: "amount < 0n &&",
-        tests: ["test/server/operations/offer-bounds.test.ts"],
+        tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
       },
       {
         rule: "Open offers use up the registrar's budget.",
         find: "state.openBudget - state.openOffers",
         replace: "state.openBudget",
-        tests: ["test/server/operations/offer-bounds.test.ts"],
+        tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
       },
       {
         rule: "An activation after the program's bounds have ended is refused before it is relayed.",
@@ -212,7 +212,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A paused program takes no offer.",
         find: "state.paused &&",
         replace: "!state.paused &&",
-        tests: ["test/server/operations/offer-bounds.test.ts"],
+        tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
       },
       {
         rule: "A bound that the contract holds is reported as one, when it changed on the way.",
@@ -240,25 +240,25 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "An offer in the last second of the registrar's bounds is made.",
         find: "timestamp > state.validUntil &&",
         replace: "timestamp >= state.validUntil &&",
-        tests: ["test/server/operations/deadlines.test.ts"],
+        tests: ["test/server/api/operations/purchases/deadlines.test.ts"],
       },
       {
         rule: "An offer may be as large as the registrar's largest purchase.",
         find: "amount > state.maxPurchase",
         replace: "amount >= state.maxPurchase",
-        tests: ["test/server/operations/offer-bounds.test.ts"],
+        tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
       },
       {
         rule: "An offer may take all that is left of the registrar's budget.",
         find: "amount > available &&",
         replace: "amount >= available &&",
-        tests: ["test/server/operations/offer-bounds.test.ts"],
+        tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
       },
     ],
   },
   {
     file: "server/domain/purchases/status-after-reorg.ts",
-    tests: ["test/server/operations/reorgs.test.ts"],
+    tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
     mutants: [
       {
         rule: "A purchase whose registration has left the chain is created again.",
@@ -268,7 +268,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/operations/confirm-registration.ts",
+    file: "server/api/operations/purchases/confirm-registration.ts",
     tests: ["test/end-to-end/lifecycle.test.ts"],
     mutants: [
       {
@@ -287,25 +287,25 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A registration that takes its place again after a reorg is confirmed though its transaction is used already.",
         find: "...(used === undefined ? [markTransactionUsed(use)] : []),",
         replace: "markTransactionUsed(use),",
-        tests: ["test/server/operations/reorgs.test.ts"],
+        tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
       },
       {
         rule: "The transaction of a registration is used by it.",
         find: "...(used === undefined ? [markTransactionUsed(use)] : []),",
         replace: "...(used === undefined ? [] : []),",
-        tests: ["test/server/binding/used-transactions.test.ts"],
+        tests: ["test/server/domain/binding/used-transactions.test.ts"],
       },
     ],
   },
   {
-    file: "server/binding/expectations.ts",
+    file: "server/domain/binding/expectations.ts",
     tests: [attacks],
     mutants: [
       {
         rule: "A collection pays the decided claim.",
         find: "claimHash: claim.claim_hash,",
         replace: "",
-        tests: ["test/server/operations/moved-claims.test.ts"],
+        tests: ["test/server/api/operations/refunds/moved-claims.test.ts"],
         only: "is refused for good",
       },
       {
@@ -348,7 +348,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         rule: "A transaction has as many confirmations as the sandbox requires.",
         find: "confirmations: settings.confirmations,",
         replace: "confirmations: 1,",
-        tests: ["test/server/binding/confirmations.test.ts"],
+        tests: ["test/server/domain/binding/confirmations.test.ts"],
       },
       {
         rule: "A funding approval is for the whole cap.",

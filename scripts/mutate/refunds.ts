@@ -1,16 +1,16 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const errors = "test/server/errors/errors.test.ts";
-const decisions = "test/server/operations/decisions.test.ts";
-const collected = "test/server/operations/refunds.test.ts";
-const reverted = "test/server/operations/reverted-wallets.test.ts";
-const withdrawn = "test/server/operations/withdrawn-refunds.test.ts";
-const moved = "test/server/operations/moved-claims.test.ts";
+const errors = "test/server/api/errors/errors.test.ts";
+const decisions = "test/server/api/operations/refunds/decisions.test.ts";
+const collected = "test/server/api/operations/refunds/refunds.test.ts";
+const reverted = "test/server/api/operations/wallets/reverted-wallets.test.ts";
+const withdrawn = "test/server/api/operations/refunds/withdrawn-refunds.test.ts";
+const moved = "test/server/api/operations/refunds/moved-claims.test.ts";
 const attacks = "test/check-contract/attacks.test.ts";
 
 export const refunds: readonly MutantGroup[] = [
   {
-    file: "server/operations/file-claim.ts",
+    file: "server/api/operations/refunds/file-claim.ts",
     tests: [errors],
     mutants: [
       {
@@ -36,12 +36,12 @@ export const refunds: readonly MutantGroup[] = [
         rule: "The transaction of a claim is used by it.",
         find: "markTransactionUsed(use)",
         replace: "markTransactionUsed({ ...use, key: `0x00${use.key.slice(4)}` })",
-        tests: ["test/server/binding/used-transactions.test.ts"],
+        tests: ["test/server/domain/binding/used-transactions.test.ts"],
       },
     ],
   },
   {
-    file: "server/operations/record-decision.ts",
+    file: "server/api/operations/refunds/record-decision.ts",
     tests: [errors],
     mutants: [
       {
@@ -85,7 +85,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A decision is on the purchase's own claim.",
         find: "claim === null || claim.id !== body.claim_id",
         replace: "claim === null",
-        tests: ["test/server/operations/decisions.test.ts"],
+        tests: ["test/server/api/operations/refunds/decisions.test.ts"],
       },
       {
         rule: "A denied claim awards nothing.",
@@ -115,7 +115,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "All that was claimed may be awarded.",
         find: "if (award > most)",
         replace: "if (award >= most)",
-        tests: ["test/server/operations/decisions.test.ts"],
+        tests: ["test/server/api/operations/refunds/decisions.test.ts"],
       },
       {
         rule: "A decision is not dated before its claim.",
@@ -169,28 +169,28 @@ export const refunds: readonly MutantGroup[] = [
         rule: "The refusal of an award names what was claimed or what is paid, the smaller of both.",
         find: "must be at most ${most}, what",
         replace: "must be at most ${requested}, what",
-        tests: ["test/server/operations/decisions.test.ts"],
+        tests: ["test/server/api/operations/refunds/decisions.test.ts"],
         only: "after a reorg",
       },
       {
         rule: "A decision in the second before its claim is refused, however late in that second.",
         find: "if (at < claim.created_at)",
         replace: "if (Math.ceil(at) < claim.created_at)",
-        tests: ["test/server/operations/decisions.test.ts"],
+        tests: ["test/server/api/operations/refunds/decisions.test.ts"],
         only: "decided_at",
       },
       {
         rule: "A decision may be dated within the second that it is now.",
         find: "if (Math.floor(at) > now)",
         replace: "if (at > now)",
-        tests: ["test/server/operations/decisions.test.ts"],
+        tests: ["test/server/api/operations/refunds/decisions.test.ts"],
         only: "decided_at",
       },
       {
         rule: "The refusal of a decision before its claim names the time of the claim.",
         find: "must be at least ${toTimestamp(claim.created_at)}",
         replace: "must be at least ${toTimestamp(now)}",
-        tests: ["test/server/operations/decisions.test.ts"],
+        tests: ["test/server/api/operations/refunds/decisions.test.ts"],
         only: "decided_at",
       },
     ],
@@ -217,7 +217,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/operations/execute-refund.ts",
+    file: "server/api/operations/refunds/execute-refund.ts",
     tests: [errors],
     mutants: [
       {
@@ -279,7 +279,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "The transaction of a refund is used by it.",
         find: "markTransactionUsed({ key: hash,",
         replace: "markTransactionUsed({ key: `0x00${hash.slice(4)}`,",
-        tests: ["test/server/binding/used-transactions.test.ts"],
+        tests: ["test/server/domain/binding/used-transactions.test.ts"],
       },
     ],
   },
@@ -363,7 +363,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/views/refund.ts",
+    file: "server/api/views/refunds.ts",
     tests: [collected],
     mutants: [
       {
@@ -380,7 +380,7 @@ export const refunds: readonly MutantGroup[] = [
   },
   {
     file: "server/domain/reverts/explain-revert.ts",
-    tests: ["test/server/operations/relayed-refusals.test.ts"],
+    tests: ["test/server/api/operations/relayed-refusals.test.ts"],
     mutants: [
       {
         rule: "A refund that was collected past the service is not to be asked for again.",
@@ -396,7 +396,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A payment without any approval is explained as that.",
         find: "return approved === 0n\n",
         replace: "return approved < 0n\n",
-        tests: ["test/server/operations/wallet-actions.test.ts"],
+        tests: ["test/server/api/operations/wallets/wallet-actions.test.ts"],
       },
       {
         rule: "A payment of more than is outstanding is distinguished from a missing payment of a refund.",
@@ -449,7 +449,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "The explanation of an action that would revert says what makes it succeed.",
         find: "return remedy === null ? sayWrong({ wrong })",
         replace: "return remedy !== null ? sayWrong({ wrong })",
-        tests: ["test/server/operations/wallet-actions.test.ts"],
+        tests: ["test/server/api/operations/wallets/wallet-actions.test.ts"],
       },
     ],
   },
@@ -538,7 +538,7 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A refused permit that another account signed is distinguished from one whose nonce was used.",
         find: "return nonce === null\n    ?",
         replace: "return nonce !== null\n    ?",
-        tests: ["test/server/operations/wallet-permits.test.ts"],
+        tests: ["test/server/api/operations/wallets/wallet-permits.test.ts"],
       },
     ],
   },
@@ -608,13 +608,13 @@ export const refunds: readonly MutantGroup[] = [
         rule: "A relayed call that the contract refuses may be asked for again where something makes it succeed.",
         find: "retryable: cause.remedy !== null",
         replace: "retryable: cause.remedy === null",
-        tests: ["test/server/operations/relayed-refusals.test.ts"],
+        tests: ["test/server/api/operations/relayed-refusals.test.ts"],
       },
       {
         rule: "A relayed call that was not sent is distinguished from a transaction that reverted.",
         find: 'if (status === "reverted") {\n    const mined',
         replace: 'if (status === "failed") {\n    const mined',
-        tests: ["test/server/operations/relayed-refusals.test.ts"],
+        tests: ["test/server/api/operations/relayed-refusals.test.ts"],
       },
       {
         rule: "A relayed operation that needs a person has an unknown outcome.",

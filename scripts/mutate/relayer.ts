@@ -88,7 +88,7 @@ export const relayer: readonly MutantGroup[] = [
         rule: "A further attempt of what would revert again does not begin.",
         find: "if ((await simulateNow(context, reverted)) !== null) return null;",
         replace: "",
-        tests: [attempts, "test/server/operations/refunds.test.ts"],
+        tests: [attempts, "test/server/api/operations/refunds/refunds.test.ts"],
       },
       {
         rule: "A further attempt counts one more.",
@@ -403,7 +403,7 @@ export const relayer: readonly MutantGroup[] = [
         rule: "What an operation is sent for is recorded before it claims a nonce.",
         find: "  await context.beforeClaim[simulated.kind]?.(simulated, await readTime(context));\n",
         replace: "",
-        tests: ["test/server/operations/refunds.test.ts"],
+        tests: ["test/server/api/operations/refunds/refunds.test.ts"],
       },
       {
         rule: "A transaction that the node has and has not mined is cancelled when its precondition does not hold.",
@@ -507,21 +507,21 @@ export const relayer: readonly MutantGroup[] = [
         rule: "An operation whose block a reorg took is not answered as settled while the node does not say what became of it.",
         find: "  throw new OutcomeUnknownError(observed);",
         replace: "  return observed;",
-        tests: ["test/server/operations/reorgs.test.ts"],
+        tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
         only: "answers 503 while the node",
       },
       {
         rule: "Lists do not show an operation whose block a reorg took while the node does not say what became of it.",
         find: ".filter(({ block_number }) => block_number !== null)",
         replace: ".filter(({ block_number }) => block_number === null)",
-        tests: ["test/server/operations/reorgs.test.ts"],
+        tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
         only: "the node",
       },
       {
         rule: "A look at which the node failed is repeated.",
         find: "(await isOnChain(context, looked))",
         replace: "true",
-        tests: ["test/server/operations/reorgs.test.ts"],
+        tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
         only: "whose first look at the transaction fails",
       },
       {

@@ -58,7 +58,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/chain/rpc/plan-call.ts",
+    file: "sandbox/chain/rpc/methods/plan-call.ts",
     tests: [rpc_],
     mutants: [
       {
@@ -101,7 +101,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/chain/rpc/measure-trace.ts",
+    file: "sandbox/chain/rpc/methods/measure-trace.ts",
     tests: [limits],
     mutants: [
       {
@@ -128,7 +128,7 @@ export const rpc: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/chain/rpc/bound-call.ts",
+    file: "sandbox/chain/rpc/methods/bound-call.ts",
     tests: [limits],
     mutants: [
       {

@@ -22,7 +22,10 @@ export const signatures: readonly MutantGroup[] = [
   },
   {
     file: "server/domain/wallets/require-signature.ts",
-    tests: ["test/server/operations/wallet-permits.test.ts", "test/server/operations/enrollments.test.ts"],
+    tests: [
+      "test/server/api/operations/wallets/wallet-permits.test.ts",
+      "test/server/api/operations/merchants/enrollments.test.ts",
+    ],
     mutants: [
       {
         rule: "A signature with another v than 27 or 28 is refused with its v.",

@@ -1,14 +1,14 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const offers = "test/server/operations/wallet-actions.test.ts";
-const submissions = "test/server/operations/wallet-submissions.test.ts";
-const withdrawn = "test/server/operations/withdrawn-offers.test.ts";
-const moved = "test/server/operations/moved-claims.test.ts";
-const permits = "test/server/operations/wallet-permits.test.ts";
+const offers = "test/server/api/operations/wallets/wallet-actions.test.ts";
+const submissions = "test/server/api/operations/wallets/wallet-submissions.test.ts";
+const withdrawn = "test/server/api/operations/purchases/withdrawn-offers.test.ts";
+const moved = "test/server/api/operations/refunds/moved-claims.test.ts";
+const permits = "test/server/api/operations/wallets/wallet-permits.test.ts";
 
 export const wallet: readonly MutantGroup[] = [
   {
-    file: "server/operations/submit-wallet-action.ts",
+    file: "server/api/operations/wallets/submit-wallet-action.ts",
     tests: [submissions],
     mutants: [
       {
@@ -62,7 +62,7 @@ export const wallet: readonly MutantGroup[] = [
         rule: "A submission keeps every state that it had.",
         find: "[...(before.value.earlier ?? []), stateOf(before.value)]",
         replace: "[stateOf(before.value)]",
-        tests: ["test/server/operations/wallet-submissions.test.ts"],
+        tests: ["test/server/api/operations/wallets/wallet-submissions.test.ts"],
         only: "what a stranger submits again",
       },
     ],
@@ -194,13 +194,13 @@ export const wallet: readonly MutantGroup[] = [
         rule: "A batch is submitted only when each of its purchases may be reconciled.",
         find: "await assertPaidTogether(await currentPurchase(other.value, services), purchase, services);",
         replace: "void other;",
-        tests: ["test/server/operations/batches.test.ts"],
+        tests: ["test/server/api/operations/batches.test.ts"],
       },
       {
         rule: "A registration over the wallet route is the same use of its transaction as operation 9.",
         find: '"registration", expected, { services, id }',
         replace: '"registration of a wallet", expected, { services, id }',
-        tests: ["test/server/operations/reorgs.test.ts"],
+        tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
         only: "a registration that a reorg removes",
       },
     ],
@@ -228,7 +228,7 @@ export const wallet: readonly MutantGroup[] = [
         rule: "What is missing is named, with how to send it.",
         find: "pointer: `/${field}`",
         replace: "pointer: `/${action}`",
-        tests: [submissions, "test/server/errors/errors.test.ts"],
+        tests: [submissions, "test/server/api/errors/errors.test.ts"],
       },
     ],
   },

@@ -1,7 +1,7 @@
 import { createPublicClient, custom, type EIP1193RequestFn, type Hex, type PublicClient } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import type { Deployment } from "../deployment.ts";
 import { ChainMismatchError } from "./chain-reader.ts";
+import type { Deployment } from "./deployment.ts";
 import { absent, HeadReader } from "./head-reader.ts";
 
 /** A node with the contracts of a deployment, as they are called on it. */

@@ -2,7 +2,6 @@ import { BaseError, type EIP1193RequestFn, type Hex } from "viem";
 import { RpcRefusedError, RpcUnavailableError } from "../../relayer/errors.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { connect, traceRevert } from "../../relayer/node/node.ts";
-import type { Deployment } from "../deployment.ts";
 import {
   type BlockPoint,
   type ChainCall,
@@ -13,6 +12,7 @@ import {
   type MinedRevert,
 } from "./chain-reader.ts";
 import { connectDeployed, type DeployedNode, readIdentity, unlessZero } from "./deployed-node.ts";
+import type { Deployment } from "./deployment.ts";
 import { transactionObserver } from "./observe-transaction.ts";
 import { readCover, readFunding } from "./read-funding.ts";
 import { readPurchase } from "./read-purchase.ts";

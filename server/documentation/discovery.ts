@@ -1,11 +1,11 @@
 import { ed25519Jwk } from "../../protocol/signatures/ed25519.ts";
+import { describeApi } from "../api/openapi/describe-api.ts";
+import { apiVersion, documentationVersion } from "../api/versions.ts";
 import type { Resource } from "../http/app.ts";
 import { authorizationName, type Operation } from "../http/operation.ts";
 import { once } from "../lib/once.ts";
-import { describeApi } from "../openapi/describe-api.ts";
 import { referencePath } from "../pages/api-pages.ts";
 import type { Services } from "../services.ts";
-import { apiVersion, documentationVersion } from "../versions.ts";
 import { documentationResources } from "./resources/resources.ts";
 
 const openapiPath = "/v1/routing/openapi.json";

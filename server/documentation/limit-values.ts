@@ -1,5 +1,5 @@
+import { limits } from "../api/limits.ts";
 import { maximumDepth } from "../http/request/parse-json.ts";
-import { limits } from "../limits.ts";
 
 /** The limits of the service as prose names them, by the names that pages use. */
 export function limitValues() {

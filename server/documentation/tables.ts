@@ -1,6 +1,6 @@
-import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
+import { errorCatalogue, errorCodes } from "../api/errors/catalogue.ts";
+import { limits } from "../api/limits.ts";
 import { authorizationName, type Operation } from "../http/operation.ts";
-import { limits } from "../limits.ts";
 import { eventTypes } from "../outbox/event-types.ts";
 
 /** A Markdown table. */

@@ -8,8 +8,8 @@ import {
   type RelayOperation,
   type RelayOperationKind,
 } from "../../relayer/relayer.ts";
+import { Problem } from "../api/errors/problem.ts";
 import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain-reader.ts";
-import { Problem } from "../errors/problem.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import { sayRemedy } from "./reverts/cause.ts";

@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
 import { z } from "zod";
-import { RefusedTransaction } from "../binding/refused-transaction.ts";
+import { Problem } from "../api/errors/problem.ts";
 import { ChainUnavailableError } from "../chain/chain-reader.ts";
-import type { ProgramDeployment } from "../deployment.ts";
-import { Problem } from "../errors/problem.ts";
+import type { ProgramDeployment } from "../chain/deployment.ts";
+import { RefusedTransaction } from "../domain/binding/refused-transaction.ts";
 import type { Refusal, Services } from "../services.ts";
 import type { Answer } from "./answers/answer.ts";
 import { type GateTurn, UndoneError } from "./gate.ts";

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
-import { Problem } from "../errors/problem.ts";
-import { limits } from "../limits.ts";
+import { Problem } from "../api/errors/problem.ts";
+import { limits } from "../api/limits.ts";
 import type { Operation } from "./operation.ts";
 
 /** What an Idempotency-Key identifies: where it counts and which request it was first sent with. */

@@ -1,5 +1,5 @@
 import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
-import { Problem } from "../errors/problem.ts";
+import { Problem } from "../api/errors/problem.ts";
 import { commitWithEvent } from "../outbox/freeze-event.ts";
 import type { Services } from "../services.ts";
 import type { IdempotencyRecord } from "../store/records.ts";

@@ -1,8 +1,8 @@
 import { signWebhook } from "../../protocol/signatures/webhook.ts";
 import { deriveId } from "../../protocol/values/id.ts";
-import { Problem } from "../errors/problem.ts";
+import { Problem } from "../api/errors/problem.ts";
+import { limits } from "../api/limits.ts";
 import type { GateTurn } from "../http/gate.ts";
-import { limits } from "../limits.ts";
 import type { DeliveryOutcome, Services } from "../services.ts";
 import type {
   AttemptRecord,

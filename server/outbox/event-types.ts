@@ -5,7 +5,7 @@ import {
   hashSchema,
   idSchema,
   positiveAmountSchema,
-} from "../schemas/primitives.ts";
+} from "../api/schemas/primitives.ts";
 
 /** How many entries each list of an event has at most: an event must fit into the body that a receiver takes. */
 export const eventListLimit = 50;

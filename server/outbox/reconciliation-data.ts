@@ -1,4 +1,4 @@
-import type { PaymentReceipt } from "../schemas/purchase.ts";
+import type { PaymentReceipt } from "../api/schemas/purchases.ts";
 import { eventListLimit, type NewEvent } from "./event-types.ts";
 
 type ReconciliationData = Extract<NewEvent, { type: "purchase.reconciled" }>["data"];

@@ -1,6 +1,6 @@
-import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
+import { errorCatalogue, errorCodes } from "../api/errors/catalogue.ts";
+import { apiVersion, documentationVersion } from "../api/versions.ts";
 import type { Services } from "../services.ts";
-import { apiVersion, documentationVersion } from "../versions.ts";
 import type { Pages } from "./page-routes.ts";
 
 /** Where the interactive reference is: on the API host, so that requests that it tries have the page's own origin. */

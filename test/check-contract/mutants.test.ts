@@ -7,6 +7,7 @@ import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts"
 import { usdc } from "../../protocol/values/amount.ts";
 import { canonicalJson } from "../../protocol/values/canonical-json.ts";
 import { toJson } from "../../protocol/values/json.ts";
+import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import {
   type Expectation,
   expectClaim,
@@ -14,8 +15,7 @@ import {
   expectPaymentApproval,
   expectPayments,
   expectRegistration,
-} from "../../server/binding/expectations.ts";
-import { openChainReader } from "../../server/chain/open-chain-reader.ts";
+} from "../../server/domain/binding/expectations.ts";
 import type { PurchaseRecord } from "../../server/store/records.ts";
 import { Dice, mutate, otherBytes, placesOf } from "./mutate.ts";
 

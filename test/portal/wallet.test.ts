@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
-import { errorCatalogue } from "../../server/errors/catalogue.ts";
+import { errorCatalogue } from "../../server/api/errors/catalogue.ts";
 import { present } from "../kit/answer.ts";
 import { TestKit } from "../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults, type TestBrowser } from "./browser.ts";

@@ -19,7 +19,7 @@ import {
   tokenDomain,
 } from "../../protocol/messages/permit.ts";
 import { type ChainNode, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
-import { viewTypedData } from "../../server/views/typed-data.ts";
+import { viewTypedData } from "../../server/api/views/transactions.ts";
 import { authorization, claim, commitment, domain, permit, permitDomain } from "./sample.ts";
 
 let chain: ChainNode;

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
-import { transactionsSchema } from "../../server/schemas/transactions.ts";
+import { transactionsSchema } from "../../server/api/schemas/transactions.ts";
 import { cli } from "../cli/program.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
 import { Storefront, send } from "../crash/storefront.ts";

@@ -1,4 +1,4 @@
-import { SandboxError } from "../../sandbox/lib/sandbox-error.ts";
+import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 
 /** Guards a sandbox while one test has it: calls after it are refused, and those that were begun in it are waited for. */
 export class LeaseGuard {

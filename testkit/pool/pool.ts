@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { SandboxError } from "../../sandbox/lib/sandbox-error.ts";
+import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { LeaseGuard } from "./lease-guard.ts";

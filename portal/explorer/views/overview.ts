@@ -12,8 +12,8 @@ import { hrefTo } from "../route.ts";
 import { copyable, empty } from "../templates.ts";
 import { defineView } from "../view.ts";
 import { blockList } from "./blocks.ts";
-import { describeFault } from "./faults.ts";
-import { purchaseList } from "./purchases.ts";
+import { describeFault } from "./controls/faults.ts";
+import { purchaseList } from "./purchases/purchases.ts";
 
 interface Glance {
   purchases: PurchaseViews;

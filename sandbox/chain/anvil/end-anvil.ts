@@ -1,5 +1,5 @@
-import { endsWithin } from "../../lib/deadline.ts";
 import { signalProcess } from "../../lib/processes.ts";
+import { endsWithin } from "../../lib/time/deadline.ts";
 import { AnvilError } from "./anvil-error.ts";
 import type { AnvilExit } from "./anvil-output.ts";
 

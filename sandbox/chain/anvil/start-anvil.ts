@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Anvil, createAnvil } from "@viem/anvil";
-import { endsWithin, unlessAborted } from "../../lib/deadline.ts";
 import { packageRoot } from "../../lib/package-root.ts";
+import { endsWithin, unlessAborted } from "../../lib/time/deadline.ts";
 import { createChainClient } from "../client/chain-client.ts";
 import { nodeSocket } from "../client/node-socket.ts";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";

@@ -1,7 +1,7 @@
 import { type CustomTransport, custom, RpcRequestError } from "viem";
 import { WebSocket } from "ws";
 import { z } from "zod";
-import { closedMessage } from "../../lib/closed-error.ts";
+import { closedMessage } from "../../lib/errors/closed-error.ts";
 import { AnvilSilentError } from "./anvil-silent-error.ts";
 
 /** How long a node may take to answer, in milliseconds. */

@@ -1,7 +1,7 @@
 import { Mutex } from "async-mutex";
 import { awaitAutomine } from "../../../relayer/node/mining.ts";
 import { connect } from "../../../relayer/node/node.ts";
-import { freshReading } from "../../lib/fresh-reading.ts";
+import { freshReading } from "../../lib/reading/fresh-reading.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import { raiseOffset } from "./anvil-offset.ts";
 import { ClockError } from "./clock-error.ts";

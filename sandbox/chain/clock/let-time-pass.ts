@@ -1,5 +1,5 @@
 import type { Services } from "../../../server/services.ts";
-import { wait } from "../../lib/wait.ts";
+import { wait } from "../../lib/time/wait.ts";
 import type { SandboxClock } from "./clock.ts";
 
 /**

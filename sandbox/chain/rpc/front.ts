@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
-import { Problem } from "../../../server/errors/problem.ts";
+import { Problem } from "../../../server/api/errors/problem.ts";
 import { serializedAnswer } from "../../../server/http/answers/answer.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 import type { Gate } from "../../../server/http/gate.ts";

@@ -2,14 +2,14 @@ import type { Response } from "express";
 import { BaseError } from "viem";
 import { CodedError, causesOf } from "../../../protocol/coded-error.ts";
 import { OutcomeUnknownError } from "../../../relayer/relayer.ts";
+import type { ErrorCode } from "../../../server/api/errors/catalogue.ts";
+import { Problem } from "../../../server/api/errors/problem.ts";
 import { ChainMismatchError, ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
-import type { ErrorCode } from "../../../server/errors/catalogue.ts";
-import { Problem } from "../../../server/errors/problem.ts";
 import { toProblem } from "../../../server/http/answers/to-problem.ts";
 import { StoreConflictError, StoreUnavailableError } from "../../../server/store/store.ts";
 import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import { NotDurableError } from "../../chain/journal/not-durable-error.ts";
-import type { SandboxErrorCode } from "../../lib/sandbox-error.ts";
+import type { SandboxErrorCode } from "../../lib/errors/sandbox-error.ts";
 import { ProblemError } from "../../service/client/problem-error.ts";
 import { GivenInvalidError } from "../../service/given/options.ts";
 

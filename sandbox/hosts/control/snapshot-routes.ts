@@ -1,5 +1,5 @@
 import { Router } from "express";
-import { Problem } from "../../../server/errors/problem.ts";
+import { Problem } from "../../../server/api/errors/problem.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 

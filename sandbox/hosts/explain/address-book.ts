@@ -1,7 +1,7 @@
 import type { Abi, Address } from "viem";
 import { fundingSourceAbi, purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
-import type { Deployment } from "../../../server/deployment.ts";
+import type { Deployment } from "../../../server/chain/deployment.ts";
 
 /** A contract of the deployment, with the name that people use. */
 export interface KnownContract {

@@ -3,7 +3,7 @@ import type { BindingReport } from "../../../protocol/binding/check-binding.ts";
 import { decodeLog, isEvent } from "../../../protocol/binding/match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
 import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
-import { judge } from "../../../server/binding/require-bound.ts";
+import { judge } from "../../../server/domain/binding/require-bound.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";

@@ -15,11 +15,11 @@ import {
   expectPayments,
   expectRefund,
   expectRegistration,
-} from "../../../server/binding/expectations.ts";
-import type { Use } from "../../../server/binding/require-bound.ts";
-import { findParts, readOnChain } from "../../../server/domain/find.ts";
+} from "../../../server/domain/binding/expectations.ts";
+import type { Use } from "../../../server/domain/binding/require-bound.ts";
 import { readClaimedPayments } from "../../../server/domain/payments/payments.ts";
 import { asJournaled } from "../../../server/domain/purchases/status-after-reorg.ts";
+import { findParts, readOnChain } from "../../../server/domain/records/find.ts";
 import type { Services } from "../../../server/services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Stored } from "../../../server/store/store.ts";

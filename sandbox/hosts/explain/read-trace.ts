@@ -2,7 +2,7 @@ import { type Address, getAddress, type Hex } from "viem";
 import { z } from "zod";
 import { decodeCall } from "../../../protocol/call.ts";
 import { nodeAddressSchema } from "../../../relayer/node/node-schemas.ts";
-import type { Deployment } from "../../../server/deployment.ts";
+import type { Deployment } from "../../../server/chain/deployment.ts";
 import { describeRevert, shortenArgument } from "../../chain/describe-revert.ts";
 import { contractAt, nameOf } from "./address-book.ts";
 import type { Frame } from "./explanation.ts";

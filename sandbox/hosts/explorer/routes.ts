@@ -1,6 +1,6 @@
 import { Router } from "express";
 import { z } from "zod";
-import { Problem } from "../../../server/errors/problem.ts";
+import { Problem } from "../../../server/api/errors/problem.ts";
 import { validate } from "../../../server/http/request/validate.ts";
 import { pageQuery } from "./reads/page.ts";
 import { readBlocks } from "./reads/read-blocks.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
-import { operations } from "../../../server/operations/table.ts";
+import { operations } from "../../../server/api/operations/table.ts";
 import { readJson } from "../../lib/read-json.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { answerFields } from "./answer-fields.ts";

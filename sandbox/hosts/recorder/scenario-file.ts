@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { parseDocument, stringify } from "yaml";
 import { check } from "../../../server/http/request/validate.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type Scenario, scenarioSchema } from "./scenario.ts";
 
 /**

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { DeliveryOutcome } from "../../../server/services.ts";
-import { unlessAborted } from "../deadline.ts";
+import { unlessAborted } from "../time/deadline.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
 /** How much of an answer is read and kept, in bytes; more than a receipt has. */

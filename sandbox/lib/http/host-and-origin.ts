@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { Problem } from "../../../server/errors/problem.ts";
+import { Problem } from "../../../server/api/errors/problem.ts";
 
 /**
  * Which pages in a browser may call a listener. Programs say nothing of a page and are not asked for one.

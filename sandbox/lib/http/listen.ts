@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { SandboxError } from "../sandbox-error.ts";
+import { SandboxError } from "../errors/sandbox-error.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
 import { Edge, type Host } from "./edge.ts";
 import type { PagePolicy } from "./host-and-origin.ts";

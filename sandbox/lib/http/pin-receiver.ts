@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { SandboxError } from "../sandbox-error.ts";
+import { SandboxError } from "../errors/sandbox-error.ts";
 
 /** An IP address. */
 export interface Address {

@@ -1,6 +1,6 @@
 import { Mutex } from "async-mutex";
 import { type Gate, type GateTurn, UndoneError } from "../../../server/http/gate.ts";
-import { SandboxError } from "../sandbox-error.ts";
+import { SandboxError } from "../errors/sandbox-error.ts";
 
 /** How long a snapshot or a restore may wait, in milliseconds of real time. */
 export interface GateTimes {

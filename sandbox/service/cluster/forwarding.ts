@@ -2,7 +2,7 @@ import type { Answer } from "../../../server/http/answers/answer.ts";
 import type { ForwardedRequest, Services } from "../../../server/services.ts";
 import type { ClusterMember } from "../../../server/store/postgres/cluster-member.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
-import { wait } from "../../lib/wait.ts";
+import { wait } from "../../lib/time/wait.ts";
 
 /** How long a request waits for one process or another to lead, in milliseconds. */
 export const leaderWaitMs = 5_000;

@@ -12,9 +12,9 @@ import { PostgresStore } from "../../../server/store/postgres/postgres-store.ts"
 import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
 import { accounts, decimal, deployment } from "../../chain/genesis/deployment.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
-import { wait } from "../../lib/wait.ts";
+import { wait } from "../../lib/time/wait.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import { programSchema } from "../../options/programs.ts";
 import type { SandboxUrls } from "../../state/description.ts";

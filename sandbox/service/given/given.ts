@@ -4,15 +4,17 @@ import type { Services } from "../../../server/services.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { readMining } from "../../chain/clock/mining.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { askControl } from "../../state/ask-control.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import type { components } from "../client/api-client.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
-import type { GivenAccess } from "./access.ts";
-import type { GivenActors } from "./actors.ts";
-import { Deliveries } from "./deliveries.ts";
-import type { MerchantReads } from "./merchant-reads.ts";
+import type { GivenAccess } from "./actors/access.ts";
+import type { GivenActors } from "./actors/actors.ts";
+import { Deliveries } from "./actors/deliveries.ts";
+import type { MerchantReads } from "./actors/merchant-reads.ts";
+import { openProgramApi, type ProgramApi } from "./actors/program-api.ts";
+import { Reviewer } from "./actors/reviewer.ts";
 import { giveMerchant } from "./merchants.ts";
 import {
   GivenInvalidError,
@@ -26,9 +28,7 @@ import {
   readMerchantOptions,
   readPurchaseOptions,
 } from "./options.ts";
-import { openProgramApi, type ProgramApi } from "./program-api.ts";
 import { givePurchase } from "./purchases.ts";
-import { Reviewer } from "./reviewer.ts";
 import type { DecidedState, RefundState } from "./states.ts";
 
 type Schemas = components["schemas"];

@@ -2,7 +2,7 @@ import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { components } from "../client/api-client.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
 import type { TestWallet } from "../wallets/test-wallet.ts";
-import type { GivenActors } from "./actors.ts";
+import type { GivenActors } from "./actors/actors.ts";
 import { invalid, type MerchantPlan, type PurchasePlan } from "./options.ts";
 import { succeed } from "./succeed.ts";
 

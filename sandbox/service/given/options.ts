@@ -2,7 +2,6 @@ import { maxUint128 } from "viem";
 import { z } from "zod";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { Json } from "../../../protocol/values/json.ts";
-import { check } from "../../../server/http/request/validate.ts";
 import {
   idSchema,
   jsonObjectSchema,
@@ -10,7 +9,8 @@ import {
   programIdSchema,
   referenceSchema,
   unixTimeSchema,
-} from "../../../server/schemas/primitives.ts";
+} from "../../../server/api/schemas/primitives.ts";
+import { check } from "../../../server/http/request/validate.ts";
 import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";
 import {
   type MerchantState,

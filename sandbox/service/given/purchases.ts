@@ -1,10 +1,10 @@
 import { maxUint256 } from "viem";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type components, unwrap } from "../client/api-client.ts";
-import type { GivenActors } from "./actors.ts";
+import type { GivenActors } from "./actors/actors.ts";
+import type { ProgramApi } from "./actors/program-api.ts";
 import { fundAward, merchantOf, walletOf } from "./merchants.ts";
 import { type PurchasePlan, paysItself } from "./options.ts";
-import type { ProgramApi } from "./program-api.ts";
 import { succeed } from "./succeed.ts";
 
 type Schemas = components["schemas"];

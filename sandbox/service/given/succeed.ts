@@ -1,4 +1,4 @@
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SentCall } from "../wallets/test-wallet.ts";
 
 /**

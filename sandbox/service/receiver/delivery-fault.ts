@@ -1,8 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { z } from "zod";
-import type { Finding } from "../../../server/errors/problem.ts";
+import type { Finding } from "../../../server/api/errors/problem.ts";
 import { check } from "../../../server/http/request/validate.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 
 /** Where the sandbox's process can die while it delivers. */
 export const crashPoints = [

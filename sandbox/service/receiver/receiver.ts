@@ -1,9 +1,9 @@
 import type { RequestListener } from "node:http";
 import { verifyWebhook } from "../../../protocol/signatures/webhook.ts";
 import type { KeyRing } from "../../../server/keys/key-ring.ts";
-import { closedError } from "../../lib/closed-error.ts";
+import { closedError } from "../../lib/errors/closed-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { ownState, type Part } from "../../lib/part.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
 import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fault.ts";
 import { ReceiverTap } from "./receiver-tap.ts";

@@ -6,8 +6,8 @@ import { recordAward } from "../../../server/domain/refunds/record-award.ts";
 import { type RelayerJournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { crashProcess } from "../../lib/processes.ts";
-import { sharedReading } from "../../lib/shared-reading.ts";
-import { wait } from "../../lib/wait.ts";
+import { sharedReading } from "../../lib/reading/shared-reading.ts";
+import { wait } from "../../lib/time/wait.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 
 /** Fixed, so that equal operations are equal bytes; in gas units. */

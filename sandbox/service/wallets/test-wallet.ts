@@ -26,8 +26,8 @@ import {
 } from "../../../protocol/messages/permit.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
-import { requireAmount, requireArgument } from "../../lib/require-argument.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { requireAmount, requireArgument } from "../../lib/errors/require-argument.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
 import { type SendRunner, type SentTransaction, Wallet } from "./wallet.ts";

@@ -6,7 +6,7 @@ import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { readDirectoryBegin } from "../../../server/store/directory/directory-store.ts";
 import { howToConvert } from "../../../server/store/directory/store-snapshot.ts";
 import { chainRecord } from "../../chain/genesis/start-chain.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { defaultPrograms, programSchema } from "../../options/programs.ts";
 
 /** What a sandbox was made with; it cannot continue with anything else. */

@@ -6,9 +6,9 @@ import { type ChainNode, makeAgain } from "../../chain/genesis/start-chain.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
 import { resumeMining } from "../../chain/journal/replay.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
-import { endsWithin } from "../../lib/deadline.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { endsWithin } from "../../lib/time/deadline.ts";
 import type { SandboxJournal } from "./open-journal.ts";
 
 /** How long a stop waits for the block of what was sent last, in milliseconds. */

@@ -4,8 +4,8 @@ import { lock } from "proper-lockfile";
 import { z } from "zod";
 import { causesOf } from "../../../protocol/coded-error.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
 
 /**
  * Takes a data directory for this process. The lock names the process, so that one left by a dead process blocks no other.

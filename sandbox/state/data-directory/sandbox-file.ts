@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxDescription } from "../description.ts";
 
 /** What each line of `.env` begins with. */

@@ -3,7 +3,7 @@ import { StoreDamagedError } from "../../../server/store/directory/checked-lines
 import { readDirectory } from "../../../server/store/directory/directory-store.ts";
 import { readable } from "../../../server/store/directory/store-files.ts";
 import { makeAgain } from "../../chain/genesis/start-chain.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type Beginning, journalIn, readBeginning } from "./beginning.ts";
 import { findCheckpoint } from "./checkpoints.ts";
 import { lockForReading } from "./lock.ts";

@@ -2,6 +2,7 @@ import type { Relayer } from "../../../relayer/relayer.ts";
 import { canonicalState } from "../../chain/client/canonical-state.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import {
   captureParts,
@@ -11,7 +12,6 @@ import {
   type PartStates,
   PartsDifferError,
 } from "../../lib/part.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import { takeFingerprint } from "../fingerprint.ts";
 import type { SnapshotContent } from "./snapshot-content.ts";

@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../options/options.ts";
 import { resolvePrograms } from "../../options/programs.ts";
 import { readKeptSettings } from "../data-directory/beginning.ts";

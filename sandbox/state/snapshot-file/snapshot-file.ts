@@ -8,8 +8,8 @@ import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
-import { SandboxError } from "../../lib/sandbox-error.ts";
 import { type SnapshotContent, snapshotContent } from "./snapshot-content.ts";
 
 const format = "routing-sandbox-snapshot";

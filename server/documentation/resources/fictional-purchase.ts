@@ -9,8 +9,8 @@ import {
   checksumAddressSchema,
   hashSchema,
   jsonObjectSchema,
-} from "../../schemas/primitives.ts";
-import { viewTypedData } from "../../views/typed-data.ts";
+} from "../../api/schemas/primitives.ts";
+import { viewTypedData } from "../../api/views/transactions.ts";
 
 const unixSecondsText = z
   .string()

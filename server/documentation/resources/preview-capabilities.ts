@@ -1,8 +1,8 @@
+import { limits } from "../../api/limits.ts";
+import { scopes } from "../../api/scopes.ts";
+import { apiVersion, documentationVersion } from "../../api/versions.ts";
 import type { Operation } from "../../http/operation.ts";
 import { authorizationName } from "../../http/operation.ts";
-import { limits } from "../../limits.ts";
-import { scopes } from "../../scopes.ts";
-import { apiVersion, documentationVersion } from "../../versions.ts";
 import { documentationResources } from "./resources.ts";
 
 /** The explicit preview capabilities: what works, what only looks like the real thing, what is not offered. */

@@ -13,7 +13,7 @@ import {
 } from "../../../protocol/signatures/decision.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { hashId } from "../../../protocol/values/id.ts";
-import { viewTypedData } from "../../views/typed-data.ts";
+import { viewTypedData } from "../../api/views/transactions.ts";
 import { fictionalMerchant, fictionalPurchase } from "./fictional-purchase.ts";
 
 const reviewerSeed = new Uint8Array(32).fill(7);

@@ -1,10 +1,10 @@
 import type { Json } from "../../../protocol/values/json.ts";
 import { toChainTimestamp, toTimestamp } from "../../../protocol/values/time.ts";
+import { Problem } from "../../api/errors/problem.ts";
 import type { ChainCover, ChainRevert } from "../../chain/chain-reader.ts";
-import { Problem } from "../../errors/problem.ts";
 import type { Services } from "../../services.ts";
 import type { DecisionRecord, PurchaseRecord } from "../../store/records.ts";
-import { findMerchantId } from "../find.ts";
+import { findMerchantId } from "../records/find.ts";
 
 /** What keeps a funding from covering an award: the figure that is missing, in the problem's member and in words. */
 interface Shortfall {

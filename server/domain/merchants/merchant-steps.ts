@@ -1,11 +1,11 @@
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
+import { Problem } from "../../api/errors/problem.ts";
 import type { ChainFunding } from "../../chain/chain-reader.ts";
-import { Problem } from "../../errors/problem.ts";
 import type { Services } from "../../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
-import { findMerchant, findMerchantId } from "../find.ts";
+import { findMerchant, findMerchantId } from "../records/find.ts";
 import { type Cause, sayRemedy, sayWrong } from "../reverts/cause.ts";
 
 /** Reads a merchant's funding from the chain, which alone knows whether the enrollment is revoked or has left it in a reorg. */

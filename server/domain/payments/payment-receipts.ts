@@ -1,5 +1,5 @@
+import type { PaymentReceipt } from "../../api/schemas/purchases.ts";
 import type { ChainPurchase } from "../../chain/chain-reader.ts";
-import type { PaymentReceipt } from "../../schemas/purchase.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 
 type Recorded = Pick<PurchaseRecord, "receipts">;

@@ -7,12 +7,12 @@ import type { SignedPermit } from "../../../protocol/messages/permit.ts";
 import { readCall } from "../../../protocol/read-call.ts";
 import { toJson } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
-import type { ExpectedPayment } from "../../binding/expectations.ts";
+import { Problem } from "../../api/errors/problem.ts";
 import type { ChainPurchase } from "../../chain/chain-reader.ts";
-import { Problem } from "../../errors/problem.ts";
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 import type { Stored } from "../../store/store.ts";
+import type { ExpectedPayment } from "../binding/expectations.ts";
 import { stepConflict } from "../purchases/purchase-steps.ts";
 import { removedPayments, whyPaymentsRemoved } from "./payment-receipts.ts";
 

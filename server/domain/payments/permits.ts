@@ -4,7 +4,7 @@ import { type Call, decodeCall, payWithPermitCall } from "../../../protocol/call
 import { hashPermit, type Permit, signedPermit, tokenDomain } from "../../../protocol/messages/permit.ts";
 import { recoverSigner } from "../../../protocol/messages/wallet-signature.ts";
 import type { ChainCall } from "../../chain/chain-reader.ts";
-import type { Deployment } from "../../deployment.ts";
+import type { Deployment } from "../../chain/deployment.ts";
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 

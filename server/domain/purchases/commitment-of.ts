@@ -2,7 +2,7 @@ import type { Commitment } from "../../../protocol/messages/commitment.ts";
 import { type RegistrarDomain, registrarDomain } from "../../../protocol/messages/domain.ts";
 import type { FundingAuthorization } from "../../../protocol/messages/funding-authorization.ts";
 import { hashId } from "../../../protocol/values/id.ts";
-import type { Deployment } from "../../deployment.ts";
+import type { Deployment } from "../../chain/deployment.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
 
 /** The EIP-712 domain of a deployment. */

@@ -1,5 +1,5 @@
 import type { LocalAccount } from "viem";
-import { Problem } from "../../errors/problem.ts";
+import { Problem } from "../../api/errors/problem.ts";
 import type { Services } from "../../services.ts";
 
 /** The key that signs a program's commitments and funding authorizations. */

@@ -1,8 +1,8 @@
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { toChainSeconds, toTimestamp } from "../../../protocol/values/time.ts";
+import { Problem } from "../../api/errors/problem.ts";
 import type { ChainProgram, ChainRevert } from "../../chain/chain-reader.ts";
-import { Problem } from "../../errors/problem.ts";
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 import { assertCovered } from "../merchants/merchant-steps.ts";

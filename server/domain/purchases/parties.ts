@@ -1,7 +1,7 @@
 import { type Address, zeroAddress } from "viem";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
-import type { Deployment } from "../../deployment.ts";
-import type { Finding } from "../../errors/problem.ts";
+import type { Finding } from "../../api/errors/problem.ts";
+import type { Deployment } from "../../chain/deployment.ts";
 
 /**
  * Finds out whether an address cannot act as a merchant's wallet, a buyer or a beneficiary.

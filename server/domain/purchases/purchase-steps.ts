@@ -1,10 +1,10 @@
+import { Problem } from "../../api/errors/problem.ts";
+import type { PurchaseStatus } from "../../api/schemas/purchases.ts";
 import type { ChainPurchase } from "../../chain/chain-reader.ts";
-import { Problem } from "../../errors/problem.ts";
-import type { PurchaseStatus } from "../../schemas/purchase.ts";
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
-import { readOnChain } from "../find.ts";
 import { reconciledOf, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
+import { readOnChain } from "../records/find.ts";
 import { otherClaim, readFiledClaim } from "../refunds/claims.ts";
 
 /** The steps that act on a purchase. */

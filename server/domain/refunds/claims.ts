@@ -1,14 +1,14 @@
 import type { Hex } from "viem";
 import { type Claim, hashClaim, hashReason } from "../../../protocol/messages/claim.ts";
+import { assertNothingFound, Problem } from "../../api/errors/problem.ts";
 import type { ChainPurchase } from "../../chain/chain-reader.ts";
-import type { Deployment } from "../../deployment.ts";
-import { assertNothingFound, Problem } from "../../errors/problem.ts";
+import type { Deployment } from "../../chain/deployment.ts";
 import type { Services } from "../../services.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../../store/records.ts";
 import type { Stored } from "../../store/store.ts";
-import { readOnChain } from "../find.ts";
 import { reconciledOf } from "../payments/payment-receipts.ts";
 import { domainOf } from "../purchases/commitment-of.ts";
+import { readOnChain } from "../records/find.ts";
 
 /** What the beneficiary of a purchase claims and signs. */
 export function claimOf(

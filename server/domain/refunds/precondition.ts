@@ -5,7 +5,7 @@ import type { EffectCheck, Precondition } from "../../../relayer/relayer.ts";
 import type { ChainReader } from "../../chain/chain-reader.ts";
 import type { ClaimRecord, PurchaseRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
-import { readOnChain } from "../find.ts";
+import { readOnChain } from "../records/find.ts";
 import { findCollected, type RefundOperation } from "./record-award.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { RelayOperation } from "../../../relayer/relayer.ts";
 import { commitWithEvent } from "../../outbox/freeze-event.ts";
 import type { PurchaseRecord, RefundRecord } from "../../store/records.ts";
 import { type Store, StoreConflictError, type Stored } from "../../store/store.ts";
-import { updatePurchase } from "../changes.ts";
+import { updatePurchase } from "../records/changes.ts";
 
 /** What names the collection of a refund: its operation, the refund that this is shown under, and the purchase in its call. */
 export type RefundOperation = Pick<RelayOperation, "operation_id" | "subject" | "decoded">;

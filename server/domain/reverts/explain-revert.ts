@@ -5,9 +5,9 @@ import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import type { ChainRevert } from "../../chain/chain-reader.ts";
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
-import { readOnChain } from "../find.ts";
 import { explainUnenrolled } from "../merchants/merchant-steps.ts";
 import type { FoundPermit } from "../payments/permits.ts";
+import { readOnChain } from "../records/find.ts";
 import { explainMissing } from "../refunds/missing-on-chain.ts";
 import type { Cause } from "./cause.ts";
 

@@ -2,6 +2,13 @@ import { type Address, type Hex, hashMessage } from "viem";
 import { walletCodeReasons } from "../../../protocol/binding/check-binding.ts";
 import { hashClaim } from "../../../protocol/messages/claim.ts";
 import { hashPermit } from "../../../protocol/messages/permit.ts";
+import { Problem } from "../../api/errors/problem.ts";
+import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../../api/schemas/wallets.ts";
+import { enrollmentMessageOf } from "../../api/views/merchants.ts";
+import type { ChainPurchase, ChainRevert } from "../../chain/chain-reader.ts";
+import type { OperationContext } from "../../http/operation.ts";
+import type { PurchaseRecord, SubmissionRecord } from "../../store/records.ts";
+import type { Stored } from "../../store/store.ts";
 import {
   type Expectation,
   expectClaim,
@@ -10,16 +17,8 @@ import {
   expectPaymentApproval,
   expectPayments,
   expectRegistration,
-} from "../../binding/expectations.ts";
-import { assertBound, requireBound } from "../../binding/require-bound.ts";
-import type { ChainPurchase, ChainRevert } from "../../chain/chain-reader.ts";
-import { Problem } from "../../errors/problem.ts";
-import type { OperationContext } from "../../http/operation.ts";
-import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../../schemas/wallet.ts";
-import type { PurchaseRecord, SubmissionRecord } from "../../store/records.ts";
-import type { Stored } from "../../store/store.ts";
-import { enrollmentMessageOf } from "../../views/merchant.ts";
-import { findMerchant, findPurchase, readOnChain } from "../find.ts";
+} from "../binding/expectations.ts";
+import { assertBound, requireBound } from "../binding/require-bound.ts";
 import { assertPending, readFunding } from "../merchants/merchant-steps.ts";
 import { whyNotPayable } from "../payments/payment-receipts.ts";
 import { assertPaymentsOnChain, paymentCall, readClaimedPayments } from "../payments/payments.ts";
@@ -27,6 +26,7 @@ import { findNonce, permitDomainOf, permitOf, permitPayment } from "../payments/
 import { domainOf } from "../purchases/commitment-of.ts";
 import { assertPaidTogether, assertRoute, assertStep, stepConflict } from "../purchases/purchase-steps.ts";
 import { currentPurchase } from "../purchases/status-after-reorg.ts";
+import { findMerchant, findPurchase, readOnChain } from "../records/find.ts";
 import { assertReconciled, claimOf, pickClaim, readFiledClaim } from "../refunds/claims.ts";
 import { sayCause } from "../reverts/cause.ts";
 import { type ExplainedStep, explainRevert, saysInvalidPermit } from "../reverts/explain-revert.ts";

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { recoverSigner, vOf } from "../../../protocol/messages/wallet-signature.ts";
-import { Problem } from "../../errors/problem.ts";
+import { Problem } from "../../api/errors/problem.ts";
 import type { Services } from "../../services.ts";
 
 /**

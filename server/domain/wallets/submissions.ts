@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import { Problem } from "../../errors/problem.ts";
-import type { WalletAction } from "../../schemas/wallet.ts";
+import { Problem } from "../../api/errors/problem.ts";
+import type { WalletAction } from "../../api/schemas/wallets.ts";
 import type { SubmissionRecord, SubmissionState } from "../../store/records.ts";
 import type { Store, Stored } from "../../store/store.ts";
 

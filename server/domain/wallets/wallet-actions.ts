@@ -11,13 +11,12 @@ import {
 import { claimTypedData, hashClaim } from "../../../protocol/messages/claim.ts";
 import { hashPermit, permitTypedData } from "../../../protocol/messages/permit.ts";
 import type { Json } from "../../../protocol/values/json.ts";
+import type { WalletAction } from "../../api/schemas/wallets.ts";
+import { enrollmentMessageOf } from "../../api/views/merchants.ts";
+import { viewTransactionRequest, viewTypedData } from "../../api/views/transactions.ts";
 import type { BlockPoint, ChainFunding, ChainPurchase } from "../../chain/chain-reader.ts";
-import type { WalletAction } from "../../schemas/wallet.ts";
 import type { Services } from "../../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
-import { enrollmentMessageOf } from "../../views/merchant.ts";
-import { viewTransactionRequest } from "../../views/transaction-request.ts";
-import { viewTypedData } from "../../views/typed-data.ts";
 import { whyNotPending } from "../merchants/merchant-steps.ts";
 import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
 import { noSignature, permitDomainOf, permitOf, permitPayment } from "../payments/permits.ts";

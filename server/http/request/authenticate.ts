@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
-import { Problem } from "../../errors/problem.ts";
-import type { Scope } from "../../scopes.ts";
+import { Problem } from "../../api/errors/problem.ts";
+import type { Scope } from "../../api/scopes.ts";
 import type { Account, Services } from "../../services.ts";
 import type { CredentialRecord } from "../../store/records.ts";
 import type { Caller, Operation } from "../operation.ts";

@@ -1,4 +1,4 @@
-import { Problem } from "../../errors/problem.ts";
+import { Problem } from "../../api/errors/problem.ts";
 
 /** How deep objects and arrays may be nested. */
 export const maximumDepth = 64;

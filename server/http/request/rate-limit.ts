@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Problem } from "../../errors/problem.ts";
+import { Problem } from "../../api/errors/problem.ts";
 
 /** How many requests a caller may send in a window of sandbox time; the option `rateLimit`, without which there is no limit. */
 export interface RateLimit {

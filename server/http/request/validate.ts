@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type Finding, Problem } from "../../errors/problem.ts";
+import { type Finding, Problem } from "../../api/errors/problem.ts";
 import { describeIssue } from "./describe-issue.ts";
 
 /** What a value is by a schema, or what is wrong with it. */

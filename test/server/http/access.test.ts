@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { scopes } from "../../../server/scopes.ts";
+import { scopes } from "../../../server/api/scopes.ts";
 import { problem } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { operations } from "../../../server/operations/table.ts";
+import { operations } from "../../../server/api/operations/table.ts";
 import { present, problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

@@ -2,17 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
 import { createApiClient, unwrap } from "../../../sandbox/service/client/api-client.ts";
-import { signVerdict } from "../../../sandbox/service/given/reviewer.ts";
+import { signVerdict } from "../../../sandbox/service/given/actors/reviewer.ts";
 import {
   hasPostgres,
   inPostgres,
   type PostgresServer,
   startPostgres,
 } from "../../../scripts/postgres-server.ts";
-import { claimSchema } from "../../../server/schemas/claim.ts";
-import { decisionSchema } from "../../../server/schemas/decision.ts";
-import { merchantSchema } from "../../../server/schemas/merchant.ts";
-import { activationSchema, purchaseSchema } from "../../../server/schemas/purchase.ts";
+import { merchantSchema } from "../../../server/api/schemas/merchants.ts";
+import { activationSchema, purchaseSchema } from "../../../server/api/schemas/purchases.ts";
+import { claimSchema, decisionSchema } from "../../../server/api/schemas/refunds.ts";
 import { type Actors, castActors } from "../../../testkit/demo/actors.ts";
 import { silentNarrator } from "../../../testkit/demo/narrator.ts";
 import { Session } from "../../../testkit/demo/session.ts";

@@ -14,8 +14,8 @@ import {
   type PostgresServer,
   startPostgres,
 } from "../../../scripts/postgres-server.ts";
-import { merchantSchema } from "../../../server/schemas/merchant.ts";
-import { notificationDeliverySchema } from "../../../server/schemas/notification.ts";
+import { merchantSchema } from "../../../server/api/schemas/merchants.ts";
+import { notificationDeliverySchema } from "../../../server/api/schemas/notifications.ts";
 import { codeOf } from "../../crash/books.ts";
 import { send } from "../../crash/storefront.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";

@@ -13,7 +13,7 @@ import {
   password,
   startPostgres,
 } from "../../../scripts/postgres-server.ts";
-import { purchaseSchema } from "../../../server/schemas/purchase.ts";
+import { purchaseSchema } from "../../../server/api/schemas/purchases.ts";
 import { castActors } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentNarrator } from "../../../testkit/demo/narrator.ts";

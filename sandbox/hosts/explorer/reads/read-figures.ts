@@ -3,7 +3,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.gene
 import { hashId } from "../../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { BlockPoint } from "../../../../server/chain/chain-reader.ts";
-import type { Deployment } from "../../../../server/deployment.ts";
+import type { Deployment } from "../../../../server/chain/deployment.ts";
 import { reconciledOf } from "../../../../server/domain/payments/payment-receipts.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";
 import type { BatchingNode } from "../sources.ts";

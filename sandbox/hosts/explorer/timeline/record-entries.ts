@@ -1,6 +1,6 @@
 import { fromTimestamp, toTimestamp } from "../../../../protocol/values/time.ts";
-import type { PurchaseParts } from "../../../../server/domain/find.ts";
-import type { PaymentReceipt } from "../../../../server/schemas/purchase.ts";
+import type { PaymentReceipt } from "../../../../server/api/schemas/purchases.ts";
+import type { PurchaseParts } from "../../../../server/domain/records/find.ts";
 import type {
   ClaimRecord,
   DecisionRecord,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import { freshReading } from "../../../../sandbox/lib/fresh-reading.ts";
+import { freshReading } from "../../../../sandbox/lib/reading/fresh-reading.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { castActors } from "../../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";

@@ -9,7 +9,7 @@ import { usdc } from "../../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { renderExplanation } from "../../../../sandbox/hosts/explain/render-explanation.ts";
-import { problemSchema } from "../../../../server/schemas/problem.ts";
+import { problemSchema } from "../../../../server/api/schemas/problem.ts";
 import { cli } from "../../../cli/program.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 

@@ -1,0 +1,125 @@
+import { html } from "../../../vendor/lit-html/lit-html.js";
+import { ask } from "../../api.ts";
+import { formatTime } from "../../format.ts";
+import { defineView, type Scene } from "../../view.ts";
+import { control, fieldOf, numberOf } from "./control.ts";
+import { deliveryFaults, relayerFaults } from "./faults.ts";
+
+const seconds: { readonly [unit: string]: number } = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 };
+const mining = [
+  ["transaction", "with every transaction"],
+  ["never", "only when told to"],
+  ["1", "every second"],
+  ["12", "every 12 seconds"],
+] as const;
+const keys = ["notifications", "receipts", "reviewer"];
+
+/** A snapshot that the control API has taken. */
+interface Mark {
+  number: number;
+  /** Unix seconds. */
+  now: number;
+}
+
+/** What can be done to the sandbox. */
+export const controls = defineView<{ data: Mark[] }>({
+  title: () => "Controls",
+  topics: [],
+  load: () => ask("GET", "/snapshots"),
+  draw: ({ data }, scene) => html`
+    <h1 tabindex="-1">Controls</h1>
+    <div class="columns even">
+      <div class="stack">${clock(scene)} ${snapshots(data, scene)} ${keyRing(scene)}</div>
+      <div class="stack">${relayerFaults(scene)} ${deliveryFaults(scene)}</div>
+    </div>
+  `,
+});
+
+function clock(scene: Scene) {
+  return html`<section class="panel" aria-labelledby="clock">
+    <h2 id="clock">Clock and blocks</h2>
+    <p>It is <strong>${formatTime(scene.overview.now)}</strong> UTC at block ${scene.overview.block.number}.</p>
+    ${control(scene, {
+      label: "Travel",
+      done: "Time has moved ahead, and a block was mined.",
+      act: (form) =>
+        ask("POST", "/clock", { seconds: numberOf(form, "amount") * (seconds[fieldOf(form, "unit")] ?? 1) }),
+      fields: html`<div class="field">
+          <label for="amount">Ahead by</label>
+          <input id="amount" name="amount" type="number" min="1" value="1" required />
+        </div>
+        <div class="field">
+          <label for="unit">Unit</label>
+          <select id="unit" name="unit">
+            ${Object.keys(seconds).map((unit) => html`<option value=${unit}>${unit}</option>`)}
+          </select>
+        </div>`,
+    })}
+    ${control(scene, {
+      label: "Mine",
+      done: "The blocks were mined.",
+      act: (form) => ask("POST", "/blocks", { blocks: numberOf(form, "blocks") }),
+      fields: html`<div class="field">
+        <label for="blocks">Blocks</label>
+        <input id="blocks" name="blocks" type="number" min="1" max="9999" value="1" required />
+      </div>`,
+    })}
+    ${control(scene, {
+      label: "Set mining",
+      done: "Blocks come as you said from now on.",
+      act: (form) => {
+        const every = fieldOf(form, "every");
+        return ask("POST", "/mining", { every: Number(every) || every });
+      },
+      fields: html`<div class="field">
+        <label for="every">Blocks come</label>
+        <select id="every" name="every">
+          ${mining.map(([every, told]) => html`<option value=${every}>${told}</option>`)}
+        </select>
+      </div>`,
+    })}
+  </section>`;
+}
+
+function snapshots(marks: readonly Mark[], scene: Scene) {
+  return html`<section class="panel" aria-labelledby="snapshots">
+    <h2 id="snapshots">Snapshots</h2>
+    <p class="quiet">Chain, records, relayer, clock and faults as one.</p>
+    ${marks.map(({ number, now }) =>
+      control(scene, {
+        label: `Go back to snapshot ${number}`,
+        done: `Everything is as it was at snapshot ${number}.`,
+        act: () => ask("POST", `/snapshots/${number}/restore`),
+        fields: html`<p>Snapshot ${number}, ${formatTime(new Date(now * 1_000).toISOString())}</p>`,
+      }),
+    )}
+    ${control(scene, {
+      label: "Take a snapshot",
+      done: "A snapshot was taken; it is kept while the sandbox runs.",
+      act: () => ask("POST", "/snapshots"),
+      fields: html`<p><a href="/snapshot" download="sandbox.snapshot">Save everything to a file</a></p>`,
+    })}
+  </section>`;
+}
+
+function keyRing(scene: Scene) {
+  return html`<section class="panel" aria-labelledby="keys">
+    <h2 id="keys">Keys</h2>
+    <p class="quiet">New keys sign from now on; what the old ones signed stays valid, their public halves stay published.</p>
+    ${control(scene, {
+      label: "Rotate",
+      done: "The keys were rotated.",
+      act: (form) => {
+        const use = fieldOf(form, "use");
+        return ask("POST", "/keys/rotate", use === "" ? {} : { uses: [use] });
+      },
+      fields: html`<div class="field">
+        <label for="use">Which</label>
+        <select id="use" name="use">
+          <option value="">all of them</option>
+          ${keys.map((use) => html`<option value=${use}>${use}</option>`)}
+        </select>
+      </div>`,
+    })}
+  </section>`;
+}

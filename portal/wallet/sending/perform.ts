@@ -1,0 +1,183 @@
+import { type Connection, codeOf, look, obstacleTo } from "../connection/connection.ts";
+import type { Provider } from "../connection/injected-wallets.ts";
+import {
+  type Action,
+  type Capabilities,
+  type Hex,
+  ownerOf,
+  type Problem,
+  type Submission,
+  submit,
+} from "../wallet-api.ts";
+import { type Attempt, findAttempt, forgetAttempt, keepAttempt } from "./attempt.ts";
+
+/** How far an action is. */
+export type Progress =
+  | { at: "signing" | "sending" | "elsewhere" }
+  | { at: "pending"; transactionHash: string }
+  | { at: "confirming"; transactionHash: string; confirmations: number; needed: number }
+  | { at: "unknown"; transactionHash: string }
+  | { at: "retrying"; why: string }
+  | { at: "accepted"; transactionHash: string | null; eventId: string }
+  | { at: "declined" }
+  | { at: "stopped"; text: string }
+  | { at: "refused"; problem: Problem };
+
+/** What an action is done with. */
+export interface Doing {
+  action: Action;
+  connection: Connection;
+  sandbox: Provider;
+  chain: Capabilities["chain"];
+  report: (progress: Progress) => void;
+}
+
+const declined = 4001;
+
+/** Refusals that time alone heals. */
+const passing: ReadonlySet<Problem["code"]> = new Set([
+  "transaction_not_found",
+  "transaction_unconfirmed",
+  "idempotency_in_flight",
+  "rate_limited",
+  "rpc_unavailable",
+  "storage_unavailable",
+]);
+
+/** Signs and sends what an action asks for, as far as that is not done yet, and hands it to the service. */
+export async function perform(doing: Doing): Promise<void> {
+  const { report } = doing;
+  const attempt = beginOrResume(doing);
+  try {
+    await signAndSend(attempt, doing);
+  } catch (error) {
+    keepAttempt({ ...attempt, sending: false });
+    if (codeOf(error) === declined) report({ at: "declined" });
+    else report({ at: "stopped", text: error instanceof Error ? error.message : "The wallet failed." });
+    return;
+  }
+  await submitUntilDecided(attempt, report);
+}
+
+function beginOrResume({ action }: Doing): Attempt {
+  const { name, amount, reason } = action;
+  const subject = `${action.transaction?.data} ${action.sign?.digest}`;
+  const before = findAttempt(name);
+  if (before?.subject === subject) return before;
+  const wish = { ...(amount === undefined ? {} : { amount }), ...(reason === undefined ? {} : { reason }) };
+  return { action: name, key: crypto.randomUUID(), subject, ...wish };
+}
+
+async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
+  const { action, connection, sandbox, chain, report } = doing;
+  const { transaction, sign } = action;
+  const owner = ownerOf(action);
+  if (owner === undefined) throw new Error("There is nothing to sign or to send for this action now.");
+  const { provider } = connection.wallet;
+  // Account and chain may have changed since the page showed them.
+  const refuseWrongWallet = async () => {
+    const obstacle = obstacleTo(action, await look(connection.wallet, sandbox), chain);
+    if (obstacle !== null) throw new Error(obstacle.text);
+  };
+  if (sign !== undefined && attempt.signature === undefined) {
+    await refuseWrongWallet();
+    report({ at: "signing" });
+    attempt.signature = asHex(await provider.request(signatureRequest(sign, owner)));
+    keepAttempt(attempt);
+  }
+  if (transaction !== undefined && attempt.transaction_hash === undefined) {
+    await refuseWrongWallet();
+    report({ at: "sending" });
+    attempt.sending = true;
+    keepAttempt(attempt);
+    const { from, to, data } = transaction;
+    const params = [{ from, to, data, value: "0x0" }];
+    attempt.transaction_hash = asHex(await provider.request({ method: "eth_sendTransaction", params }));
+    attempt.sending = false;
+    keepAttempt(attempt);
+  }
+}
+
+function signatureRequest(sign: NonNullable<Action["sign"]>, from: string) {
+  return sign.method === "personal_sign"
+    ? { method: sign.method, params: [toHex(sign.message), from] }
+    : { method: sign.method, params: [from, JSON.stringify(sign.typed_data)] };
+}
+
+/** What a wallet answered, as the bytes that it must be. */
+export function asHex(answer: unknown): Hex {
+  if (typeof answer === "string" && isHex(answer)) return answer;
+  throw new Error("The wallet answered neither a hash nor a signature.");
+}
+
+function isHex(text: string): text is Hex {
+  return /^0x[0-9a-f]+$/i.test(text);
+}
+
+/** A text's UTF-8 bytes in hexadecimal. */
+export function toHex(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/**
+ * Hands an attempt to the service, the same key and body again as long as it may still be accepted: while the transaction is pending, while
+ * confirmations are missing, and when no answer came. Forgets it once it is decided or its transaction is gone.
+ */
+export async function submitUntilDecided(
+  attempt: Attempt,
+  report: (progress: Progress) => void,
+): Promise<void> {
+  const { key, transaction_hash: transactionHash } = attempt;
+  if (transactionHash !== undefined) report({ at: "pending", transactionHash });
+  for (let unknown = 0; ; ) {
+    const answer = await submit(key, submissionOf(attempt)).catch(() => null);
+    if (answer?.kind === "accepted") {
+      forgetAttempt(attempt);
+      report({ at: "accepted", transactionHash: transactionHash ?? null, eventId: answer.result.event_id });
+      return;
+    }
+    if (answer !== null && !passing.has(answer.problem.code)) {
+      forgetAttempt(attempt);
+      report({ at: "refused", problem: answer.problem });
+      return;
+    }
+    // Anvil knows a transaction neither as waiting nor as mined for a moment while it mines it: it counts as gone when it is so twice.
+    unknown = answer?.problem.code === "transaction_not_found" ? unknown + 1 : 0;
+    if (unknown === 2 && transactionHash !== undefined) {
+      forgetAttempt(attempt);
+      report({ at: "unknown", transactionHash });
+      return;
+    }
+    report(whileWaiting(answer?.problem ?? null, transactionHash));
+    await new Promise((resolve) => setTimeout(resolve, answer?.retryAfterMs ?? 1000));
+  }
+}
+
+function submissionOf({ action, amount, reason, signature, transaction_hash }: Attempt): Submission {
+  const evidence = {
+    ...(signature === undefined ? {} : { signature }),
+    ...(transaction_hash === undefined ? {} : { transaction_hash }),
+  };
+  if (action === "enroll" || action === "fund") return { action, ...evidence };
+  // What is sent under a permit is a payment; the permit was submitted before.
+  const done = action === "pay_with_permit" && transaction_hash !== undefined ? "pay" : action;
+  return {
+    action: done,
+    ...evidence,
+    ...(amount === undefined ? {} : { amount }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+function whileWaiting(problem: Problem | null, transactionHash: string | undefined): Progress {
+  if (problem === null)
+    return { at: "retrying", why: "The service does not answer. The same request is sent again." };
+  if (transactionHash === undefined) return { at: "retrying", why: problem.detail };
+  if (problem.code === "transaction_not_found") return { at: "pending", transactionHash };
+  if (problem.code !== "transaction_unconfirmed") return { at: "retrying", why: problem.detail };
+  const confirmations = Number(problem["confirmations"] ?? 0);
+  if (confirmations === 0) return { at: "pending", transactionHash };
+  const needed = problem.binding?.checks.find(({ name }) => name === "confirmations")?.expected;
+  return { at: "confirming", transactionHash, confirmations, needed: Number(needed ?? 1) };
+}

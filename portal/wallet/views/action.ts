@@ -1,0 +1,181 @@
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { formatAmount, writeAmount } from "../amount.ts";
+import { obstacleTo } from "../connection/connection.ts";
+import type { ActionState, PageState } from "../page-state.ts";
+import { type Action, hasAmount, type Wallet } from "../wallet-api.ts";
+import { isAmountMissing, type Wish } from "../wish.ts";
+import { viewCalldata, viewSignature } from "./bytes.ts";
+import { viewCall } from "./fields.ts";
+import { viewProgress } from "./progress.ts";
+import { words } from "./words.ts";
+
+/** What a person can do on the page. */
+export interface Deeds {
+  connect(walletId: string): void;
+  switchChain(): void;
+  wish(name: Action["name"], wish: Wish): void;
+  /** Does an action as it was typed last or, where nothing was typed, as it is shown. */
+  perform(action: Action): void;
+  enterHash(name: Action["name"], hash: string): void;
+  reload(): Promise<void>;
+}
+
+/** Shows an action: what it does, what is signed and sent, and its button; or why it is not to be done now. */
+export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
+  const { name } = offered;
+  const { title, meaning } = words[name];
+  const own = state.actions[name];
+  const action = own.planned ?? offered;
+  // A permit is only half of its action; the payment under it is submitted as one.
+  const latest = state.wallet?.submissions.findLast(
+    ({ action: done }) => done === name && done !== "pay_with_permit",
+  );
+  const lost = lostHash(latest, state);
+  const submitted = lost === null ? latest : undefined;
+  const progress = own.progress ?? (lost === null ? null : { at: "unknown", transactionHash: lost });
+  return html`<section class="panel" aria-labelledby=${name} id="action-${name}">
+    <div class="row">
+      <h2 id=${name}>${title}</h2>
+      ${viewBadge(action, own, submitted)}
+    </div>
+    <p class="quiet">${meaning}</p>
+    ${submitted === undefined ? nothing : viewSubmission(submitted, state)}
+    ${viewOffer(action, offered, state, deeds, submitted !== undefined)}
+    <div aria-live="polite">${progress === null ? nothing : viewProgress(progress)}</div>
+    ${own.uncertain ? viewUncertain(name, deeds) : nothing}
+  </section>`;
+}
+
+/** The transaction of a submission, when the chain no longer knows it. */
+function lostHash(submitted: Wallet["submissions"][number] | undefined, { lost }: PageState): string | null {
+  const hash = submitted?.transaction_hash ?? null;
+  return hash !== null && lost.has(hash) ? hash : null;
+}
+
+/** Actions that are done once; once the service has accepted one, doing it again is out of the way. */
+const once: ReadonlySet<Action["name"]> = new Set(["enroll", "register", "claim"]);
+
+function viewOffer(action: Action, offered: Action, state: PageState, deeds: Deeds, submitted: boolean) {
+  const { name, allowed, why_not } = action;
+  const own = state.actions[name];
+  if (!allowed) return html`<p>Not now: ${why_not ?? "the service does not say why."}</p>`;
+  const offer = html`${viewWish(offered, own, state, deeds)} ${viewAllowed(action, own, state, deeds)}`;
+  return submitted && once.has(name) && !own.busy
+    ? html`<details><summary>Look at it, or do it again</summary><div class="bytes">${offer}</div></details>`
+    : offer;
+}
+
+function viewBadge({ allowed }: Action, { busy, mistake }: ActionState, submitted: object | undefined) {
+  if (busy) return html`<span class="badge accent">under way</span>`;
+  if (submitted !== undefined) return html`<span class="badge good">submitted</span>`;
+  if (!allowed) return html`<span class="badge">not now</span>`;
+  return mistake === null
+    ? html`<span class="badge accent">can be done now</span>`
+    : html`<span class="badge">not as typed</span>`;
+}
+
+function viewSubmission(
+  { transaction_hash, submitted_at, amount, reason }: Wallet["submissions"][number],
+  { capabilities }: PageState,
+) {
+  return html`<p class="small">
+    The service has accepted this at <time>${submitted_at}</time>${
+      transaction_hash === null ? nothing : html`: <code>${transaction_hash}</code>`
+    }${
+      amount === null || capabilities === null
+        ? nothing
+        : html`, ${formatAmount(amount, capabilities.contracts.token)}`
+    }${reason === null ? nothing : html`, “${reason}”`}. The program's own system continues from here.
+  </p>`;
+}
+
+/** The amount of an approval, a payment or a claim, and the reason of a claim. */
+function viewWish(
+  { name, amount }: Action,
+  { wish, mistake, busy }: ActionState,
+  { capabilities }: PageState,
+  deeds: Deeds,
+) {
+  if (!hasAmount(name) || capabilities === null) return nothing;
+  const { token } = capabilities.contracts;
+  const filledIn = amount === undefined ? "" : writeAmount(amount, token);
+  // What is under way may have changed already what is possible next.
+  const wrong = busy ? null : mistake;
+  const inputOf = (event: Event) => (event.target instanceof HTMLInputElement ? event.target.value : "");
+  return html`<div class="wish">
+    <div class="field">
+      <label for="${name}-amount">Amount in ${token.symbol}</label>
+      <input id="${name}-amount" inputmode="decimal" autocomplete="off" placeholder=${filledIn} .value=${wish.amount ?? filledIn}
+        ?disabled=${busy} aria-invalid=${wrong === null ? "false" : "true"} aria-describedby="${name}-mistake"
+        @input=${(event: Event) => deeds.wish(name, { amount: inputOf(event) })}>
+    </div>
+    ${
+      name === "claim"
+        ? html`<div class="field">
+          <label for="claim-reason">Reason</label>
+          <input id="claim-reason" maxlength="2000" autocomplete="off" .value=${wish.reason ?? ""} ?disabled=${busy}
+            @input=${(event: Event) => deeds.wish(name, { reason: inputOf(event) })}>
+        </div>`
+        : nothing
+    }
+    <p id="${name}-mistake" class="error" role="alert">${wrong}</p>
+  </div>`;
+}
+
+function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: Deeds) {
+  const { transaction, sign, name } = action;
+  const { capabilities, connection } = state;
+  if (capabilities === null || own.mistake !== null) return nothing;
+  if (isAmountMissing(own.wish)) return html`<p>Enter an amount; what is signed and sent is shown then.</p>`;
+  if (name === "claim" && !own.wish.reason)
+    return html`<p>Say why; the reason is part of what is signed, which is shown then.</p>`;
+  const { contracts, chain } = capabilities;
+  const obstacle = connection === null ? null : obstacleTo(action, connection, chain);
+  return html`${
+    sign === undefined
+      ? html`<h3>To send</h3>`
+      : html`<h3>First: sign</h3>${viewSignature(sign, contracts)}<h3>Then: send</h3>`
+  }
+    ${
+      transaction === undefined
+        ? html`<p>The transaction that pays under this permit contains its signature. It is shown here once the permit is signed.</p>`
+        : html`${viewCall(transaction, contracts)} ${viewCalldata(transaction)}`
+    }
+    ${
+      obstacle === null
+        ? nothing
+        : html`<div class="notice warn"><p>${obstacle.text}</p>
+          ${
+            obstacle.remedy === "switch_chain"
+              ? html`<p><button type="button" @click=${() => deeds.switchChain()}>Switch the wallet's chain</button></p>`
+              : nothing
+          }</div>`
+    }
+    <div class="row">
+      <button type="button" class="primary" ?disabled=${own.busy || connection === null || obstacle !== null}
+        aria-describedby="${name}-with" @click=${() => deeds.perform(action)}>${
+          transaction === undefined ? "Sign the permit" : words[name].button
+        }</button>
+      <span id="${name}-with" class="small quiet">${
+        connection === null ? "Choose a wallet above first." : `with ${connection.wallet.name}`
+      }</span>
+    </div>`;
+}
+
+/** After a page was closed while the wallet was asked to send. */
+function viewUncertain(name: Action["name"], deeds: Deeds) {
+  const send = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!(event.target instanceof HTMLFormElement)) return;
+    deeds.enterHash(name, String(new FormData(event.target).get("hash")));
+  };
+  return html`<div class="notice warn">
+    <p>This page was closed while the wallet was asked to send. Look into the wallet: if it did send, enter the transaction's hash here; if not,
+      start again.</p>
+    <form class="row" @submit=${send}>
+      <label for="${name}-hash">Transaction hash</label>
+      <input id="${name}-hash" name="hash" required pattern="0x[0-9a-f]{64}" autocomplete="off">
+      <button type="submit">Submit this hash</button>
+    </form>
+  </div>`;
+}

@@ -1,0 +1,305 @@
+import {
+  accountMethods,
+  dropMethods,
+  gasMethods,
+  impersonationMethods,
+  nonceMethods,
+} from "../../journal/changing-methods.ts";
+
+/** Methods that the front passes on, and what they do to the sandbox. */
+export interface PassedMethods {
+  methods: readonly string[];
+  effect: string;
+}
+
+/** Methods that the front refuses although Anvil has them. */
+export interface RefusedMethods {
+  methods: readonly string[];
+  /** What would go wrong, as the end of a sentence. */
+  why: string;
+  /** What does it instead. */
+  instead: string;
+}
+
+/** Blocks that are mined on request. */
+export const miningMethods = [
+  "evm_mine",
+  "anvil_mine",
+  "hardhat_mine",
+  "evm_mine_detailed",
+  "anvil_mine_detailed",
+] as const;
+
+/** Calls that run contract code without a transaction; each may use so much gas and runs alone. */
+export const executionMethods = [
+  "eth_call",
+  "eth_estimateGas",
+  "eth_createAccessList",
+  "eth_fillTransaction",
+  "eth_simulateV1",
+  "debug_traceCall",
+] as const;
+
+/** Calls that run mined transactions again; each runs alone. */
+export const replayMethods = [
+  "debug_traceTransaction",
+  "debug_traceBlockByHash",
+  "debug_traceBlockByNumber",
+  "trace_replayBlockTransactions",
+] as const;
+
+/** Calls that belong to one WebSocket. */
+export const subscriptionMethods = ["eth_subscribe", "eth_unsubscribe"] as const;
+
+/** Everything that is passed on to Anvil; what is in no group is refused. */
+export const passedMethods: readonly PassedMethods[] = [
+  {
+    methods: [
+      "web3_clientVersion",
+      "web3_sha3",
+      "net_version",
+      "net_listening",
+      "eth_networkId",
+      "eth_protocolVersion",
+      "eth_chainId",
+      "eth_accounts",
+      "eth_requestAccounts",
+      "eth_coinbase",
+      "eth_syncing",
+      "eth_config",
+      "eth_blockNumber",
+      "eth_gasPrice",
+      "eth_maxPriorityFeePerGas",
+      "eth_blobBaseFee",
+      "eth_feeHistory",
+      "eth_getBalance",
+      "eth_getAccount",
+      "eth_getAccountInfo",
+      "eth_getStorageAt",
+      "eth_getStorageValues",
+      "eth_getCode",
+      "eth_getProof",
+      "eth_getTransactionCount",
+      "eth_getBlockByHash",
+      "eth_getBlockByNumber",
+      "eth_getBlockReceipts",
+      "eth_getBlockTransactionCountByHash",
+      "eth_getBlockTransactionCountByNumber",
+      "eth_getUncleCountByBlockHash",
+      "eth_getUncleCountByBlockNumber",
+      "eth_getUncleByBlockHashAndIndex",
+      "eth_getUncleByBlockNumberAndIndex",
+      "eth_getTransactionByHash",
+      "eth_getTransactionByBlockHashAndIndex",
+      "eth_getTransactionByBlockNumberAndIndex",
+      "eth_getTransactionBySenderAndNonce",
+      "eth_getTransactionReceipt",
+      "eth_getRawTransactionByHash",
+      "eth_getRawTransactionByBlockHashAndIndex",
+      "eth_getRawTransactionByBlockNumberAndIndex",
+      "eth_getLogs",
+      "eth_newFilter",
+      "eth_newBlockFilter",
+      "eth_newPendingTransactionFilter",
+      "eth_getFilterChanges",
+      "eth_getFilterLogs",
+      "eth_uninstallFilter",
+      "eth_hashrate",
+      "eth_getWork",
+      "eth_submitWork",
+      "eth_submitHashrate",
+      "txpool_status",
+      "txpool_inspect",
+      "txpool_content",
+      "erigon_getHeaderByNumber",
+      ...subscriptionMethods,
+    ],
+    effect: "reads and subscriptions, as on any chain",
+  },
+  {
+    methods: [
+      "debug_getRawTransaction",
+      "debug_codeByHash",
+      "debug_dbGet",
+      "trace_transaction",
+      "trace_block",
+      "trace_filter",
+      "ots_getApiLevel",
+      "ots_getInternalOperations",
+      "ots_hasCode",
+      "ots_traceTransaction",
+      "ots_getTransactionError",
+      "ots_getBlockDetails",
+      "ots_getBlockDetailsByHash",
+      "ots_getBlockTransactions",
+      "ots_searchTransactionsBefore",
+      "ots_searchTransactionsAfter",
+      "ots_getTransactionBySenderAndNonce",
+      "ots_getContractCreator",
+    ],
+    effect: "reads of traces that Anvil keeps",
+  },
+  {
+    methods: [...executionMethods, ...replayMethods],
+    effect: "run code without a transaction, within [limits](#limits)",
+  },
+  {
+    methods: [
+      "eth_sendRawTransaction",
+      "eth_sendRawTransactionSync",
+      "eth_sendTransaction",
+      "eth_sendTransactionSync",
+      "eth_sendUnsignedTransaction",
+    ],
+    effect: "transactions; a gas limit above the block's is refused",
+  },
+  {
+    methods: [
+      "eth_sign",
+      "eth_signTransaction",
+      "eth_signTypedData",
+      "eth_signTypedData_v3",
+      "eth_signTypedData_v4",
+      "personal_sign",
+    ],
+    effect: "signatures by the test wallets",
+  },
+  {
+    methods: miningMethods,
+    effect: "mine; a call that also sets the time is refused",
+  },
+  {
+    methods: accountMethods,
+    effect:
+      "a changed chain, which the binding check sees as it is: other code at a bound contract is refused by `contract`. A restore takes it back",
+  },
+  {
+    methods: nonceMethods,
+    effect:
+      "a changed chain; a program operator's account that is moved so counts as used elsewhere: its relay operations need attention",
+  },
+  {
+    methods: impersonationMethods,
+    effect:
+      "send for any address; this stays until it is stopped, across restores too. What is sent so carries no signature, and no step of the API accepts it",
+  },
+  {
+    methods: ["anvil_reorg"],
+    effect:
+      "a reorganization, which service and relayer follow, within [limits](#limits); a block that is being made is waited for, and [time does not go back](#time-and-reorgs)",
+  },
+  {
+    methods: dropMethods,
+    effect: "a pool that forgets; the relayer sends its own transactions again",
+  },
+  {
+    methods: gasMethods,
+    effect: "other conditions for gas, within [limits](#limits); a restore takes them back",
+  },
+  {
+    methods: [
+      "anvil_getAutomine",
+      "hardhat_getAutomine",
+      "anvil_getIntervalMining",
+      "anvil_getGenesisTime",
+      "anvil_getBlobByHash",
+      "anvil_getBlobsByTransactionHash",
+      "anvil_nodeInfo",
+      "anvil_metadata",
+      "hardhat_metadata",
+    ],
+    effect: "reads of Anvil itself",
+  },
+  {
+    methods: ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"],
+    effect: "what Anvil prints, which the sandbox does not show",
+  },
+];
+
+/** What replaces a call that would move the time. */
+export const timeInstead =
+  "Move the time of chain and API together: routing-sandbox travel, or sandbox.clock.travel().";
+
+/** What Anvil has and the front refuses, with the reason. */
+export const refusedMethods: readonly RefusedMethods[] = [
+  {
+    methods: ["evm_snapshot", "anvil_snapshot", "evm_revert", "anvil_revert"],
+    why: "the store and the relayer's journal would stay behind",
+    instead:
+      "Snapshot chain, store and clock as one: sandbox.snapshot() and its restore(), or POST /snapshots of the control API.",
+  },
+  {
+    methods: ["anvil_rollback"],
+    why: "time would go back",
+    instead: "Replace blocks with anvil_reorg, or restore a snapshot.",
+  },
+  {
+    methods: ["anvil_reset", "hardhat_reset", "anvil_loadState", "hardhat_loadState"],
+    why: "contracts, epoch and every record would belong to another chain",
+    instead:
+      "Create a new sandbox with npm start -- --fresh, or continue from a whole sandbox: routing-sandbox snapshot load.",
+  },
+  {
+    methods: ["anvil_dumpState", "hardhat_dumpState"],
+    why: "it would block the chain for every client for seconds, and the chain alone is of no use",
+    instead: "Save the whole sandbox: routing-sandbox snapshot save, or sandbox.save().",
+  },
+  {
+    methods: ["anvil_setChainId"],
+    why: "every signature and commitment names this chain",
+    instead: "Start a sandbox of another --seed.",
+  },
+  {
+    methods: ["anvil_setRpcUrl"],
+    why: "the sandbox's chain forks no other one",
+    instead: "Start a sandbox of another --seed.",
+  },
+  {
+    methods: ["anvil_setCoinbase", "hardhat_setCoinbase"],
+    why: "a restore cannot take it back, so that equal runs would differ",
+    instead: "Leave the coinbase as it is.",
+  },
+  {
+    methods: ["evm_setAutomine", "anvil_setAutomine", "evm_setIntervalMining", "anvil_setIntervalMining"],
+    why: "faults that pause mining could not put it back",
+    instead:
+      "Choose when blocks are mined: routing-sandbox mine --every, or POST /mining of the control API.",
+  },
+  {
+    methods: [
+      "evm_increaseTime",
+      "anvil_increaseTime",
+      "evm_setTime",
+      "anvil_setTime",
+      "evm_setNextBlockTimestamp",
+      "anvil_setNextBlockTimestamp",
+      "anvil_setBlockTimestampInterval",
+      "anvil_removeBlockTimestampInterval",
+    ],
+    why: "API time is chain time",
+    instead: timeInstead,
+  },
+  {
+    methods: ["anvil_setMinGasPrice", "hardhat_setMinGasPrice"],
+    why: "fees follow EIP-1559 here",
+    instead: "Set the next block's base fee: anvil_setNextBlockBaseFeePerGas.",
+  },
+  {
+    methods: ["anvil_setFeeToken", "anvil_setValidatorFeeToken", "anvil_setFeeAmmLiquidity"],
+    why: "it belongs to Tempo networks",
+    instead: "Pay fees in ether.",
+  },
+];
+
+const passed = new Set(passedMethods.flatMap(({ methods }) => methods));
+const refused = new Map(refusedMethods.flatMap((group) => group.methods.map((method) => [method, group])));
+
+/** Whether a method is passed on to Anvil. */
+export function isPassed(method: string): boolean {
+  return passed.has(method);
+}
+
+/** Why a method is refused; undefined for one that Anvil does not have or that is passed on. */
+export function findRefused(method: string): RefusedMethods | undefined {
+  return refused.get(method);
+}

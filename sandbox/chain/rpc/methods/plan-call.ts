@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { mostBlocks } from "../../clock/mining-limits.ts";
+import { isChanging } from "../../journal/changing-methods.ts";
+import { rpcErrorCodes } from "../error-codes.ts";
+import type { RpcCall, RpcError } from "../read-request.ts";
+import { bounders, mostDetailedBlocks, ParamsError, quantity, requireNoBlobs } from "./bound-call.ts";
+import { measuringParams } from "./measure-trace.ts";
+import {
+  executionMethods,
+  findRefused,
+  isPassed,
+  miningMethods,
+  replayMethods,
+  subscriptionMethods,
+  timeInstead,
+} from "./methods.ts";
+
+/** How a call is passed on. */
+export type Plan =
+  /** As it is. */
+  | { kind: "ask"; params: readonly unknown[] }
+  /** As it is, and alone: a signed transaction. */
+  | { kind: "send"; params: readonly unknown[] }
+  /** As it is, and alone: it changes the chain between blocks. */
+  | { kind: "change"; params: readonly unknown[] }
+  /** It runs code without a transaction, which keeps Anvil busy: one such call at a time. */
+  | { kind: "run"; params: readonly unknown[] }
+  /** It runs code, too, if measuring it first shows that its trace fits into memory. */
+  | { kind: "trace"; measuring: readonly unknown[]; params: readonly unknown[] }
+  /** When no block is being made. */
+  | { kind: "awaits_block"; params: readonly unknown[] }
+  /** While nothing else happens to the chain, and if that can go back so many blocks. */
+  | { kind: "reorg"; params: readonly unknown[] }
+  /** So many blocks, in portions. */
+  | { kind: "mine"; blocks: number; answer: "0x0" | null }
+  /** Over the caller's own WebSocket to Anvil. */
+  | { kind: "subscribe"; params: readonly unknown[] }
+  /** Not at all. */
+  | { kind: "error"; error: RpcError }
+  /** Not at all, and nothing else of its batch. */
+  | { kind: "refuse"; error: RpcError };
+
+const runs = new Set<string>([...executionMethods, ...replayMethods]);
+const mines = new Set<string>(miningMethods);
+const subscribes = new Set<string>(subscriptionMethods);
+
+/**
+ * Decides what becomes of a call: what is not on the list of passed methods is refused.
+ *
+ * @example planCall({ id: 1, method: "anvil_reset", params: [] }).kind // "refuse"
+ */
+export function planCall(call: RpcCall): Plan {
+  const { method, params } = call;
+  const refused = findRefused(method);
+  if (refused !== undefined) return refuse(method, refused.why, refused.instead);
+  if (!isPassed(method))
+    return {
+      kind: "error",
+      error: {
+        code: rpcErrorCodes.methodNotFound,
+        message: `The sandbox has no method ${JSON.stringify(method.slice(0, 100))}. docs/rpc.md lists those that it has.`,
+      },
+    };
+  try {
+    if (mines.has(method)) return planMining(call);
+    if (method === "anvil_reorg") return planReorg(params);
+    const bounded = bounders.get(method)?.(params) ?? params;
+    if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
+    if (method === "debug_traceCall")
+      return { kind: "trace", measuring: measuringParams(bounded), params: bounded };
+    if (method === "eth_sendRawTransaction") return { kind: "send", params: bounded };
+    if (isChanging(method)) return { kind: "change", params: bounded };
+    return { kind: runs.has(method) ? "run" : "ask", params: bounded };
+  } catch (error) {
+    if (error instanceof ParamsError)
+      return { kind: "error", error: { code: rpcErrorCodes.invalidParams, message: error.message } };
+    throw error;
+  }
+}
+
+/** viem sends an interval of zero when none is asked for. */
+const noTime = z.union([quantity.refine((value) => value === 0n), z.null()]).optional();
+const numberOfBlocks = quantity.nullish();
+const mineOptions = z.looseObject({ timestamp: z.unknown().optional(), blocks: z.unknown().optional() });
+
+function planMining({ method, params }: RpcCall): Plan {
+  const countsFirst = method === "anvil_mine" || method === "hardhat_mine";
+  const { time, count } = countsFirst ? readCount(params) : readOptions(params);
+  if (!noTime.safeParse(time).success)
+    return refuse(
+      method,
+      `it would also set the time (params are ${countsFirst ? '["0x2"]' : '[{"blocks": 2}]'} or none)`,
+      timeInstead,
+    );
+  const isDetailed = method.endsWith("_detailed");
+  const most = isDetailed ? mostDetailedBlocks : mostBlocks;
+  const asked = numberOfBlocks.safeParse(count);
+  if (!asked.success)
+    throw new ParamsError(`The number of blocks must be a whole number of at most ${most}, as in "0x2".`);
+  const blocks = asked.data ?? 1n;
+  if (blocks > most)
+    throw new ParamsError(
+      `${method} mines at most ${most} blocks, not ${blocks}. Mine them with several calls.`,
+    );
+  if (isDetailed) return { kind: "awaits_block", params: [{ timestamp: null, blocks: Number(blocks) }] };
+  return { kind: "mine", blocks: Number(blocks), answer: method === "evm_mine" ? "0x0" : null };
+}
+
+/** What is asked for: seconds or a moment, and a number of blocks. */
+interface AskedBlocks {
+  time: unknown;
+  count: unknown;
+}
+
+function readCount([count, time, ...more]: readonly unknown[]): AskedBlocks {
+  if (more.length > 0) throw new ParamsError('params are a number of blocks, as in ["0x2"].');
+  return { time, count };
+}
+
+/** A number alone is a time. */
+function readOptions([options, ...more]: readonly unknown[]): AskedBlocks {
+  if (typeof options !== "object" || options === null) return { time: options, count: undefined };
+  const asked = mineOptions.safeParse(options);
+  const { timestamp, blocks, ...others } = asked.data ?? {};
+  if (!asked.success || more.length > 0 || Object.keys(others).length > 0)
+    throw new ParamsError('params are options, as in [{"blocks": 2}].');
+  return { time: timestamp, count: blocks };
+}
+
+/** Transactions for the new blocks of a reorg: signed bytes or an object, and the number of its block. */
+const placedTransactions = z.array(z.tuple([z.union([z.string(), z.looseObject({})]), z.unknown()]));
+const reorgParams = z.union([z.tuple([quantity]), z.tuple([quantity, placedTransactions])]);
+
+function planReorg(params: readonly unknown[]): Plan {
+  const asked = reorgParams.safeParse(params);
+  if (!asked.success)
+    throw new ParamsError(
+      "params must be the number of blocks to take and the transactions of the new ones, as in [2, []].",
+    );
+  const [depth, placed = []] = asked.data;
+  for (const [transaction] of placed) if (typeof transaction !== "string") requireNoBlobs(transaction);
+  return { kind: "reorg", params: [Number(depth), placed] };
+}
+
+function refuse(method: string, why: string, instead: string): Plan {
+  const message = `${method} is refused because ${why}. ${instead}`;
+  return {
+    kind: "refuse",
+    error: { code: rpcErrorCodes.methodNotSupported, message, data: { method, instead } },
+  };
+}

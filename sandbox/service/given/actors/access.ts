@@ -1,0 +1,77 @@
+import { Mutex } from "async-mutex";
+import { z } from "zod";
+import type { Part } from "../../../lib/part.ts";
+import type { SendRequest } from "../../client/api-client.ts";
+import { issueAccess } from "../../client/issue-access.ts";
+import type { SeededAccount } from "../../keys/keys.ts";
+
+const held = z.object({ credential: z.string(), credential_id: z.string(), requests: z.int() });
+
+const accessState = z.record(z.string(), held);
+
+type AccessState = z.infer<typeof accessState>;
+
+/**
+ * Holds the access of given states: a credential of each program's own account for them, so that issuing it revokes none of a test's, and
+ * how many requests it made, which makes their idempotency keys.
+ */
+export class GivenAccess implements Part<AccessState> {
+  readonly name = "given_access";
+  readonly schema = accessState;
+  readonly #apiUrl: string;
+  readonly #accounts: readonly SeededAccount[];
+  readonly #send: SendRequest;
+  readonly #issuing = new Mutex();
+  #held: AccessState = {};
+
+  constructor(apiUrl: string, accounts: readonly SeededAccount[], send: SendRequest) {
+    this.#apiUrl = apiUrl;
+    this.#accounts = accounts;
+    this.#send = send;
+  }
+
+  capture(): AccessState {
+    return structuredClone(this.#held);
+  }
+
+  restore(state: AccessState): void {
+    this.#held = structuredClone(state);
+  }
+
+  /** Returns a fetch that sends a program's credential, and sends a request once more with a new one when that has expired. */
+  authorizedFetch(program: string): SendRequest {
+    return async (request) => {
+      const again = request.clone();
+      const used = await this.#authorize(request, program);
+      const answer = await this.#send(request);
+      if (answer.status !== 401) return answer;
+      if (this.#held[program]?.credential === used) delete this.#held[program];
+      await this.#authorize(again, program);
+      return await this.#send(again);
+    };
+  }
+
+  /** Returns an idempotency key that no other request has. */
+  async nextKey(program: string): Promise<string> {
+    const one = await this.#hold(program);
+    one.requests += 1;
+    return `given-${one.credential_id}-${one.requests}`;
+  }
+
+  async #authorize(request: Request, program: string): Promise<string> {
+    const { credential } = await this.#hold(program);
+    request.headers.set("Authorization", `Bearer ${credential}`);
+    return credential;
+  }
+
+  async #hold(program: string): Promise<z.infer<typeof held>> {
+    return await this.#issuing.runExclusive(async () => {
+      const account = this.#accounts.find((one) => one.program === program);
+      this.#held[program] ??= {
+        ...(await issueAccess(this.#apiUrl, account?.key ?? "", this.#send)),
+        requests: 0,
+      };
+      return this.#held[program];
+    });
+  }
+}

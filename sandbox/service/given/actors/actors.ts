@@ -1,0 +1,20 @@
+import type { Hex } from "viem";
+import type { SandboxClock } from "../../../chain/clock/clock.ts";
+import type { TestWallets } from "../../wallets/open-wallets.ts";
+import type { Deliveries } from "./deliveries.ts";
+import type { MerchantReads } from "./merchant-reads.ts";
+import type { ProgramApi } from "./program-api.ts";
+import type { Reviewer } from "./reviewer.ts";
+
+/** What makes given states: API, wallets, reviewer and clock. */
+export interface GivenActors {
+  firstProgram: string;
+  wallets: TestWallets;
+  clock: Pick<SandboxClock, "now" | "travelTo">;
+  reviewer: Reviewer;
+  deliveries: Deliveries;
+  merchants: MerchantReads;
+  api: (program: string) => ProgramApi;
+  /** Has the relayer hold the collection under a decision once. */
+  holdCollection: (program: string, decisionHash: Hex) => Promise<void>;
+}

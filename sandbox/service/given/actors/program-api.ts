@@ -1,0 +1,36 @@
+import { mineBlocks } from "../../../chain/clock/mining.ts";
+import type { ChainNode } from "../../../chain/genesis/start-chain.ts";
+import { createApiClient, type LifecycleWrites, type RetryingClient } from "../../client/api-client.ts";
+import { lifecycleWrites } from "../../client/lifecycle-writes.ts";
+import { waitInRealTime } from "../../client/retrying-fetch.ts";
+import type { GivenAccess } from "./access.ts";
+
+/** The API operations of one program, with the access of given states. */
+export interface ProgramApi {
+  /** Sends each write once. */
+  once: LifecycleWrites;
+  /** Mines a block for what comes too early. */
+  retrying: RetryingClient;
+}
+
+/** How many requests may wait for a transaction, beyond one for each required confirmation. */
+const moreRequests = 10;
+
+/** Opens the API operations of a program. */
+export function openProgramApi(
+  program: string,
+  api: { url: string; access: GivenAccess; confirmations: number; chain: Pick<ChainNode, "client"> },
+): ProgramApi {
+  const { url, access, confirmations, chain } = api;
+  const nextKey = async () => await access.nextKey(program);
+  const client = createApiClient(url, undefined, {
+    fetch: access.authorizedFetch(program),
+    nextKey,
+    mostRequests: confirmations + moreRequests,
+    async wait({ isEarly, sent }) {
+      if (isEarly) await mineBlocks(chain.client, 1);
+      else await waitInRealTime({ seconds: undefined, sent });
+    },
+  });
+  return { once: lifecycleWrites(client, nextKey), retrying: client.retrying };
+}

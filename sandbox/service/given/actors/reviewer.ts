@@ -1,0 +1,100 @@
+import { hexToBytes } from "viem";
+import { signDecision } from "../../../../protocol/signatures/decision.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
+import type { SandboxClock } from "../../../chain/clock/clock.ts";
+import { requireArgument } from "../../../lib/errors/require-argument.ts";
+import { SandboxError } from "../../../lib/errors/sandbox-error.ts";
+import type { SandboxDescription } from "../../../state/description.ts";
+import type { components } from "../../client/api-client.ts";
+import type { ProgramApi } from "./program-api.ts";
+
+type Schemas = components["schemas"];
+
+/** What the reviewer decides. */
+export interface Verdict {
+  /** Base units, as a decimal string. */
+  award: string;
+  /** `denied` for an award of 0 and `approved` for any other, by default. */
+  outcome?: "approved" | "denied";
+  /** RFC 3339 in UTC; sandbox time by default. */
+  decidedAt?: string;
+}
+
+type TimedVerdict = Verdict & Required<Pick<Verdict, "decidedAt">>;
+type Decided = Pick<Schemas["Purchase"], "id" | "program" | "commitment">;
+type DecidedClaim = Pick<Schemas["Claim"], "id" | "claim_hash">;
+
+/** The designated reviewer of each program, which signs with the key of now. */
+export class Reviewer {
+  readonly #description: Pick<SandboxDescription, "reviewers">;
+  readonly #clock: Pick<SandboxClock, "now">;
+  readonly #api: (program: string) => ProgramApi;
+
+  constructor(
+    description: Pick<SandboxDescription, "reviewers">,
+    clock: Pick<SandboxClock, "now">,
+    api: (program: string) => ProgramApi,
+  ) {
+    this.#description = description;
+    this.#clock = clock;
+    this.#api = api;
+  }
+
+  /**
+   * Signs a decision on a claim, whether or not the API would take it, and records nothing.
+   *
+   * @returns the body of operation 12.
+   * @example const body = await reviewer.sign(purchase, claim, { award: "10000000" });
+   */
+  async sign(purchase: Decided, claim: DecidedClaim, verdict: Verdict): Promise<Schemas["RecordDecision"]> {
+    requireArgument("reviewer.sign", "purchase", purchase);
+    requireArgument("reviewer.sign", "claim", claim);
+    requireArgument("reviewer.sign", "verdict", verdict);
+    const decidedAt = verdict.decidedAt ?? toTimestamp(await this.#clock.now());
+    return signVerdict(this.#description.reviewers, purchase, claim, { ...verdict, decidedAt });
+  }
+
+  /**
+   * Signs a decision on a claim and records it.
+   *
+   * @returns the decision as the API answers it.
+   * @throws ProblemError when the API refuses it.
+   * @example const decision = await reviewer.decide(purchase, claim, { award: "10000000" });
+   */
+  async decide(purchase: Decided, claim: DecidedClaim, verdict: Verdict): Promise<Schemas["Decision"]> {
+    const body = await this.sign(purchase, claim, verdict);
+    return await this.#api(purchase.program).retrying.decide(purchase, body);
+  }
+}
+
+/**
+ * Signs a decision on a claim with the key of the program's reviewer.
+ *
+ * @returns the body of operation 12.
+ */
+export function signVerdict(
+  reviewers: SandboxDescription["reviewers"],
+  { id, program, commitment }: Decided,
+  claim: DecidedClaim,
+  { award, outcome = award === "0" ? "denied" : "approved", decidedAt }: TimedVerdict,
+): Schemas["RecordDecision"] {
+  const reviewer = reviewers.find((one) => one.program === program);
+  if (reviewer === undefined)
+    throw new SandboxError("argument_invalid", `The program ${program} has no reviewer here.`);
+  const body = {
+    claim_id: claim.id,
+    outcome,
+    award,
+    decided_at: decidedAt,
+    reviewer_key_id: reviewer.key_id,
+  };
+  const approval = signDecision(hexToBytes(`0x${reviewer.private_key}`), {
+    ...body,
+    chain_id: commitment.typed_data.domain.chainId,
+    claim_hash: claim.claim_hash,
+    commitment_hash: commitment.hash,
+    program,
+    purchase: id,
+  });
+  return { ...body, approval };
+}

@@ -1,0 +1,34 @@
+import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi";
+import { type EventType, eventTypes } from "../../outbox/event-types.ts";
+import { eventSchemas } from "../schemas/notifications.ts";
+import { webhookHeaders } from "./headers.ts";
+
+/** What a receiver answers to a delivery, by the names that webhooks refer to it by. */
+export const deliveryResponses = {
+  DeliveryAccepted: { description: "Accepted; the notification is delivered." },
+  DeliveryGone: { description: "The receiver is gone; no further attempt is made." },
+  DeliveryRefused: { description: "Not accepted, redirects included; up to five attempts are made." },
+} satisfies { [name: string]: ZodOpenApiResponseObject };
+
+/** Describes an event as the webhook that delivers it. */
+export function describeEvent(type: EventType): ZodOpenApiOperationObject {
+  const { description } = eventTypes[type];
+  const response = (name: keyof typeof deliveryResponses) => ({ $ref: `#/components/responses/${name}` });
+  return {
+    operationId: `on.${type}`,
+    summary: description,
+    description: "Delivered by operation 14 to the pinned receiver, signed by Standard Webhooks.",
+    tags: ["Notifications"],
+    security: [{ signed_event: [] }],
+    parameters: Object.keys(webhookHeaders).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: eventSchemas[type] } },
+    },
+    responses: {
+      "2XX": response("DeliveryAccepted"),
+      "410": response("DeliveryGone"),
+      default: response("DeliveryRefused"),
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { Json } from "../../../../protocol/values/json.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
+import { authorizationName, defineOperation, type Operation } from "../../../http/operation.ts";
+import type { PublicKey } from "../../../keys/key-ring.ts";
+import { eventTypes } from "../../../outbox/event-types.ts";
+import type { Services } from "../../../services.ts";
+import { limits } from "../../limits.ts";
+import { capabilitiesSchema } from "../../schemas/access.ts";
+import { scopes } from "../../scopes.ts";
+import { apiVersion } from "../../versions.ts";
+import { viewChain, viewContracts, viewPublicKey } from "../../views/programs.ts";
+
+/** Operation 1: what this service is and can do. */
+export const capabilities = defineOperation({
+  number: 1,
+  id: "capabilities",
+  method: "get",
+  path: "/v1/routing/capabilities",
+  summary: "Enabled route metadata",
+  description:
+    "Says which routes are enabled, on which chain and contracts, with which limits, scopes, operations and keys.",
+  authorization: { kind: "public" },
+  idempotent: false,
+  effect: false,
+  responses: { 200: { description: "The service's metadata.", schema: capabilitiesSchema } },
+  errors: [],
+  events: [],
+  async handle({ services, operations, now }) {
+    const [{ current }, receipts] = await Promise.all([
+      services.keyRing.notifications(),
+      services.keyRing.receipts(),
+    ]);
+    // Asked for again and again, and the same until the second or a key changes.
+    const version = `${now} ${current.key.keyId} ${receipts.keyId}`;
+    let kept = said.get(services);
+    if (kept?.version !== version) {
+      const body = describe({ services, operations, now, notifications: current.key, receipts });
+      kept = { version, json: Buffer.from(JSON.stringify(body)) };
+      said.set(services, kept);
+    }
+    return { kind: "kept", status: 200, json: kept.json };
+  },
+});
+
+/** What each service said last. */
+const said = new WeakMap<Services, { version: string; json: Buffer }>();
+
+function describe(facts: {
+  services: Services;
+  operations: readonly Operation[];
+  now: number;
+  notifications: PublicKey;
+  receipts: PublicKey;
+}) {
+  const { services, operations, now, notifications, receipts } = facts;
+  return {
+    service: "routing-sandbox",
+    version: apiVersion,
+    now: toTimestamp(now),
+    routes: [
+      { id: "registrar_offer", relayed: true, enabled: true },
+      { id: "merchant_direct", relayed: false, enabled: true },
+    ],
+    chain: viewChain(services),
+    contracts: viewContracts(services),
+    limits: { ...limits },
+    scopes: [...scopes],
+    operations: operations.map((operation) => ({
+      number: operation.number,
+      id: operation.id,
+      method: operation.method.toUpperCase(),
+      path: operation.path,
+      authorization: authorizationName(operation),
+      idempotent: operation.idempotent,
+    })),
+    events: Object.entries(eventTypes).map(([type, { description }]) => ({ type, description })),
+    keys: { notifications: viewPublicKey(notifications), receipts: viewPublicKey(receipts) },
+  } satisfies Json;
+}

@@ -1,0 +1,71 @@
+import { hashMessage } from "viem";
+import { expectEnrollment } from "../../../domain/binding/expectations.ts";
+import { bindingErrors, requireBound } from "../../../domain/binding/require-bound.ts";
+import { assertPending, readFunding } from "../../../domain/merchants/merchant-steps.ts";
+import { markTransactionUsed } from "../../../domain/records/changes.ts";
+import { findMerchant } from "../../../domain/records/find.ts";
+import { requireSignature } from "../../../domain/wallets/require-signature.ts";
+import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
+import { defineOperation } from "../../../http/operation.ts";
+import type { MerchantRecord } from "../../../store/records.ts";
+import { confirmEnrollmentBody, merchantSchema } from "../../schemas/merchants.ts";
+import { enrollmentMessageOf, viewMerchant } from "../../views/merchants.ts";
+
+/** Operation 5: the exact wallet enrollment and the personal signature. */
+export const confirmEnrollment = defineOperation({
+  number: 5,
+  id: "confirmEnrollment",
+  method: "post",
+  path: "/v1/routing/programs/{program}/merchants/{id}/enrollment",
+  summary: "Confirm a merchant's enrollment",
+  description:
+    "Confirms the wallet's enroll transaction by the binding check and its personal signature (EIP-191) over the enrollment message. " +
+    "Each may have been submitted over the wallet route instead.",
+  authorization: { kind: "scope", scope: "merchants:write" },
+  idempotent: true,
+  effect: false,
+  body: confirmEnrollmentBody,
+  responses: { 200: { description: "The enrolled merchant.", schema: merchantSchema } },
+  errors: [
+    "not_found",
+    "state_conflict",
+    "signature_invalid",
+    "signer_mismatch",
+    ...bindingErrors,
+    "deadline_passed",
+  ],
+  events: ["merchant.enrolled"],
+  async handle({ services, program, id, body, now }) {
+    const { store } = services;
+    const stored = await findMerchant(store, program.id, id);
+    const merchant = stored.value;
+    const funding = await readFunding(merchant, services);
+    assertPending(merchant, funding);
+    const submission = (await submissionsOf(store, program.id, id, "enroll")).at(-1)?.value;
+    const transactionHash = body.transaction_hash ?? submission?.transaction_hash ?? null;
+    const signature = body.signature ?? submission?.signature ?? null;
+    if (transactionHash === null || signature === null)
+      throw missingEvidence("enroll", { transaction_hash: transactionHash, signature });
+    const use = { key: transactionHash, step: "enrollment", subject: id } as const;
+    const expected = expectEnrollment(merchant, funding.authorization, services);
+    await requireBound(transactionHash, expected, use, services);
+    const digest = hashMessage(enrollmentMessageOf(merchant, services));
+    await requireSignature({ wallet: merchant.wallet, digest, signature }, services);
+    return {
+      kind: "write",
+      status: 200,
+      event: { type: "merchant.enrolled", data: { merchant_id: id, transaction_hash: transactionHash } },
+      write: (event_id) => {
+        const enrollment = { transaction_hash: transactionHash, signature, confirmed_at: now };
+        const enrolled: MerchantRecord = { ...merchant, status: "enrolled", enrollment, event_id };
+        return {
+          changes: [
+            { ...stored, kind: "update", collection: "merchants", value: enrolled },
+            markTransactionUsed(use),
+          ],
+          body: viewMerchant(enrolled, funding, services),
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,77 @@
+import { UndoneError } from "../../../http/gate.ts";
+import { defineOperation } from "../../../http/operation.ts";
+import { answerUnchanged } from "../../../http/outcome.ts";
+import { deliverEvent } from "../../../outbox/deliver-event.ts";
+import type { Services } from "../../../services.ts";
+import type { EventRecord } from "../../../store/records.ts";
+import { Problem } from "../../errors/problem.ts";
+import { limits } from "../../limits.ts";
+import { deliverNotificationBody, notificationDeliverySchema } from "../../schemas/notifications.ts";
+import { viewDeliveryReceipt, viewNotification } from "../../views/notifications.ts";
+
+/** Operation 14: up to five signed deliveries of one event. */
+export const deliverNotification = defineOperation({
+  number: 14,
+  id: "deliverNotification",
+  method: "post",
+  path: "/v1/routing/programs/{program}/notifications",
+  summary: "Deliver a notification",
+  description:
+    "Attempts up to five signed HTTP deliveries of an outbox event (the oldest undelivered one by default) to the pinned receiver. " +
+    "Only a 2xx is a success; redirects are not followed, a 410 ends it at once, between attempts it waits in sandbox time. " +
+    "No request names another destination, and no call makes a sixth attempt.",
+  authorization: { kind: "scope", scope: "purchases:write" },
+  idempotent: true,
+  effect: true,
+  body: deliverNotificationBody,
+  responses: {
+    200: { description: "The notification with every attempt.", schema: notificationDeliverySchema },
+  },
+  errors: ["not_found", "outbox_empty", "delivery_exhausted", "outcome_unknown", "service_closing"],
+  events: [],
+  async handle({ services, program, body, resumes, beginEffect, outside }) {
+    const event = await findEvent(program.id, resumes ?? body.event_id, services);
+    if (event.delivery === "exhausted" && resumes === null) throw await exhausted(event, services);
+    await beginEffect(event.id);
+    const notification = await deliverEvent(event, services, outside).catch((error: unknown) => {
+      throw error instanceof UndoneError ? undone() : error;
+    });
+    const receipt = (await services.store.get("receipts", event.id))?.value;
+    return answerUnchanged(200, {
+      notification: viewNotification(notification),
+      receipt: receipt === undefined ? null : viewDeliveryReceipt(receipt),
+    });
+  },
+});
+
+/** The receiver may have got it: that cannot be taken back. */
+function undone(): Problem {
+  return new Problem(
+    "outcome_unknown",
+    "The sandbox was restored while this delivery was under way. Send the request again if its event is still there.",
+  );
+}
+
+async function exhausted(event: EventRecord, { store }: Services): Promise<Problem> {
+  const attempts = (await store.get("notifications", event.id))?.value.attempts ?? [];
+  const reason =
+    attempts.length < limits.delivery_attempts
+      ? `The receiver answered ${attempts.at(-1)?.outcome?.status_code}, it is gone`
+      : `${event.id} has had its ${attempts.length} attempts`;
+  return new Problem("delivery_exhausted", `${reason}; no further one is made.`, {
+    members: { event_id: event.id, attempts: attempts.length },
+  });
+}
+
+async function findEvent(program: string, id: string | undefined, services: Services): Promise<EventRecord> {
+  const { store } = services;
+  if (id !== undefined) {
+    const event = (await store.get("events", id))?.value;
+    if (event?.program !== program) throw new Problem("not_found", `There is no event ${id} in ${program}.`);
+    return event;
+  }
+  const [oldest] = await store.list("events", { program, delivery: "undelivered" }, { limit: 1 });
+  if (oldest === undefined)
+    throw new Problem("outbox_empty", `Every event of ${program} has been delivered or exhausted.`);
+  return oldest.value;
+}

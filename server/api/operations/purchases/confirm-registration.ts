@@ -1,0 +1,61 @@
+import { expectRegistration } from "../../../domain/binding/expectations.ts";
+import { bindingErrors, requireBound } from "../../../domain/binding/require-bound.ts";
+import { assertCovered } from "../../../domain/merchants/merchant-steps.ts";
+import { assertRoute, assertStep } from "../../../domain/purchases/purchase-steps.ts";
+import { activate, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
+import { markTransactionUsed, updatePurchase } from "../../../domain/records/changes.ts";
+import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
+import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
+import { defineOperation } from "../../../http/operation.ts";
+import { confirmRegistrationBody, purchaseSchema } from "../../schemas/purchases.ts";
+import { viewPurchase } from "../../views/purchases.ts";
+
+/** Operation 9: the merchant's own registration. */
+export const confirmRegistration = defineOperation({
+  number: 9,
+  id: "confirmRegistration",
+  method: "post",
+  path: "/v1/routing/programs/{program}/purchases/{id}/registration",
+  summary: "Confirm a direct registration",
+  description:
+    "Confirms, by the binding check, that the merchant's own wallet registered exactly this purchase on chain.",
+  authorization: { kind: "scope", scope: "purchases:write" },
+  idempotent: true,
+  effect: false,
+  body: confirmRegistrationBody,
+  responses: { 200: { description: "The purchase is active.", schema: purchaseSchema } },
+  errors: ["not_found", "state_conflict", "merchant_not_enrolled", ...bindingErrors, "deadline_passed"],
+  events: ["purchase.registered"],
+  async handle({ services, program, id, body }) {
+    const { store } = services;
+    const { stored, purchase } = await findPurchase(services, program.id, id);
+    await assertStep(purchase, "registration", services);
+    await assertRoute(purchase, "merchant_direct", services);
+    const submission = (await submissionsOf(store, program.id, id, "register")).at(-1)?.value;
+    const hash = body.transaction_hash ?? submission?.transaction_hash ?? null;
+    const onChain = await readOnChain(purchase, services);
+    if (hash === null) {
+      if (!onChain.exists) await assertCovered(purchase, services);
+      throw missingEvidence("register", { transaction_hash: hash });
+    }
+    const use = { key: hash, step: "registration", subject: id } as const;
+    await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);
+    const active = activate(stored.value, "merchant_direct");
+    const current = await currentPurchase(active, services);
+    const used = await store.get("used_transactions", use.key);
+    const parts = await findParts(services, active);
+    return {
+      kind: "write",
+      status: 200,
+      event: { type: "purchase.registered", data: { purchase_id: id, transaction_hash: hash } },
+      write: (event_id) => ({
+        changes: [
+          updatePurchase(stored, { ...active, event_id }),
+          // A transaction that was mined again after a reorg is marked already.
+          ...(used === undefined ? [markTransactionUsed(use)] : []),
+        ],
+        body: viewPurchase({ ...current, event_id }, parts, onChain, services),
+      }),
+    };
+  },
+});

@@ -1,0 +1,176 @@
+import { type Address, toHex } from "viem";
+import { commitmentTypedData, hashCommitment } from "../../../../protocol/messages/commitment.ts";
+import { deriveKey } from "../../../../protocol/signatures/key-derivation.ts";
+import { hashJson } from "../../../../protocol/values/canonical-json.ts";
+import { sameAddress } from "../../../../protocol/values/same-address.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
+import type { ChainFunding } from "../../../chain/chain-reader.ts";
+import type { Deployment } from "../../../chain/deployment.ts";
+import { assertEnrolled, readFunding } from "../../../domain/merchants/merchant-steps.ts";
+import { commitmentOf, domainOf } from "../../../domain/purchases/commitment-of.ts";
+import { commitmentSigner } from "../../../domain/purchases/commitment-signer.ts";
+import { findUnable } from "../../../domain/purchases/parties.ts";
+import { findMerchant, readOnChain } from "../../../domain/records/find.ts";
+import { nextId } from "../../../domain/records/next-id.ts";
+import { defineOperation } from "../../../http/operation.ts";
+import type { Services } from "../../../services.ts";
+import type { MerchantRecord, PurchaseRecord } from "../../../store/records.ts";
+import { assertNothingFound, type Finding } from "../../errors/problem.ts";
+import { type CreatePurchase, createPurchaseBody, purchaseSchema } from "../../schemas/purchases.ts";
+import { viewPurchase } from "../../views/purchases.ts";
+
+const day = 86_400;
+
+/** Operation 6: a signed, immutable purchase commitment with a buyer wallet link. */
+export const createPurchase = defineOperation({
+  number: 6,
+  id: "createPurchase",
+  method: "post",
+  path: "/v1/routing/programs/{program}/purchases",
+  summary: "Create a purchase",
+  description:
+    "Creates a purchase: the program's signer signs its commitment (EIP-712), which never changes again, and the wallet link lets the buyer pay. " +
+    "Deadlines default to 1, 7 and 30 days from now.",
+  authorization: { kind: "scope", scope: "purchases:write" },
+  idempotent: true,
+  effect: false,
+  body: createPurchaseBody,
+  responses: { 201: { description: "The purchase.", schema: purchaseSchema } },
+  errors: ["not_found", "merchant_not_enrolled"],
+  events: ["purchase.created"],
+  async handle({ services, program, body, now }) {
+    const { store, deployment } = services;
+    const merchant = (await findMerchant(store, program.id, body.merchant_id)).value;
+    const funding = await readFunding(merchant, services);
+    await assertEnrolled(merchant, funding, services);
+    const deadlines = deadlinesOf(body, now);
+    assertNothingFound([
+      ...findInTerms({ ...deadlines, amount: BigInt(body.amount) }, merchant, funding, now),
+      ...findInParties(body, merchant, deployment),
+    ]);
+    const signed = await signPurchase({ ...body, ...deadlines }, merchant, now, services);
+    const onChain = await readOnChain(signed, services);
+    const { id, commitment_hash, amount } = signed;
+    return {
+      kind: "write",
+      status: 201,
+      event: {
+        type: "purchase.created",
+        data: { purchase_id: id, merchant_id: merchant.id, commitment_hash, amount },
+      },
+      write: (event_id) => {
+        const purchase: PurchaseRecord = { ...signed, event_id };
+        return {
+          changes: [{ kind: "insert", collection: "purchases", key: id, value: purchase }],
+          body: viewPurchase(purchase, { claim: null, decision: null, refund: null }, onChain, services),
+        };
+      },
+    };
+  },
+});
+
+type Deadlines = Pick<PurchaseRecord, "offer_deadline" | "pay_deadline" | "claim_deadline">;
+
+/** The deadlines of a purchase: those that are given, and for the others the default that is not before them. */
+function deadlinesOf(body: CreatePurchase, now: number): Deadlines {
+  return {
+    offer_deadline: body.offer_deadline ?? now + day,
+    pay_deadline: body.pay_deadline ?? Math.max(now + 7 * day, body.offer_deadline ?? 0),
+    claim_deadline:
+      body.claim_deadline ?? Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
+  };
+}
+
+/** Makes the record of a purchase, with its commitment signed by the program's signer. */
+async function signPurchase(
+  asked: CreatePurchase & Deadlines,
+  merchant: MerchantRecord,
+  now: number,
+  services: Services,
+): Promise<Omit<PurchaseRecord, "event_id">> {
+  const { deployment, settings } = services;
+  const id = await nextId("pur", services);
+  const draft: Omit<PurchaseRecord, "commitment_hash" | "commitment_signature" | "event_id"> = {
+    id,
+    program: merchant.program,
+    merchant_id: merchant.id,
+    status: "created",
+    route: null,
+    salt: toHex(deriveKey(settings.seed, `salt/${id}`)),
+    terms: asked.terms,
+    terms_hash: hashJson(asked.terms),
+    amount: asked.amount,
+    merchant: merchant.wallet,
+    buyer: asked.buyer,
+    beneficiary: asked.beneficiary ?? asked.buyer,
+    offer_deadline: asked.offer_deadline,
+    pay_deadline: asked.pay_deadline,
+    claim_deadline: asked.claim_deadline,
+    reference: asked.reference ?? null,
+    receipts: [],
+    claim_id: null,
+    decision_id: null,
+    refund_id: null,
+    created_at: now,
+  };
+  const domain = domainOf(deployment);
+  const commitment = commitmentOf(draft, deployment);
+  const signer = commitmentSigner(merchant.program, services);
+  return {
+    ...draft,
+    commitment_hash: hashCommitment(domain, commitment),
+    commitment_signature: await signer.signTypedData(commitmentTypedData(domain, commitment)),
+  };
+}
+
+/** Everything in the terms that the contract would refuse. */
+function findInTerms(
+  terms: Deadlines & { amount: bigint },
+  merchant: MerchantRecord,
+  { collected }: Pick<ChainFunding, "collected">,
+  now: number,
+): Finding[] {
+  const { offer_deadline: offer, pay_deadline: pay, claim_deadline: claim } = terms;
+  const { valid_until: end } = merchant.funding;
+  const cap = BigInt(merchant.funding.cap);
+  const remaining = cap - collected;
+  const errors: Finding[] = [];
+  const find = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail });
+  if (offer <= now) find("/offer_deadline", "not_in_future", `must be after now (${now})`);
+  if (pay < offer) find("/pay_deadline", "out_of_order", `must not be before offer_deadline (${offer})`);
+  if (claim < pay) find("/claim_deadline", "out_of_order", `must not be before pay_deadline (${pay})`);
+  if (end <= now)
+    find(
+      "/merchant_id",
+      "funding_ended",
+      `is of a merchant whose funding was valid until ${toTimestamp(end)}; let its wallet revoke it and enroll under a new merchant`,
+    );
+  else if (claim > end)
+    find("/claim_deadline", "after_funding", `must not be after the merchant's funding ends (${end})`);
+  if (terms.amount > cap)
+    find("/amount", "above_funding_cap", `must not be above the merchant's funding cap (${cap})`);
+  else if (terms.amount > remaining)
+    find(
+      "/amount",
+      "above_funding_remaining",
+      `must not be above what is left under the merchant's funding cap (${remaining})`,
+    );
+  return errors;
+}
+
+/** Every party that cannot act, or that the contract would refuse because it is the merchant. */
+function findInParties(
+  given: { buyer: Address; beneficiary?: Address | undefined },
+  merchant: MerchantRecord,
+  deployment: Deployment,
+): Finding[] {
+  const parties = [
+    { pointer: "/buyer", address: given.buyer },
+    ...(given.beneficiary === undefined ? [] : [{ pointer: "/beneficiary", address: given.beneficiary }]),
+  ];
+  return parties.flatMap(({ pointer, address }) => {
+    if (sameAddress(address, merchant.wallet))
+      return [{ pointer, code: "same_party", detail: "must not be the merchant's wallet" }];
+    return findUnable(pointer, address, deployment) ?? [];
+  });
+}

@@ -1,0 +1,29 @@
+import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
+import { defineOperation } from "../../../http/operation.ts";
+import { purchaseSchema } from "../../schemas/purchases.ts";
+import { viewPurchase } from "../../views/purchases.ts";
+
+/** Operation 7: fresh figures and log receipts, read from the chain at one block. */
+export const readPurchase = defineOperation({
+  number: 7,
+  id: "readPurchase",
+  method: "get",
+  path: "/v1/routing/programs/{program}/purchases/{id}",
+  summary: "Read a purchase",
+  description:
+    "Returns the purchase with approved, paid and outstanding figures and receipts, read from the chain at one block.",
+  authorization: { kind: "scope", scope: "records:read" },
+  idempotent: false,
+  effect: false,
+  responses: { 200: { description: "The purchase.", schema: purchaseSchema } },
+  errors: ["not_found"],
+  events: [],
+  async handle({ services, program, id }) {
+    const { purchase } = await findPurchase(services, program.id, id);
+    const [parts, onChain] = await Promise.all([
+      findParts(services, purchase),
+      readOnChain(purchase, services),
+    ]);
+    return { kind: "read", status: 200, body: viewPurchase(purchase, parts, onChain, services) };
+  },
+});

@@ -1,0 +1,107 @@
+import type { Hex } from "viem";
+import type { ObservedTransaction } from "../../../../protocol/binding/observed-transaction.ts";
+import { toJson } from "../../../../protocol/values/json.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
+import type { ChainPurchase } from "../../../chain/chain-reader.ts";
+import { bindingErrors } from "../../../domain/binding/require-bound.ts";
+import {
+  changesOf,
+  followReverted,
+  type Ledger,
+  openLedger,
+  postPayments,
+} from "../../../domain/payments/payment-ledger.ts";
+import { assertStep } from "../../../domain/purchases/purchase-steps.ts";
+import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
+import { defineOperation } from "../../../http/operation.ts";
+import { answerUnchanged } from "../../../http/outcome.ts";
+import { reconciliationData } from "../../../outbox/reconciliation-data.ts";
+import type { Services } from "../../../services.ts";
+import { type PaymentReceipt, reconcilePurchaseBody, reconciliationSchema } from "../../schemas/purchases.ts";
+import { viewPurchase } from "../../views/purchases.ts";
+
+/** Operation 10: all affected receipt logs, all or none. */
+export const reconcilePurchase = defineOperation({
+  number: 10,
+  id: "reconcilePurchase",
+  method: "post",
+  path: "/v1/routing/programs/{program}/purchases/{id}/reconcile",
+  summary: "Reconcile receipts",
+  description:
+    "Records every payment log of the named transactions, of all purchases that they touch, in one write; none if one of them does not hold. " +
+    "Without hashes, every payment of this purchase on the chain. Receipts that a reorganization removed are taken back in the same write.",
+  authorization: { kind: "scope", scope: "purchases:write" },
+  idempotent: true,
+  effect: false,
+  body: reconcilePurchaseBody,
+  responses: {
+    200: {
+      description: "What was recorded, was recorded before, and was taken back.",
+      schema: reconciliationSchema,
+    },
+  },
+  errors: ["not_found", "state_conflict", ...bindingErrors, "deadline_passed"],
+  events: ["purchase.reconciled"],
+  async handle({ services, program, id, body, now }) {
+    const { stored: asked, purchase } = await findPurchase(services, program.id, id);
+    await assertStep(purchase, "reconcile", services);
+    // What is named is looked at first, so that the figures below are of a block that has all of it.
+    const named = await observeAll(body.transaction_hashes ?? [], services);
+    const onChain = await readOnChain(asked.value, services);
+    const transactions = body.transaction_hashes ? named : await observeAll(hashesOf(onChain), services);
+    const ledgers = new Map([[id, openLedger(asked, onChain)]]);
+    for (const observed of transactions)
+      await postPayments(observed, { asked, onChain, ledgers, at: toTimestamp(now) }, services);
+    await followReverted(ledgers, onChain.asOf, services);
+    const parts = await findParts(services, purchase);
+    const all = [...ledgers.values()];
+    const changed = all.filter(({ applied, reverted }) => applied.length + reverted.length > 0);
+    const found = summarize(all);
+    const summary = {
+      applied: toJson(found.applied),
+      already_reconciled: toJson(found.already),
+      reverted: toJson(found.reverted),
+      affected_purchases: found.affected,
+    };
+    if (changed.length === 0)
+      return answerUnchanged(200, {
+        purchase: viewPurchase(purchase, parts, onChain, services),
+        ...summary,
+        event_id: null,
+      });
+    return {
+      kind: "write",
+      status: 200,
+      event: { type: "purchase.reconciled", data: reconciliationData(id, found) },
+      write: (event_id) => {
+        const receipts = ledgers.get(id)?.receipts ?? asked.value.receipts;
+        const reconciled = { ...purchase, receipts, event_id };
+        return {
+          changes: changesOf(changed, event_id),
+          body: { purchase: viewPurchase(reconciled, parts, onChain, services), ...summary, event_id },
+        };
+      },
+    };
+  },
+});
+
+/** The transactions of a purchase's payments. */
+function hashesOf({ payments }: ChainPurchase): Hex[] {
+  return payments.map(({ log }) => log.transactionHash);
+}
+
+/** Looks at each of the transactions once. */
+async function observeAll(hashes: readonly Hex[], { chain }: Services): Promise<ObservedTransaction[]> {
+  return await Promise.all([...new Set(hashes)].map(async (hash) => await chain.observe(hash)));
+}
+
+/** What was found of all purchases, and which they are. */
+function summarize(ledgers: readonly Ledger[]) {
+  const gather = (pick: (ledger: Ledger) => PaymentReceipt[]) => ledgers.flatMap(pick);
+  return {
+    applied: gather(({ applied }) => applied),
+    already: gather(({ already }) => already),
+    reverted: gather(({ reverted }) => reverted),
+    affected: ledgers.map(({ stored }) => stored.key),
+  };
+}

@@ -1,0 +1,103 @@
+import { hashClaim } from "../../../../protocol/messages/claim.ts";
+import { expectClaim } from "../../../domain/binding/expectations.ts";
+import { bindingErrors, requireBound } from "../../../domain/binding/require-bound.ts";
+import { assertPaymentsOnChain } from "../../../domain/payments/payments.ts";
+import { domainOf } from "../../../domain/purchases/commitment-of.ts";
+import { assertStep } from "../../../domain/purchases/purchase-steps.ts";
+import { markTransactionUsed, updatePurchase } from "../../../domain/records/changes.ts";
+import { findPurchase, readOnChain } from "../../../domain/records/find.ts";
+import { nextId } from "../../../domain/records/next-id.ts";
+import { assertReconciled, claimOf, pickClaim } from "../../../domain/refunds/claims.ts";
+import { requireSignature } from "../../../domain/wallets/require-signature.ts";
+import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
+import { defineOperation } from "../../../http/operation.ts";
+import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../../../store/records.ts";
+import { claimSchema, type FileClaim, fileClaimBody } from "../../schemas/refunds.ts";
+import { viewClaim } from "../../views/refunds.ts";
+
+/** Operation 11: the beneficiary's signature and a timely claim on chain. */
+export const fileClaim = defineOperation({
+  number: 11,
+  id: "fileClaim",
+  method: "post",
+  path: "/v1/routing/programs/{program}/purchases/{id}/claims",
+  summary: "File a claim",
+  description:
+    "Verifies the beneficiary's EIP-712 signature over the claim and, by the binding check, its claim transaction at or before the claim deadline. " +
+    "A claim needs a reconciled payment. What the body leaves out is taken from the wallet route's submission.",
+  authorization: { kind: "scope", scope: "claims:write" },
+  idempotent: true,
+  effect: false,
+  body: fileClaimBody,
+  responses: { 201: { description: "The claim.", schema: claimSchema } },
+  errors: [
+    "not_found",
+    "state_conflict",
+    "signature_invalid",
+    "signer_mismatch",
+    ...bindingErrors,
+    "claim_window_closed",
+  ],
+  events: ["purchase.claimed"],
+  async handle({ services, program, id, body, now }) {
+    const { store, deployment } = services;
+    const { stored, purchase } = await findPurchase(services, program.id, id);
+    await assertStep(purchase, "claims", services);
+    const onChain = await readOnChain(purchase, services);
+    await assertPaymentsOnChain(purchase, onChain, services);
+    const submissions = await submissionsOf(store, program.id, id, "claim");
+    const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
+    const { requested_amount, reason, signature, transaction_hash: hash } = claimed;
+    assertReconciled(purchase, requested_amount, "/requested_amount");
+    const claim = claimOf(purchase, { amount: BigInt(requested_amount), reason });
+    const claim_hash = hashClaim(domainOf(deployment), claim);
+    const { beneficiary: wallet } = purchase;
+    await requireSignature({ wallet, digest: claim_hash, signature }, services);
+    const use = { key: hash, step: "claim", subject: id } as const;
+    await requireBound(hash, expectClaim(purchase, claim_hash, onChain.exists, services), use, services);
+    const claimId = await nextId("clm", services);
+    return {
+      kind: "write",
+      status: 201,
+      event: { type: "purchase.claimed", data: { purchase_id: id, claim_id: claimId, claim_hash } },
+      write: (event_id) => {
+        const record: ClaimRecord = {
+          id: claimId,
+          program: program.id,
+          purchase_id: id,
+          requested_amount,
+          reason,
+          claim_hash,
+          signature,
+          transaction_hash: hash,
+          created_at: now,
+          event_id,
+        };
+        const claimed: PurchaseRecord = { ...purchase, status: "claimed", claim_id: claimId, event_id };
+        return {
+          changes: [
+            { kind: "insert", collection: "claims", key: claimId, value: record },
+            updatePurchase(stored, claimed),
+            markTransactionUsed(use),
+          ],
+          body: viewClaim(record, claimed),
+        };
+      },
+    };
+  },
+});
+
+/**
+ * Takes each field from the body, else from what the wallet submitted.
+ *
+ * @throws Problem validation_failed with every field that neither has.
+ */
+function completeClaim(body: FileClaim, submission: SubmissionRecord | null) {
+  const requested_amount = body.requested_amount ?? submission?.amount ?? null;
+  const reason = body.reason ?? submission?.reason ?? null;
+  const signature = body.signature ?? submission?.signature ?? null;
+  const transaction_hash = body.transaction_hash ?? submission?.transaction_hash ?? null;
+  if (requested_amount === null || reason === null || signature === null || transaction_hash === null)
+    throw missingEvidence("claim", { requested_amount, reason, signature, transaction_hash });
+  return { requested_amount, reason, signature, transaction_hash };
+}

@@ -1,0 +1,81 @@
+import { toJson } from "../../../../protocol/values/json.ts";
+import { readFunding } from "../../../domain/merchants/merchant-steps.ts";
+import { findMerchant, findPurchase, readOnChain } from "../../../domain/records/find.ts";
+import {
+  merchantWalletActions,
+  type OfferedAction,
+  purchaseWalletActions,
+} from "../../../domain/wallets/wallet-actions.ts";
+import { defineOperation, type OperationContext } from "../../../http/operation.ts";
+import { readMerchantWalletQuery, readPurchaseWalletQuery, walletSchema } from "../../schemas/wallets.ts";
+import { viewSubmission } from "../../views/wallets.ts";
+
+type Query = { amount?: string | undefined; reason?: string | undefined };
+
+async function merchantActions({
+  services,
+  program,
+  id,
+}: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
+  const merchant = (await findMerchant(services.store, program.id, id)).value;
+  return await merchantWalletActions(merchant, await readFunding(merchant, services), services);
+}
+
+async function purchaseActions({
+  services,
+  program,
+  id,
+  query,
+}: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
+  const { purchase } = await findPurchase(services, program.id, id);
+  const onChain = await readOnChain(purchase, services);
+  const wish = {
+    amount: query.amount === undefined ? null : BigInt(query.amount),
+    reason: query.reason ?? null,
+  };
+  return await purchaseWalletActions(purchase, onChain, wish, services);
+}
+
+function readWallet(type: "merchant" | "purchase") {
+  const actionsOf = type === "merchant" ? merchantActions : purchaseActions;
+  return defineOperation({
+    number: null,
+    id: type === "merchant" ? "readMerchantWallet" : "readPurchaseWallet",
+    method: "get",
+    path: `/wallet/{program}/${type}/{id}`,
+    summary: `What the wallet of a ${type} has to do`,
+    description:
+      "Lists every permitted action with exactly what will be signed or sent, and for the others why not. Needs no credential. " +
+      "A browser, which prefers text/html, gets the wallet page instead.",
+    authorization: { kind: "wallet" },
+    idempotent: false,
+    effect: false,
+    query: type === "merchant" ? readMerchantWalletQuery : readPurchaseWalletQuery,
+    page: true,
+    responses: { 200: { description: "The actions and what was submitted.", schema: walletSchema } },
+    errors: [],
+    events: [],
+    async handle(context) {
+      const { services, program, id } = context;
+      const actions = await actionsOf(context);
+      const submissions = await services.store.list("submissions", { subject: id });
+      return {
+        kind: "read",
+        status: 200,
+        body: {
+          subject: { type, id },
+          actions: toJson(actions),
+          submissions: submissions
+            .filter(({ value }) => value.program === program.id)
+            .map(({ value }) => viewSubmission(value)),
+        },
+      };
+    },
+  });
+}
+
+/** The wallet route of a merchant. */
+export const readMerchantWallet = readWallet("merchant");
+
+/** The wallet route of a purchase. */
+export const readPurchaseWallet = readWallet("purchase");

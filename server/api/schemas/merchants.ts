@@ -1,0 +1,66 @@
+import { z } from "zod";
+import {
+  addressSchema,
+  amountSchema,
+  checksumAddressSchema,
+  hashSchema,
+  idSchema,
+  positiveAmountSchema,
+  programIdSchema,
+  referenceSchema,
+  signatureSchema,
+  timestampSchema,
+  unixTimeSchema,
+} from "./primitives.ts";
+import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
+
+/** Body of operation 4. */
+export const createMerchantBody = z
+  .strictObject({
+    wallet: addressSchema,
+    name: z.string().min(1).max(100).meta({ example: "Corner Books" }),
+    funding_cap: positiveAmountSchema,
+    funding_valid_until: unixTimeSchema.optional(),
+    reference: referenceSchema.optional(),
+  })
+  .meta({ id: "CreateMerchant" });
+
+/** Body of operation 5; each part may come from the wallet route instead. */
+export const confirmEnrollmentBody = z
+  .strictObject({ transaction_hash: hashSchema.optional(), signature: signatureSchema.optional() })
+  .meta({ id: "ConfirmEnrollment" });
+
+/** A merchant as it is answered. */
+export const merchantSchema = z
+  .object({
+    id: idSchema("mer"),
+    program: programIdSchema,
+    name: z.string().meta({ example: "Corner Books" }),
+    wallet: checksumAddressSchema,
+    reference: z.string().nullable().meta({ example: "shop-7" }),
+    status: z.enum(["pending", "enrolled"]),
+    funding_authorization: z.object({
+      typed_data: typedDataSchema,
+      hash: hashSchema,
+      signature: signatureSchema,
+    }),
+    enrollment: z.object({
+      message: z.string().meta({ description: "What the wallet signs with personal_sign (EIP-191)." }),
+      transaction: transactionRequestSchema,
+      confirmed: z
+        .object({ transaction_hash: hashSchema, signature: signatureSchema, confirmed_at: timestampSchema })
+        .nullable(),
+    }),
+    funding: z.object({
+      cap: positiveAmountSchema,
+      collected: amountSchema,
+      remaining: amountSchema,
+      valid_until: unixTimeSchema,
+      allowance: amountSchema.meta({ description: "What the wallet lets the funding source draw." }),
+      balance: amountSchema,
+    }),
+    wallet_url: z.url(),
+    created_at: timestampSchema,
+    event_id: idSchema("evt"),
+  })
+  .meta({ id: "Merchant" });

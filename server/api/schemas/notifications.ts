@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { type EventType, eventTypes } from "../../outbox/event-types.ts";
+import { limits } from "../limits.ts";
+import { hashSchema, idSchema, programIdSchema, timestampSchema } from "./primitives.ts";
+
+const envelope = {
+  id: idSchema("evt"),
+  program: programIdSchema,
+  sequence: z
+    .int()
+    .min(1)
+    .meta({ description: "Counts the program's events from 1, without gaps.", example: 1 }),
+  created_at: timestampSchema,
+};
+
+function eventSchemaOf<T extends EventType>(type: T) {
+  const { description, data } = eventTypes[type];
+  const { id, ...rest } = envelope;
+  const name = type.split(".").map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}`);
+  return z
+    .object({ id, type: z.literal(type), ...rest, data })
+    .meta({ id: `${name.join("")}Event`, description });
+}
+
+/** Every kind of outbox event as it is delivered. */
+export const eventSchemas = {
+  "merchant.created": eventSchemaOf("merchant.created"),
+  "merchant.enrolled": eventSchemaOf("merchant.enrolled"),
+  "purchase.created": eventSchemaOf("purchase.created"),
+  "purchase.activated": eventSchemaOf("purchase.activated"),
+  "purchase.registered": eventSchemaOf("purchase.registered"),
+  "purchase.reconciled": eventSchemaOf("purchase.reconciled"),
+  "purchase.claimed": eventSchemaOf("purchase.claimed"),
+  "purchase.decided": eventSchemaOf("purchase.decided"),
+  "refund.due": eventSchemaOf("refund.due"),
+  "refund.collected": eventSchemaOf("refund.collected"),
+  "wallet.submitted": eventSchemaOf("wallet.submitted"),
+} as const satisfies { [T in EventType]: z.ZodObject };
+
+/** An outbox event as it is delivered; its bytes are frozen when it is written. */
+export const eventSchema = z
+  .discriminatedUnion("type", [
+    eventSchemas["merchant.created"],
+    eventSchemas["merchant.enrolled"],
+    eventSchemas["purchase.created"],
+    eventSchemas["purchase.activated"],
+    eventSchemas["purchase.registered"],
+    eventSchemas["purchase.reconciled"],
+    eventSchemas["purchase.claimed"],
+    eventSchemas["purchase.decided"],
+    eventSchemas["refund.due"],
+    eventSchemas["refund.collected"],
+    eventSchemas["wallet.submitted"],
+  ])
+  .meta({ id: "Event", description: "An outbox event; its bytes are frozen when it is written." });
+
+const jwsSchema = z.string().meta({
+  description: "Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt.",
+  example: "eyJhbGciOiJFZERTQSIsInR5cCI6InJvdXRpbmctcmVjZWlwdCtqd3MifQ.e30.c2lnbmF0dXJl",
+});
+
+/** Body of operation 14; without an event, the oldest undelivered one. */
+export const deliverNotificationBody = z
+  .strictObject({
+    event_id: idSchema("evt")
+      .optional()
+      .meta({ description: "The event; without it, the program's oldest undelivered one." }),
+  })
+  .meta({ id: "DeliverNotification" });
+
+/** One delivery attempt. */
+const deliveryAttemptSchema = z
+  .object({
+    number: z.int().min(1).max(limits.delivery_attempts),
+    at: timestampSchema,
+    status_code: z.int().nullable().meta({ description: "Null when no answer came.", example: 200 }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: "Why there was no answer, or no success.", example: null }),
+    response_body: z
+      .string()
+      .nullable()
+      .meta({ description: "The beginning of the answer, as text.", example: "{}" }),
+    duration_ms: z.int().nullable(),
+  })
+  .meta({ id: "DeliveryAttempt" });
+
+/** A notification: one event on its way to the pinned receiver. */
+const notificationSchema = z
+  .object({
+    id: idSchema("ntf"),
+    event_id: idSchema("evt"),
+    status: z.enum(["delivered", "exhausted"]),
+    attempts: z.array(deliveryAttemptSchema).max(limits.delivery_attempts),
+  })
+  .meta({ id: "Notification" });
+
+/** A signed receipt of one event, as the pinned receiver gave it. */
+export const deliveryReceiptSchema = z
+  .object({
+    id: idSchema("rcp"),
+    event_id: idSchema("evt"),
+    receiver: z.url(),
+    body_sha256: hashSchema,
+    received_at: timestampSchema,
+    deliveries: z
+      .int()
+      .meta({ description: "How many accepted deliveries the receiver has seen of this event." }),
+    jws: jwsSchema,
+  })
+  .meta({ id: "DeliveryReceipt" });
+
+/** Answer of operation 14. */
+export const notificationDeliverySchema = z
+  .object({ notification: notificationSchema, receipt: deliveryReceiptSchema.nullable() })
+  .meta({ id: "NotificationDelivery" });
+
+/** Answer of operation 17: the same bytes again for a duplicate. */
+export const acceptedReceiptSchema = z
+  .object({
+    receipt_id: idSchema("rcp"),
+    event_id: idSchema("evt"),
+    body_sha256: hashSchema,
+    receiver: z.url(),
+    received_at: timestampSchema,
+    jws: jwsSchema,
+  })
+  .meta({ id: "AcceptedReceipt" });

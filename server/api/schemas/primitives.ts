@@ -1,0 +1,185 @@
+import { getAddress, isAddress } from "viem";
+import { z } from "zod";
+import { isAmount } from "../../../protocol/values/amount.ts";
+import type { IdPrefix } from "../../../protocol/values/id.ts";
+import type { Json } from "../../../protocol/values/json.ts";
+
+/** Marks a list of values that answers may add to, for the API description. */
+export const openEnumMark = "x-open-enum";
+
+/** One of the codes of an answer. Clients must take others too: a later version adds some. */
+export function openEnum<const T extends readonly string[]>(codes: T) {
+  return z.enum(codes).meta({ [openEnumMark]: true });
+}
+
+function amountText() {
+  return z
+    .string()
+    .regex(/^(0|[1-9][0-9]{0,38})$/, {
+      error: "must be a decimal string of base units: at most 39 digits, without sign or leading zeros",
+      abort: true,
+    })
+    .refine(isAmount, "must be at most 2^128 - 1");
+}
+
+/** An amount in base units of the token, as a decimal string. */
+export const amountSchema = amountText().meta({
+  id: "Amount",
+  description: "Base units of the token (6 decimals), as a decimal string.",
+  example: "25000000",
+});
+
+/** An amount above zero. */
+export const positiveAmountSchema = amountText()
+  .refine((amount) => amount !== "0", "must be above zero")
+  .meta({
+    id: "PositiveAmount",
+    description: "Base units of the token, above zero.",
+    example: "25000000",
+    pattern: "^[1-9][0-9]{0,38}$",
+  });
+
+/** An account address: checksummed (EIP-55) or all lower case in, checksummed out. */
+export const addressSchema = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, { error: "must be 0x and 40 hexadecimal characters", abort: true })
+  .refine(
+    (text) => text === text.toLowerCase() || isAddress(text),
+    "has a wrong EIP-55 checksum; send it all lower case or with the right one",
+  )
+  .transform((text) => getAddress(text))
+  .meta({
+    description: "An address, checksummed by EIP-55 or all lower case.",
+    example: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+  });
+
+/** An address as the service shows it. */
+export const checksumAddressSchema = z.templateLiteral(["0x", z.string().regex(/^[0-9a-fA-F]{40}$/)]).meta({
+  id: "Address",
+  description: "An address, checksummed by EIP-55.",
+  example: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+});
+
+/** 32 bytes: lower-case 0x and 64 hexadecimal characters. */
+export const hashSchema = z
+  .templateLiteral(["0x", z.string().regex(/^[0-9a-f]{64}$/)], {
+    error: "must be 0x and 64 lower-case hexadecimal characters",
+  })
+  .meta({
+    id: "Hash",
+    description: "32 bytes: 0x and 64 lower-case hexadecimal characters.",
+    example: `0x${"5c".repeat(32)}`,
+  });
+
+/** Bytes of any length as lower- or upper-case hex with 0x. */
+export const bytesSchema = z
+  .templateLiteral(["0x", z.string().regex(/^([0-9a-fA-F]{2})*$/)])
+  .meta({ id: "Bytes", description: "Bytes as hexadecimal with 0x.", example: "0x095ea7b3" });
+
+/** A signature by a wallet: at most 4 KiB, so that contract wallets (ERC-1271) have room. */
+export const signatureSchema = z
+  .templateLiteral(["0x", z.string().regex(/^([0-9a-fA-F]{2}){1,4096}$/)], {
+    error: "must be 0x and 1 to 4096 bytes in hexadecimal",
+  })
+  .meta({
+    id: "Signature",
+    description: "A wallet's signature (EOA or ERC-1271) as hexadecimal.",
+    example: `0x${"ab".repeat(65)}`,
+  });
+
+/** A time as RFC 3339 in UTC. */
+export const timestampSchema = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/, {
+    error: "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z",
+    abort: true,
+  })
+  .refine(isDate, "is not a date")
+  .meta({
+    id: "Timestamp",
+    description: "RFC 3339, UTC.",
+    example: "2026-01-01T00:00:00Z",
+    format: "date-time",
+  });
+
+/** A second on chain. */
+export const unixTimeSchema = z
+  .int()
+  .min(0)
+  .max(253_402_300_799)
+  .meta({ id: "UnixTime", description: "Unix time in seconds.", example: 1_767_830_400 });
+
+/** Any JSON value; what a body was parsed into is nothing else. */
+export const jsonSchema = z
+  .custom<Json>((value) => value !== undefined)
+  .meta({ id: "Json", description: "Any JSON value." });
+
+/** Any JSON object. */
+export const jsonObjectSchema = z
+  .record(z.string(), jsonSchema)
+  .meta({ id: "JsonObject", description: "Any JSON object." });
+
+/** Wei, as a decimal string. */
+export const weiSchema = z
+  .string()
+  .regex(/^(0|[1-9][0-9]*)$/)
+  .meta({ id: "Wei", description: "Wei, as a decimal string.", example: "21000000000000" });
+
+/** The name of each kind of identifier. */
+const idNames = {
+  crd: "CredentialId",
+  mer: "MerchantId",
+  pur: "PurchaseId",
+  clm: "ClaimId",
+  dec: "DecisionId",
+  ref: "RefundId",
+  op: "OperationId",
+  evt: "EventId",
+  ntf: "NotificationId",
+  rcp: "ReceiptId",
+  req: "RequestId",
+} as const satisfies { [P in IdPrefix]: string };
+
+function describeId(prefix: IdPrefix) {
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}_[a-z2-7]{20}$`), `must be ${prefix}_ and 20 lower-case base32 characters`)
+    .meta({ id: idNames[prefix], example: `${prefix}_abcdefghij234567abcd` });
+}
+
+const idSchemas = {
+  crd: describeId("crd"),
+  mer: describeId("mer"),
+  pur: describeId("pur"),
+  clm: describeId("clm"),
+  dec: describeId("dec"),
+  ref: describeId("ref"),
+  op: describeId("op"),
+  evt: describeId("evt"),
+  ntf: describeId("ntf"),
+  rcp: describeId("rcp"),
+  req: describeId("req"),
+} satisfies { [P in IdPrefix]: z.ZodType };
+
+/** An identifier of one kind. */
+export function idSchema(prefix: IdPrefix) {
+  return idSchemas[prefix];
+}
+
+/** The name of a program, given by configuration. */
+export const programIdSchema = z
+  .string()
+  .regex(/^prg_[a-z0-9_]{1,40}$/)
+  .meta({ id: "ProgramId", description: "A program's name.", example: "prg_demo" });
+
+/** A reference of the integrator's own. */
+export const referenceSchema = z.string().min(1).max(100).meta({
+  description: "The integrator's own reference; stored and shown, never interpreted.",
+  example: "order-1001",
+});
+
+/** Date.parse takes February 30 for March 2. */
+function isDate(text: string): boolean {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 19) === text.slice(0, 19);
+}

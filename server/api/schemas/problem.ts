@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { checkNames } from "../../../protocol/binding/check-binding.ts";
+import { errorCodes } from "../errors/catalogue.ts";
+import {
+  amountSchema,
+  checksumAddressSchema,
+  hashSchema,
+  jsonObjectSchema,
+  jsonSchema,
+  openEnum,
+  weiSchema,
+} from "./primitives.ts";
+import { relayOperationSchema } from "./transactions.ts";
+
+/** The outcome of a binding check, every check with both sides. */
+const bindingReportSchema = z
+  .object({
+    accepted: z.boolean(),
+    checks: z.array(
+      z.object({ name: openEnum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
+    ),
+  })
+  .meta({ id: "BindingReport" });
+
+/** What single codes add; docs/api.md and the page of a code say which. */
+const problemMembers = {
+  current_state: z.string().optional().meta({ description: "What the object is now." }),
+  allowed: z.array(z.string()).optional().meta({
+    description:
+      "The steps that it takes by its state, its deadlines and what the chain has of it; its program, the merchant's funding and the gas budget do not count.",
+  }),
+  reconciled: amountSchema.optional(),
+  purchase: z.string().optional().meta({ description: "Whose state it is, when it is not the asked one's." }),
+  reverted: z.array(jsonObjectSchema).optional().meta({ description: "Payments that a reorg removed." }),
+  transaction_hash: hashSchema.optional(),
+  confirmations: z.int().optional(),
+  operation: relayOperationSchema.optional(),
+  revert: jsonObjectSchema.nullable().optional(),
+  bounds: jsonObjectSchema.optional(),
+  funding: jsonObjectSchema.optional(),
+  required_wei: weiSchema.optional(),
+  available_wei: weiSchema.optional(),
+  required_scope: z.string().optional(),
+  held_scopes: z.array(z.string()).optional(),
+  expected_signer: checksumAddressSchema.optional(),
+  actual_signer: checksumAddressSchema.nullable().optional(),
+  signed_statement: jsonObjectSchema.optional(),
+  event_id: z.string().optional(),
+  attempts: z.int().optional(),
+};
+
+/** An error answer (RFC 9457). */
+export const problemSchema = z
+  .object({
+    type: z.url().meta({ description: "A page that explains this code." }),
+    title: z.string(),
+    status: z.int(),
+    code: openEnum(errorCodes),
+    detail: z.string(),
+    instance: z.string(),
+    request_id: z.string(),
+    retryable: z.boolean(),
+    errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })).optional(),
+    binding: bindingReportSchema.optional(),
+    explain: z
+      .url()
+      .optional()
+      .meta({ description: "Of a refused transaction: where the control API explains it, field by field." }),
+  })
+  .extend(problemMembers)
+  .loose()
+  .meta({ id: "Problem" });

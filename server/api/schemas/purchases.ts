@@ -1,0 +1,149 @@
+import { z } from "zod";
+import {
+  addressSchema,
+  amountSchema,
+  checksumAddressSchema,
+  hashSchema,
+  idSchema,
+  jsonObjectSchema,
+  positiveAmountSchema,
+  programIdSchema,
+  referenceSchema,
+  signatureSchema,
+  timestampSchema,
+  unixTimeSchema,
+} from "./primitives.ts";
+import { claimSchema, decisionSchema, refundSchema } from "./refunds.ts";
+import { relayOperationSchema, typedDataSchema } from "./transactions.ts";
+
+/** The states of a purchase. */
+export const purchaseStatuses = [
+  "created",
+  "active",
+  "claimed",
+  "approved",
+  "denied",
+  "refund_due",
+  "refunded",
+] as const;
+
+/** One state of a purchase. */
+export type PurchaseStatus = (typeof purchaseStatuses)[number];
+
+/** Body of operation 6. */
+export const createPurchaseBody = z
+  .strictObject({
+    merchant_id: idSchema("mer"),
+    buyer: addressSchema,
+    beneficiary: addressSchema.optional(),
+    amount: positiveAmountSchema,
+    terms: jsonObjectSchema.meta({ example: { sku: "course-42", title: "A course" } }),
+    offer_deadline: unixTimeSchema.optional(),
+    pay_deadline: unixTimeSchema.optional(),
+    claim_deadline: unixTimeSchema.optional(),
+    reference: referenceSchema.optional(),
+  })
+  .meta({ id: "CreatePurchase" });
+
+/** What {@link createPurchaseBody} reads. */
+export type CreatePurchase = z.infer<typeof createPurchaseBody>;
+
+/** Body of operation 8: the commitment that the caller means. */
+export const activatePurchaseBody = z
+  .strictObject({ commitment_hash: hashSchema })
+  .meta({ id: "ActivatePurchase" });
+
+/** Body of operation 9; the hash may come from the wallet route instead. */
+export const confirmRegistrationBody = z
+  .strictObject({ transaction_hash: hashSchema.optional() })
+  .meta({ id: "ConfirmRegistration" });
+
+/** Body of operation 10; without hashes, every receipt of this purchase on the chain. */
+export const reconcilePurchaseBody = z
+  .strictObject({ transaction_hashes: z.array(hashSchema).min(1).max(50).optional() })
+  .meta({ id: "ReconcilePurchase" });
+
+/** A payment that the chain holds. */
+export const paymentReceiptSchema = z
+  .object({
+    transaction_hash: hashSchema,
+    log_index: z.int().meta({ example: 1 }),
+    block_number: z.int(),
+    block_hash: hashSchema,
+    payer: checksumAddressSchema,
+    amount: positiveAmountSchema,
+    paid_total: positiveAmountSchema,
+    reconciled_at: timestampSchema.nullable(),
+  })
+  .meta({ id: "PaymentReceipt" });
+
+/** A payment that the chain holds. */
+export type PaymentReceipt = z.infer<typeof paymentReceiptSchema>;
+
+/** A purchase as it is answered. */
+export const purchaseSchema = z
+  .object({
+    id: idSchema("pur"),
+    program: programIdSchema,
+    merchant_id: idSchema("mer"),
+    status: z.enum(purchaseStatuses),
+    route: z.enum(["registrar_offer", "merchant_direct"]).nullable().meta({ example: null }),
+    payment_status: z.enum(["unpaid", "partially_paid", "paid"]),
+    expired: z.boolean().meta({ description: "Created or unpaid, and past its deadline.", example: false }),
+    withdrawn: z.boolean().meta({
+      description: "The operator has withdrawn the offer on chain, so that no more payments are taken.",
+      example: false,
+    }),
+    commitment: z.object({
+      typed_data: typedDataSchema,
+      hash: hashSchema,
+      signature: signatureSchema,
+      signer: checksumAddressSchema,
+    }),
+    terms: jsonObjectSchema,
+    amount: positiveAmountSchema,
+    buyer: checksumAddressSchema,
+    beneficiary: checksumAddressSchema,
+    deadlines: z.object({
+      offer_deadline: unixTimeSchema,
+      pay_deadline: unixTimeSchema,
+      claim_deadline: unixTimeSchema,
+    }),
+    reference: z.string().nullable().meta({ example: "order-1001" }),
+    figures: z.object({
+      amount: positiveAmountSchema,
+      approved: amountSchema.meta({ description: "The buyer's allowance to the registrar contract." }),
+      paid: amountSchema,
+      outstanding: amountSchema,
+      refunded: amountSchema,
+      reconciled: amountSchema.meta({ description: "The part of paid that reconcile has recorded." }),
+      as_of: z.object({ block_number: z.int(), block_hash: hashSchema, timestamp: timestampSchema }),
+    }),
+    receipts: z.array(paymentReceiptSchema),
+    claim: claimSchema.nullable().meta({ example: null }),
+    decision: decisionSchema.nullable().meta({ example: null }),
+    refund: refundSchema.nullable().meta({ example: null }),
+    wallet_url: z.url(),
+    created_at: timestampSchema,
+    event_id: idSchema("evt").meta({ description: "The event of the last change." }),
+  })
+  .meta({ id: "Purchase" });
+
+/** Answer of operation 8. */
+export const activationSchema = z
+  .object({ purchase: purchaseSchema, operation: relayOperationSchema, event_id: idSchema("evt").nullable() })
+  .meta({ id: "Activation" });
+
+/** Answer of operation 10. */
+export const reconciliationSchema = z
+  .object({
+    purchase: purchaseSchema,
+    applied: z.array(paymentReceiptSchema),
+    already_reconciled: z.array(paymentReceiptSchema),
+    reverted: z
+      .array(paymentReceiptSchema)
+      .meta({ description: "Receipts that were recorded and that the chain no longer holds; taken back." }),
+    affected_purchases: z.array(idSchema("pur")),
+    event_id: idSchema("evt").nullable().meta({ description: "Null when nothing changed." }),
+  })
+  .meta({ id: "Reconciliation" });

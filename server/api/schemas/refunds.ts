@@ -1,0 +1,137 @@
+import { z } from "zod";
+import {
+  amountSchema,
+  checksumAddressSchema,
+  hashSchema,
+  idSchema,
+  positiveAmountSchema,
+  programIdSchema,
+  signatureSchema,
+  timestampSchema,
+} from "./primitives.ts";
+import { relayOperationSchema } from "./transactions.ts";
+
+/** Body of operation 11; each part may come from the wallet route instead. */
+export const fileClaimBody = z
+  .strictObject({
+    transaction_hash: hashSchema.optional(),
+    requested_amount: positiveAmountSchema.optional(),
+    reason: z.string().min(1).max(2000).optional().meta({ example: "Arrived broken." }),
+    signature: signatureSchema.optional(),
+  })
+  .meta({ id: "FileClaim" });
+
+/** What operation 11 is sent. */
+export type FileClaim = z.infer<typeof fileClaimBody>;
+
+/** A claim as it is answered. */
+export const claimSchema = z
+  .object({
+    id: idSchema("clm"),
+    program: programIdSchema,
+    purchase_id: idSchema("pur"),
+    beneficiary: checksumAddressSchema,
+    requested_amount: positiveAmountSchema,
+    reason: z.string().meta({ example: "Arrived broken." }),
+    reason_hash: hashSchema,
+    claim_hash: hashSchema,
+    signature: signatureSchema,
+    transaction_hash: hashSchema,
+    created_at: timestampSchema,
+    event_id: idSchema("evt"),
+  })
+  .meta({ id: "Claim" });
+
+const reviewerKeySchema = z.string().min(1).max(100).meta({
+  description: "RFC 7638 thumbprint of the reviewer's key.",
+  example: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+});
+
+const approvalSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{86}$/, "must be 64 bytes in base64url without padding")
+  .meta({
+    description: "Ed25519 signature (RFC 8032) over the decision bytes, base64url.",
+    example: "q1w2e3r4".repeat(11).slice(0, 86),
+  });
+
+/** Body of operation 12. */
+export const recordDecisionBody = z
+  .strictObject({
+    claim_id: idSchema("clm"),
+    outcome: z.enum(["approved", "denied"]),
+    award: amountSchema,
+    decided_at: timestampSchema,
+    reviewer_key_id: reviewerKeySchema,
+    approval: approvalSchema,
+  })
+  .meta({
+    id: "RecordDecision",
+    description: "The award is above zero when the claim is approved, and 0 when it is denied.",
+    // The handler says which of both it is, and compares the award with the claim.
+    not: {
+      anyOf: [
+        { properties: { outcome: { const: "approved" }, award: { const: "0" } } },
+        { properties: { outcome: { const: "denied" }, award: { not: { const: "0" } } } },
+      ],
+    },
+  });
+
+/** What {@link recordDecisionBody} reads. */
+export type RecordDecision = z.infer<typeof recordDecisionBody>;
+
+/** A decision as it is answered. */
+export const decisionSchema = z
+  .object({
+    id: idSchema("dec"),
+    program: programIdSchema,
+    purchase_id: idSchema("pur"),
+    claim_id: idSchema("clm"),
+    outcome: z.enum(["approved", "denied"]),
+    award: amountSchema,
+    decided_at: timestampSchema,
+    reviewer_key_id: reviewerKeySchema,
+    approval: approvalSchema,
+    decision_hash: hashSchema,
+    created_at: timestampSchema,
+    event_id: idSchema("evt"),
+  })
+  .meta({ id: "Decision" });
+
+/** Body of operation 13. */
+export const executeRefundBody = z
+  .strictObject({ decision_id: idSchema("dec") })
+  .meta({ id: "ExecuteRefund" });
+
+/** A refund as it is answered. */
+export const refundSchema = z
+  .object({
+    id: idSchema("ref"),
+    program: programIdSchema,
+    purchase_id: idSchema("pur"),
+    decision_id: idSchema("dec"),
+    status: z.enum(["due", "collected"]),
+    award: positiveAmountSchema,
+    from: checksumAddressSchema.meta({
+      description: "The merchant's wallet, drawn through the funding source.",
+    }),
+    to: checksumAddressSchema.meta({ description: "The beneficiary." }),
+    operation_id: idSchema("op"),
+    transaction_hash: hashSchema.nullable().meta({
+      description:
+        "The confirmed transaction. While the refund is due, it is null or the one that the relayer confirmed by itself: send operation 13 again, which records it.",
+    }),
+    claim_hash: hashSchema.nullable().meta({
+      description:
+        "The claim that the chain had when the award was collected; null before. It is another one than the decided claim's only when a reorg replaced the claim just before the collection was mined; operation 13 then answers binding_mismatch.",
+    }),
+    created_at: timestampSchema,
+    collected_at: timestampSchema.nullable(),
+    event_id: idSchema("evt"),
+  })
+  .meta({ id: "Refund" });
+
+/** Answer of operation 13. */
+export const refundExecutionSchema = z
+  .object({ refund: refundSchema, operation: relayOperationSchema, event_id: idSchema("evt") })
+  .meta({ id: "RefundExecution" });

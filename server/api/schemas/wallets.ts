@@ -1,0 +1,140 @@
+import { z } from "zod";
+import {
+  amountSchema,
+  hashSchema,
+  idSchema,
+  positiveAmountSchema,
+  signatureSchema,
+  timestampSchema,
+} from "./primitives.ts";
+import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
+
+/** What a merchant's wallet can do. */
+export const merchantActions = ["enroll", "fund"] as const;
+
+/** What a buyer's, beneficiary's or merchant's wallet can do for a purchase. */
+export const purchaseActions = ["register", "approve", "pay", "claim", "pay_with_permit"] as const;
+
+/** What a wallet can do. */
+export type WalletAction = (typeof merchantActions)[number] | (typeof purchaseActions)[number];
+
+/** Query of a merchant's wallet route: none, as it has nothing to choose. */
+export const readMerchantWalletQuery = z.strictObject({});
+
+/** Query of a purchase's wallet route: what an approval, a payment or a claim should say, so that its bytes can be shown. */
+export const readPurchaseWalletQuery = z.strictObject({
+  amount: positiveAmountSchema.optional().meta({
+    description:
+      "How much to approve, pay or claim; without it all that is outstanding, approved or reconciled.",
+  }),
+  reason: z.string().min(1).max(2000).optional().meta({ description: "claim: the reason." }),
+});
+
+const transaction = { transaction_hash: hashSchema };
+
+/** A transaction, a signature or both. */
+const evidence = { transaction_hash: hashSchema.optional(), signature: signatureSchema.optional() };
+
+const amount = positiveAmountSchema.optional().meta({
+  description:
+    "approve, pay, pay_with_permit and claim: the amount, which must be the one on chain or in the permit. Without it the purchase's amount " +
+    "(approve), what the transaction says (pay), what is outstanding (pay_with_permit) or what was submitted before (claim).",
+});
+
+const reason = z.string().min(1).max(2000).optional().meta({
+  description: "claim: the reason that was signed; without it the one that was submitted before.",
+  example: "Arrived broken.",
+});
+
+/** Body of a submission by a merchant's wallet; a field that the action does not use is refused. */
+export const submitMerchantActionBody = z
+  .strictObject({ action: z.enum(merchantActions), ...evidence })
+  .meta({ id: "SubmitMerchantWalletAction" })
+  .pipe(
+    z.discriminatedUnion("action", [
+      z.strictObject({ action: z.literal("enroll"), ...evidence }),
+      z.strictObject({ action: z.literal("fund"), ...transaction }),
+    ]),
+  );
+
+/** A submission by a merchant's wallet. */
+export type SubmitMerchantAction = z.output<typeof submitMerchantActionBody>;
+
+/** Body of a submission by a wallet of a purchase; a field that the action does not use is refused. */
+export const submitPurchaseActionBody = z
+  .strictObject({ action: z.enum(purchaseActions), ...evidence, amount, reason })
+  .meta({ id: "SubmitPurchaseWalletAction" })
+  .pipe(
+    z.discriminatedUnion("action", [
+      z.strictObject({ action: z.literal("register"), ...transaction }),
+      z.strictObject({ action: z.literal("approve"), ...transaction, amount }),
+      z.strictObject({ action: z.literal("pay"), ...transaction, amount }),
+      z.strictObject({ action: z.literal("pay_with_permit"), signature: signatureSchema, amount }),
+      z.strictObject({ action: z.literal("claim"), ...evidence, amount, reason }),
+    ]),
+  );
+
+/** A submission by a wallet of a purchase. */
+export type SubmitPurchaseAction = z.output<typeof submitPurchaseActionBody>;
+
+const submissionSchema = z
+  .object({
+    action: z.enum([...merchantActions, ...purchaseActions]),
+    transaction_hash: hashSchema.nullable(),
+    signature: signatureSchema.nullable(),
+    amount: amountSchema.nullable().meta({ description: "How much was approved, paid or claimed." }),
+    reason: z.string().nullable().meta({ description: "Why it is claimed.", example: "Arrived broken." }),
+    submitted_at: timestampSchema,
+  })
+  .meta({ id: "WalletSubmission" });
+
+const digestSchema = hashSchema.meta({
+  description: "The 32 bytes that are signed, as EIP-191 or EIP-712 hash them.",
+});
+
+/** The wallet route as JSON. */
+export const walletSchema = z
+  .object({
+    subject: z.object({ type: z.enum(["merchant", "purchase"]), id: z.string() }),
+    actions: z.array(
+      z.object({
+        name: z.enum([...merchantActions, ...purchaseActions]),
+        allowed: z.boolean(),
+        why_not: z.string().nullable(),
+        transaction: transactionRequestSchema.optional().meta({
+          description: "What to send; pay_with_permit has it once its signature was submitted.",
+        }),
+        amount: amountSchema.optional().meta({
+          description:
+            "approve, pay, pay_with_permit and claim: how much the bytes are about; submit it with them.",
+        }),
+        reason: z.string().optional().meta({
+          description: "claim: the reason that the bytes are about; submit it with them.",
+          example: "Arrived broken.",
+        }),
+        sign: z
+          .discriminatedUnion("method", [
+            z.object({ method: z.literal("personal_sign"), message: z.string(), digest: digestSchema }),
+            z.object({
+              method: z.literal("eth_signTypedData_v4"),
+              typed_data: typedDataSchema,
+              digest: digestSchema,
+            }),
+          ])
+          .optional(),
+      }),
+    ),
+    submissions: z.array(submissionSchema),
+  })
+  .meta({ id: "Wallet" });
+
+/** Answer of a wallet submission. */
+export const walletSubmissionSchema = z
+  .object({
+    submission: submissionSchema,
+    transaction: transactionRequestSchema.optional().meta({
+      description: "pay_with_permit: what to send now.",
+    }),
+    event_id: idSchema("evt"),
+  })
+  .meta({ id: "WalletSubmissionResult" });

@@ -1,0 +1,13 @@
+import type { PurchaseRecord } from "../../store/records.ts";
+import type { Change, Stored } from "../../store/store.ts";
+import type { Use } from "../binding/require-bound.ts";
+
+/** Updates a purchase that was read before. */
+export function updatePurchase(stored: Stored<PurchaseRecord>, value: PurchaseRecord): Change {
+  return { ...stored, kind: "update", collection: "purchases", value };
+}
+
+/** Records which step a transaction serves, so that it serves no other one. */
+export function markTransactionUsed({ key, step, subject }: Use): Change {
+  return { kind: "insert", collection: "used_transactions", key, value: { step, subject } };
+}

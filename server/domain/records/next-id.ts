@@ -1,0 +1,14 @@
+import { deriveId, type IdPrefix } from "../../../protocol/values/id.ts";
+import type { Services } from "../../services.ts";
+
+/**
+ * Takes the next id with a prefix: it follows from the seed and a counter.
+ *
+ * @example await nextId("pur", services) // "pur_…"
+ */
+export async function nextId(
+  prefix: IdPrefix,
+  { settings, store }: Pick<Services, "settings" | "store">,
+): Promise<string> {
+  return deriveId(prefix, [settings.seed, await store.next(prefix)]);
+}

@@ -1,0 +1,78 @@
+import { encodeFunctionData } from "viem";
+import { expect, test } from "vitest";
+import { purchaseRegistrarAbi } from "../../../../../protocol/abi.generated.ts";
+import { setBoundsCall } from "../../../../../protocol/call.ts";
+import { hashId } from "../../../../../protocol/values/id.ts";
+import { present, type Schema } from "../../../../kit/answer.ts";
+import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
+import { TestKit } from "../../../../kit/test-kit.ts";
+
+let kit: TestKit;
+
+resetBeforeEach(async () => {
+  kit = await TestKit.open({ seed: "program" });
+  return kit;
+});
+
+async function keys(): Promise<Schema<"Program">["keys"]> {
+  const params = { path: { program: kit.program } };
+  return present(await kit.api.GET("/v1/routing/programs/{program}", { params })).keys;
+}
+
+/** The program as it was opened on chain. */
+function opened() {
+  const found = kit.sandbox.chain.deployment.programs.find(({ id }) => id === kit.program);
+  if (found === undefined) throw new Error("The program is deployed.");
+  return found;
+}
+
+/** What the program's admin sets in these tests. */
+function changed() {
+  const registrar = kit.wallet("stranger").address;
+  const commitmentSigner = kit.wallet("buyer").address;
+  return {
+    registrar,
+    commitmentSigner,
+    bounds: { maxPurchase: 7n, openBudget: 8n, validUntil: 4_000_000_000 },
+  };
+}
+
+test("the program shows the operator, the commitment signer and the bounds that the chain has now", async () => {
+  const { registrar, commitmentSigner, bounds } = opened();
+  expect(await keys()).toMatchObject({
+    commitment_signer: commitmentSigner,
+    registrar: { address: registrar, bounds: { max_purchase: bounds.maxPurchase.toString() } },
+  });
+  await kit.sandbox.wallets.deployer.setBounds(kit.program, changed());
+  expect(await keys()).toMatchObject({
+    commitment_signer: changed().commitmentSigner,
+    registrar: {
+      address: changed().registrar,
+      bounds: { max_purchase: "7", open_budget: "8", valid_until: 4_000_000_000 },
+    },
+  });
+});
+
+test("bounds without an end are shown with the last second that a timestamp can say, as Unix seconds", async () => {
+  const { registrar, commitmentSigner, bounds } = opened();
+  const endless = { ...bounds, validUntil: 2n ** 64n - 1n };
+  const { address } = kit.sandbox.chain.deployment.registrar;
+  const functionName = "setBounds";
+  const args = [hashId(kit.program), registrar, commitmentSigner, endless] as const;
+  const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args });
+  expect((await kit.wallet("deployer").send({ to: address, data })).receipt.status).toBe("success");
+  expect((await keys()).registrar.bounds.valid_until).toBe(253_402_300_799);
+});
+
+test("the program shows its former bounds again after a reorg that removes the change, and the change when it comes back", async () => {
+  const before = await keys();
+  await kit.sandbox.wallets.deployer.setBounds(kit.program, changed());
+  const after = await keys();
+  expect(after).not.toEqual(before);
+  await kit.reorg(1);
+  expect(await keys()).toEqual(before);
+  const { address } = kit.sandbox.chain.deployment.registrar;
+  const again = setBoundsCall(address, hashId(kit.program), changed());
+  await kit.reorg(1, [[await kit.sign("deployer", again), 0]]);
+  expect(await keys()).toEqual(after);
+});

@@ -1,0 +1,108 @@
+import { encodeFunctionData, type Hex } from "viem";
+import { describe, expect, test } from "vitest";
+import { purchaseRegistrarAbi } from "../../../../../protocol/abi.generated.ts";
+import { type Answer, problem, type Schema } from "../../../../kit/answer.ts";
+import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
+import { TestKit } from "../../../../kit/test-kit.ts";
+
+let kit: TestKit;
+let purchase: Schema<"Purchase">;
+
+resetBeforeEach(async () => {
+  kit = await TestKit.open({ seed: "withdrawn offers", receiptTimeoutMs: 30_000 });
+  purchase = await kit.activePurchase(await kit.fundedMerchant());
+  return kit;
+});
+
+/** Sends a call about the purchase to the registrar contract. */
+async function send(wallet: string, functionName: "withdrawOffer" | "expire"): Promise<void> {
+  const id: Hex = `0x${purchase.commitment.hash.slice(2)}`;
+  const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args: [id] });
+  const { address } = kit.sandbox.chain.deployment.registrar;
+  expect((await kit.wallet(wallet).send({ to: address, data })).receipt.status).toBe("success");
+}
+
+/** Has the program's admin withdraw the offer as its operator. */
+async function withdraw(): Promise<void> {
+  const opened = kit.sandbox.chain.deployment.programs.find(({ id }) => id === kit.program);
+  if (opened === undefined) throw new Error("The program is deployed.");
+  const { deployer } = kit.sandbox.wallets;
+  await deployer.setBounds(kit.program, { ...opened, registrar: deployer.address });
+  await send("deployer", "withdrawOffer");
+}
+
+async function submitApproval(transaction_hash: Hex): Promise<Answer> {
+  return await kit.post(`/wallet/${kit.program}/purchase/${purchase.id}`, {
+    action: "approve",
+    transaction_hash,
+  });
+}
+
+describe("an offer that was withdrawn", () => {
+  const whyNot = "The offer was withdrawn: the purchase takes no more payments.";
+
+  test("is shown by its purchase, until a reorg takes that back", async () => {
+    expect(await kit.readPurchase(purchase)).toMatchObject({ status: "active", withdrawn: false });
+    await withdraw();
+    expect(await kit.readPurchase(purchase)).toMatchObject({
+      status: "active",
+      withdrawn: true,
+      expired: false,
+    });
+    await kit.reorg(1);
+    expect(await kit.readPurchase(purchase)).toMatchObject({ withdrawn: false });
+  });
+
+  test("is neither to be approved nor to be paid over the wallet route", async () => {
+    const approved = await kit.act("buyer", "purchase", purchase.id, "approve");
+    await withdraw();
+    expect(await kit.action("purchase", purchase.id, "approve")).toMatchObject({
+      allowed: false,
+      why_not: whyNot,
+    });
+    expect(await kit.action("purchase", purchase.id, "pay")).toMatchObject({
+      allowed: false,
+      why_not: "The transaction would revert: The offer of the purchase was withdrawn.",
+    });
+    const refused = await submitApproval(approved);
+    expect(refused.status, refused.text).toBe(409);
+    expect(problem(refused)).toMatchObject({ code: "state_conflict", detail: whyNot });
+  });
+});
+
+test("a purchase that was expired on chain is not to be approved over the wallet route, and is not withdrawn", async () => {
+  const approved = await kit.act("buyer", "purchase", purchase.id, "approve");
+  await kit.sandbox.clock.travelTo(purchase.deadlines.pay_deadline);
+  await kit.renew();
+  await send("stranger", "expire");
+  const refused = await submitApproval(approved);
+  expect(refused.status, refused.text).toBe(409);
+  expect(problem(refused)).toMatchObject({
+    code: "state_conflict",
+    detail: "The purchase has expired on chain: it takes no more payments.",
+  });
+  expect(await kit.readPurchase(purchase)).toMatchObject({ withdrawn: false, expired: true });
+});
+
+test("the approval of a purchase that is not on chain or refunded is refused when it is submitted too", async () => {
+  const other = await kit.createPurchase({ id: purchase.merchant_id });
+  const approved = await kit.act("buyer", "purchase", purchase.id, "approve");
+  const submit = async ({ id }: Schema<"Purchase">) =>
+    await kit.post(`/wallet/${kit.program}/purchase/${id}`, {
+      action: "approve",
+      transaction_hash: approved,
+    });
+  const created = await submit(other);
+  expect(created.status, created.text).toBe(409);
+  expect(problem(created)).toMatchObject({ detail: "The purchase is not on chain yet." });
+  await kit.act("buyer", "purchase", purchase.id, "pay");
+  await kit.reconcile(purchase);
+  const decision = await kit.decide(purchase, await kit.claim(purchase));
+  const done = await kit.post(kit.path(`/purchases/${purchase.id}/refunds`), { decision_id: decision.id });
+  expect(done.status, done.text).toBe(201);
+  const refunded = await submit(purchase);
+  expect(refunded.status, refunded.text).toBe(409);
+  expect(problem(refunded)).toMatchObject({
+    detail: "The purchase is refunded: it takes no more payments.",
+  });
+});
