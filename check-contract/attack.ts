@@ -19,7 +19,7 @@ export type AttackFamily =
 /** One attempt to have something accepted that must not be: real transactions, submitted through the front door. */
 export interface Attack {
   family: AttackFamily;
-  /** A sentence's subject, as in the table of docs/binding.md. */
+  /** A sentence's subject, as in the table of docs/check-contract.md. */
   name: string;
   /** Exactly how the API answers. */
   stopped: Outcome;

@@ -26,7 +26,7 @@ const tables: { readonly [page: string]: Texts } = {
     limits: limitsTable(),
   },
   "rpc.md": rpcTables,
-  "testbed.md": {
+  "options.md": {
     errors: markdownTable(
       ["Code", "When"],
       Object.entries(sandboxErrors).map(([code, when]) => [`\`${code}\``, when]),

@@ -9,7 +9,7 @@ import { serviceAttacks } from "./service.ts";
 import { signatureAttacks } from "./signatures.ts";
 import { tokenAttacks } from "./token.ts";
 
-/** Every attack, in the order of docs/binding.md. */
+/** Every attack, in the order of docs/check-contract.md. */
 export const attacks: readonly Attack[] = [
   ...envelopeAttacks,
   ...callPathAttacks,

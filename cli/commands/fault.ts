@@ -44,7 +44,7 @@ export function faultCommand(): Command {
 
 function setCommand(): Command {
   return new Command("set")
-    .description("set a fault; where an action can act is in docs/relayer.md")
+    .description("set a fault; where an action can act is in docs/faults.md")
     .addArgument(new Argument("<point>", "where on an operation's way it acts").choices(faultPoints))
     .addArgument(new Argument("<action>", "what happens there").choices(faultActions))
     .option("--operation <id>", "only on this operation")

@@ -24,17 +24,29 @@ const groups: readonly (readonly [
   [
     "Integrate",
     [
-      ["/docs/testbed.md", "Tests"],
+      ["/docs/tests.md", "Write tests"],
+      ["/docs/states.md", "States"],
+      ["/docs/faults.md", "Faults"],
       ["/docs/notifications.md", "Notifications"],
+      ["/docs/time.md", "Time"],
+      ["/docs/snapshots.md", "Snapshots"],
+      ["/docs/scenarios.md", "Scenarios"],
+      ["/docs/ci.md", "Run in CI"],
     ],
   ],
-  ["Check a contract", [["/docs/binding.md", "Binding checks"]]],
+  [
+    "Check a contract",
+    [
+      ["/docs/binding.md", "Binding checks"],
+      ["/docs/check-contract.md", "Your own registrar"],
+      ["/docs/contracts.md", "Contracts"],
+    ],
+  ],
   [
     "Run it",
     [
       ["/README.md", "Overview"],
       ["/docs/cli.md", "Command line"],
-      ["/docs/control.md", "Control API"],
       ["/docs/store.md", "Data and PostgreSQL"],
       ["/docs/pages.md", "Pages"],
       ["/docs/security.md", "Security"],
@@ -45,6 +57,8 @@ const groups: readonly (readonly [
     "Reference",
     [
       ["/docs/api.md", "API behavior"],
+      ["/docs/options.md", "Options of createSandbox"],
+      ["/docs/control.md", "Control API"],
       ["/docs/rpc.md", "Chain RPC"],
       ["/CHANGELOG.md", "Changes"],
     ],
@@ -53,7 +67,6 @@ const groups: readonly (readonly [
     "Inside",
     [
       ["/ARCHITECTURE.md", "Architecture"],
-      ["/docs/contracts.md", "Contracts"],
       ["/docs/relayer.md", "Relayer"],
       ["/docs/dependencies.md", "Dependencies"],
     ],

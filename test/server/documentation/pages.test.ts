@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../../sandbox/lib/package-root.ts";
@@ -43,6 +43,15 @@ test("every document is listed on every page, and is a page to a browser and Mar
     expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
     const [, title = ""] = /^# (.*)$/m.exec(markdown.text) ?? [];
     expect(page.text).toContain(`<title>${title}`);
+  }
+});
+
+test("every page of docs/ first says what a reader can do after it", async () => {
+  const folder = join(packageRoot(), "docs");
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".md"));
+  for (const name of names) {
+    const text = (await readFile(join(folder, name), "utf8")).replaceAll(/<!--.*?-->\n\n/gs, "");
+    expect(text, name).toMatch(/^# [^\n]+\n\nAfter this page you can [^.]{40,400}\.\n/);
   }
 });
 
@@ -117,7 +126,8 @@ describe("the documentation host", () => {
   });
 
   test("keeps the section that a link between documents names", async () => {
-    expect((await read("/docs/testbed.md", browser)).text).toContain('href="/docs/control.md#doing"');
+    const { text } = await read("/docs/tests.md", browser);
+    expect(text).toContain('href="/docs/control.md#control-the-sandbox"');
   });
 
   test("renders markup in a document as text", async () => {

@@ -272,10 +272,9 @@ test("options that are no object are refused", async () => {
   );
 });
 
-test("docs/testbed.md names every state and option", async () => {
-  const guide = await readFile(new URL("../../../../docs/testbed.md", import.meta.url), "utf8");
-  const section = guide.split("## Given states")[1]?.split("\n## ")[0] ?? "";
-  const named = new Set([...section.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name));
+test("docs/states.md names every state and option", async () => {
+  const page = await readFile(new URL("../../../../docs/states.md", import.meta.url), "utf8");
+  const named = new Set([...page.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name));
   const { errors } = await sandbox.given.purchase({ status: "paid" } as never).catch((error) => error);
   const options = /Use (.*)\.$/.exec(errors.at(-1)?.detail)?.[1]?.split(/, | or /) ?? [];
   expect(options).toContain("deadlines");
