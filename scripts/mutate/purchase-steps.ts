@@ -262,8 +262,15 @@ export const purchaseSteps: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A purchase whose registration has left the chain is created again.",
-        find: "return (await chain.route(commitment_hash)) !== null;",
+        find: "return (await chain.route(commitment_hash)) === route;",
         replace: "return (await chain.route(commitment_hash)) !== undefined;",
+      },
+      {
+        rule: "A purchase whose registration the relayer's offer has replaced is created again.",
+        find: "return (await chain.route(commitment_hash)) === route;",
+        replace: "return (await chain.route(commitment_hash)) !== null;",
+        tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
+        only: "brings back",
       },
     ],
   },
@@ -284,16 +291,46 @@ export const purchaseSteps: readonly MutantGroup[] = [
         only: "a registration by another account",
       },
       {
-        rule: "A registration that takes its place again after a reorg is confirmed though its transaction is used already.",
-        find: "...(used === undefined ? [markTransactionUsed(use)] : []),",
-        replace: "markTransactionUsed(use),",
+        rule: "A registration that another transaction makes again after a reorg has no second event.",
+        find: 'if (stored.value.route === "merchant_direct")',
+        replace: 'if (stored.value.route === "registrar_offer")',
         tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
+        only: "another transaction makes again",
+      },
+    ],
+  },
+  {
+    file: "server/domain/records/changes.ts",
+    tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
+    mutants: [
+      {
+        rule: "A registration or an offer that takes its place again after a reorg is confirmed though its transaction is used already.",
+        find: "=== undefined ? [markTransactionUsed(use)] : [];",
+        replace: "=== null ? [] : [markTransactionUsed(use)];",
       },
       {
         rule: "The transaction of a registration is used by it.",
-        find: "...(used === undefined ? [markTransactionUsed(use)] : []),",
-        replace: "...(used === undefined ? [] : []),",
+        find: "=== undefined ? [markTransactionUsed(use)] : [];",
+        replace: "=== undefined ? [] : [];",
         tests: ["test/server/domain/binding/used-transactions.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "server/domain/relay.ts",
+    tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
+    mutants: [
+      {
+        rule: "An offer or a refund that a transaction with a higher fee makes again after a reorg has no second event.",
+        find: "one.attempt >= attempt);",
+        replace: "one.attempt >= attempt).slice(-1);",
+        only: "raises the fee",
+      },
+      {
+        rule: "A new attempt of an offer or a refund that has reverted after a reorg has an event.",
+        find: "one.attempt >= attempt);",
+        replace: "one.attempt >= 1);",
+        only: "exactly once",
       },
     ],
   },

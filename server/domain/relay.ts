@@ -69,6 +69,19 @@ export async function isSigned(effect: Effect, services: Services): Promise<bool
 }
 
 /**
+ * Whether a step has recorded an effect by this attempt, or by a later one. A reorg can have another transaction of it mined, with a higher
+ * fee: that is no second effect, and has no second event.
+ */
+export async function isRecorded(
+  { attempt, hashes }: Pick<RelayOperation, "attempt" | "hashes">,
+  { store }: Pick<Services, "store">,
+): Promise<boolean> {
+  const own = hashes.filter((one) => one.attempt >= attempt);
+  const uses = await Promise.all(own.map(async ({ hash }) => await store.get("used_transactions", hash)));
+  return uses.some((use) => use !== undefined);
+}
+
+/**
  * Relays an intent and, once its transaction is confirmed, has it bound to what it must be.
  *
  * A transaction that a reorg takes between its confirmation and the binding is not a wrong one: the operation continues.

@@ -91,7 +91,7 @@ async function isOnChain(
   services: RelayedServices,
 ): Promise<boolean> {
   const { deployment, chain } = services;
-  if (route === "merchant_direct") return (await chain.route(commitment_hash)) !== null;
+  if (route === "merchant_direct") return (await chain.route(commitment_hash)) === route;
   const effect = { program, kind: "offer", businessKey: commitment_hash } as const;
   const operation = await readOperation(operationId(deployment.epoch, effect), services);
   return operation === undefined || operation.status === "confirmed";

@@ -9,9 +9,15 @@ import { commitmentOf } from "../../../domain/purchases/commitment-of.ts";
 import { assertOfferable, refusalOfOffer } from "../../../domain/purchases/offer-bounds.ts";
 import { assertRoute, assertStep } from "../../../domain/purchases/purchase-steps.ts";
 import { activate, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
-import { markTransactionUsed, updatePurchase } from "../../../domain/records/changes.ts";
+import { markUnlessUsed, updatePurchase } from "../../../domain/records/changes.ts";
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
-import { findRelayOperation, isUnderWay, type Relayed, relayBound } from "../../../domain/relay.ts";
+import {
+  findRelayOperation,
+  isRecorded,
+  isUnderWay,
+  type Relayed,
+  relayBound,
+} from "../../../domain/relay.ts";
 import { defineOperation, type Outcome } from "../../../http/operation.ts";
 import { answerUnchanged, pendingAnswer } from "../../../http/outcome.ts";
 import type { Services } from "../../../services.ts";
@@ -67,7 +73,11 @@ export const activatePurchase = defineOperation({
     else if (!(await isUnderWay(intent, services))) await assertOfferable(purchase, services);
     await beginEffect(id);
     const relayed = await relayOffer(intent, purchase, services);
-    if (await isRecorded(relayed, stored.value, services))
+    if (
+      relayed.confirmed &&
+      stored.value.route === "registrar_offer" &&
+      (await isRecorded(relayed.operation, services))
+    )
       return await answerOffered(await currentPurchase(stored.value, services), services);
     return relayed.confirmed
       ? await recordOffer(stored, relayed, services)
@@ -115,16 +125,6 @@ async function relayOffer(
   });
 }
 
-/** Whether the transaction was recorded once and has come back after a reorg. */
-async function isRecorded(
-  relayed: Relayed,
-  { route }: PurchaseRecord,
-  { store }: Services,
-): Promise<boolean> {
-  if (!relayed.confirmed || route !== "registrar_offer") return false;
-  return (await store.get("used_transactions", relayed.hash)) !== undefined;
-}
-
 /** Records that the purchase is active by a confirmed offer. */
 async function recordOffer(
   stored: Stored<PurchaseRecord>,
@@ -135,16 +135,14 @@ async function recordOffer(
   const onChain = await readOnChain(stored.value, services);
   const parts = await findParts(services, stored.value);
   const active = activate(stored.value, "registrar_offer");
+  const marked = await markUnlessUsed({ key: hash, step: "offer", subject: id }, services);
   const current = await currentPurchase(active, services);
   return {
     kind: "write",
     status: 200,
     event: { type: "purchase.activated", data: { purchase_id: id, transaction_hash: hash } },
     write: (event_id) => ({
-      changes: [
-        updatePurchase(stored, { ...active, event_id }),
-        markTransactionUsed({ key: hash, step: "offer", subject: id }),
-      ],
+      changes: [updatePurchase(stored, { ...active, event_id }), ...marked],
       body: {
         purchase: viewPurchase({ ...current, event_id }, parts, onChain, services),
         operation: toJson(operation),

@@ -3,10 +3,11 @@ import { bindingErrors, requireBound } from "../../../domain/binding/require-bou
 import { assertCovered } from "../../../domain/merchants/merchant-steps.ts";
 import { assertRoute, assertStep } from "../../../domain/purchases/purchase-steps.ts";
 import { activate, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
-import { markTransactionUsed, updatePurchase } from "../../../domain/records/changes.ts";
+import { markUnlessUsed, updatePurchase } from "../../../domain/records/changes.ts";
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
 import { defineOperation } from "../../../http/operation.ts";
+import { answerUnchanged } from "../../../http/outcome.ts";
 import { confirmRegistrationBody, purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
@@ -27,11 +28,10 @@ export const confirmRegistration = defineOperation({
   errors: ["not_found", "state_conflict", "merchant_not_enrolled", ...bindingErrors, "deadline_passed"],
   events: ["purchase.registered"],
   async handle({ services, program, id, body }) {
-    const { store } = services;
     const { stored, purchase } = await findPurchase(services, program.id, id);
     await assertStep(purchase, "registration", services);
     await assertRoute(purchase, "merchant_direct", services);
-    const submission = (await submissionsOf(store, program.id, id, "register")).at(-1)?.value;
+    const submission = (await submissionsOf(services.store, program.id, id, "register")).at(-1)?.value;
     const hash = body.transaction_hash ?? submission?.transaction_hash ?? null;
     const onChain = await readOnChain(purchase, services);
     if (hash === null) {
@@ -42,18 +42,17 @@ export const confirmRegistration = defineOperation({
     await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);
     const active = activate(stored.value, "merchant_direct");
     const current = await currentPurchase(active, services);
-    const used = await store.get("used_transactions", use.key);
     const parts = await findParts(services, active);
+    // A reorg has removed a registration that was recorded, and this one takes its place: no second event tells of it.
+    if (stored.value.route === "merchant_direct")
+      return answerUnchanged(200, viewPurchase(current, parts, onChain, services));
+    const marked = await markUnlessUsed(use, services);
     return {
       kind: "write",
       status: 200,
       event: { type: "purchase.registered", data: { purchase_id: id, transaction_hash: hash } },
       write: (event_id) => ({
-        changes: [
-          updatePurchase(stored, { ...active, event_id }),
-          // A transaction that was mined again after a reorg is marked already.
-          ...(used === undefined ? [markTransactionUsed(use)] : []),
-        ],
+        changes: [updatePurchase(stored, { ...active, event_id }), ...marked],
         body: viewPurchase({ ...current, event_id }, parts, onChain, services),
       }),
     };

@@ -15,7 +15,14 @@ import { findParts, findPurchase, readOnChain } from "../../../domain/records/fi
 import { nextId } from "../../../domain/records/next-id.ts";
 import { assertFiledClaim, collectedForAnother } from "../../../domain/refunds/claims.ts";
 import { recordAward } from "../../../domain/refunds/record-award.ts";
-import { findRelayOperation, isSigned, isUnderWay, type Relayed, relayBound } from "../../../domain/relay.ts";
+import {
+  findRelayOperation,
+  isRecorded,
+  isSigned,
+  isUnderWay,
+  type Relayed,
+  relayBound,
+} from "../../../domain/relay.ts";
 import { defineOperation, type Outcome } from "../../../http/operation.ts";
 import { answerUnchanged, pendingAnswer } from "../../../http/outcome.ts";
 import type { Services } from "../../../services.ts";
@@ -274,14 +281,14 @@ async function collect(
   };
 }
 
-/** The refund, when the transaction that collected it was recorded once and has come back after a reorg. */
+/** The refund, when its collection was recorded once and has come back after a reorg. */
 async function recordedCollection(
   relayed: Relayed,
   { purchase, refund }: Due,
   services: Services,
 ): Promise<RefundRecord | null> {
   if (!relayed.confirmed || purchase.value.status !== "refunded") return null;
-  if ((await services.store.get("used_transactions", relayed.hash)) === undefined) return null;
+  if (!(await isRecorded(relayed.operation, services))) return null;
   return await currentRefund(refund.value, services);
 }
 

@@ -1,22 +1,31 @@
-import { encodeFunctionData, type Hex } from "viem";
-import { describe, expect, test } from "vitest";
+import { encodeFunctionData, getAbiItem, type Hex, keccak256, toFunctionSelector } from "viem";
+import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { TamperedNode } from "../../../../../check-contract/fixture/tampered-node.ts";
 import { purchaseRegistrarAbi } from "../../../../../protocol/abi.generated.ts";
-import { approveCall } from "../../../../../protocol/call.ts";
+import { approveCall, registerCall } from "../../../../../protocol/call.ts";
 import { hashId } from "../../../../../protocol/values/id.ts";
 import type { RelayOperationKind } from "../../../../../relayer/relayer.ts";
 import { catchUp } from "../../../../../sandbox/chain/catch-up.ts";
+import type { ChainNode } from "../../../../../sandbox/chain/genesis/start-chain.ts";
+import { readCommitment } from "../../../../../sandbox/service/wallets/read-commitment.ts";
 import { type Answer, present, problem, type Schema } from "../../../../kit/answer.ts";
 import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
+import { temporaryFolder } from "../../../../temporary-folder.ts";
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 const cap = 1_000_000_000_000n;
 
+/** Between the service and the chain, so that a test can make a block between two reads of one request. */
+const tampered = new TamperedNode();
+afterEach(() => tampered.clear());
+
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "reorgs", receiptTimeoutMs: 30_000 });
+  const adaptChain = async (chain: ChainNode) => tampered.adapt(chain);
+  kit = await TestKit.open({ seed: "reorgs", receiptTimeoutMs: 30_000, adaptChain });
   merchant = await kit.fundedMerchant();
   return kit;
 });
@@ -83,6 +92,18 @@ async function read({ purchase }: Pick<Effect, "purchase">): Promise<Schema<"Pur
       params: { path: { program: kit.program, id: purchase } },
     }),
   );
+}
+
+/** The selector of the call that reads by which route a purchase has come on chain. */
+const readsPurchase = toFunctionSelector(getAbiItem({ abi: purchaseRegistrarAbi, name: "purchase" }));
+
+/** Asks for an effect, and waits until the request has found it undone and waits for its transaction. */
+async function beginAsking({ ask }: Effect, key: string): Promise<{ answer: Promise<Answer> }> {
+  const answer = ask(key);
+  await expect
+    .poll(async () => (await kit.sandbox.store.get("idempotency", `${kit.program}\n${key}`))?.value)
+    .toMatchObject({ state: "in_progress" });
+  return { answer };
 }
 
 /** The newest relay operation of the program. */
@@ -306,7 +327,8 @@ describe.each(["offer", "collect_refund"] as const)(
 describe.each(["offer", "collect_refund"] as const)(
   "after a reorg in which the first attempt of the %s takes effect",
   (kind) => {
-    test("its transaction is reported, not the one of the attempt after it, and nothing is left to repeat", async () => {
+    /** Does an effect whose first attempt reverts and whose second one succeeds. */
+    async function doAtSecondAttempt() {
       const effect = await prepare[kind]();
       const { client } = kit.sandbox.chain;
       const reverted = await kit.behind(
@@ -314,19 +336,25 @@ describe.each(["offer", "collect_refund"] as const)(
         async () => await effect.ask("first-key"),
       );
       expect(problem(reverted)).toMatchObject({ operation: { status: "reverted", attempt: 1 } });
-      const first = (await operation())?.hash;
-      if (!first) throw new Error("The first attempt has a transaction.");
+      const first = await currentHash();
       const raw = await kit.rawTransaction(first);
       await allowAgain(effect);
       const done = await effect.ask("second-key");
       expect(done.status, done.text).toBe(effect.success);
-
       const { address } = kit.wallet(effect.wallet);
       const nonce = (await client.getTransactionCount({ address })) - 2;
-      await kit.reorg(3, [
-        [await kit.sign(effect.wallet, effect.allow, nonce), 0],
-        [raw, 1],
-      ]);
+      const allow = await kit.sign(effect.wallet, effect.allow, nonce);
+      const mineFirst = async () =>
+        await kit.reorg(3, [
+          [allow, 0],
+          [raw, 1],
+        ]);
+      return { effect, first, mineFirst, event_id: JSON.parse(done.text).event_id };
+    }
+
+    test("its transaction is reported, not the one of the attempt after it, and nothing is left to repeat", async () => {
+      const { effect, first, mineFirst } = await doAtSecondAttempt();
+      await mineFirst();
       await expect.poll(operation).toMatchObject({ attempt: 1, status: "confirmed", hash: first });
       expect(await logsOf(effect)).toEqual([first]);
       const purchase = await read(effect);
@@ -339,6 +367,24 @@ describe.each(["offer", "collect_refund"] as const)(
         code: "state_conflict",
         current_state: undone[kind].done.status,
       });
+    });
+
+    test("a request that waits for it finds no second event", async () => {
+      const { effect, first, mineFirst, event_id } = await doAtSecondAttempt();
+      const { client } = kit.sandbox.chain;
+      await client.setAutomine(false);
+      await kit.reorg(3);
+      await expect.poll(operation).toMatchObject({ attempt: 2, status: "broadcast" });
+      const { answer } = await beginAsking(effect, "third-key");
+      await mineFirst();
+      await client.setAutomine(true);
+      let again = await answer;
+      // The second attempt reverts, and the first one may not be looked at yet.
+      while (again.status === 202) again = await effect.ask("third-key");
+      expect(again.status, again.text).toBe(effect.success);
+      expect(JSON.parse(again.text)).toMatchObject({ event_id, operation: { attempt: 1, hash: first } });
+      expect(await logsOf(effect)).toEqual([first]);
+      expect(await eventsOf(effect)).toHaveLength(1);
     });
   },
 );
@@ -445,6 +491,40 @@ describe("a registration that a reorg removes", () => {
     expect(JSON.parse(confirmed.text)).toMatchObject({ status: "active", route: "merchant_direct" });
   });
 
+  test("and that another transaction makes again while it is asked for has no second event", async () => {
+    const { id, commitment } = await kit.createPurchase(merchant);
+    const first = await register(id);
+    const { event_id } = await read({ purchase: id });
+    const { client } = kit.sandbox.chain;
+    await client.setAutomine(false);
+    await kit.reorg(1);
+    const { transaction } = await kit.action("purchase", id, "register");
+    if (transaction === undefined) throw new Error("The registration is offered.");
+    const { to, data } = transaction;
+    const raw = await kit.sign("merchant", { to, data }, undefined, 900_000n);
+    const hash = await client.sendRawTransaction({ serializedTransaction: raw });
+    expect(hash).not.toBe(first);
+    // The last time that the service reads the route it is not there yet.
+    let reads = 0;
+    tampered.change("eth_call", async (answer, parameters) => {
+      const asked = JSON.stringify(parameters);
+      if (asked.includes(readsPurchase) && asked.includes(commitment.hash.slice(2))) {
+        reads += 1;
+        if (reads === 2) await client.mine({ blocks: 1 });
+      }
+      return answer;
+    });
+    const again = await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash: hash });
+    tampered.clear();
+    await client.setAutomine(true);
+    expect(reads).toBeGreaterThan(1);
+    expect(again.status, again.text).toBe(200);
+    expect(JSON.parse(again.text)).toMatchObject({ status: "active", route: "merchant_direct", event_id });
+    const events = await eventsOf({ purchase: id, event: "purchase.registered" });
+    expect(events.map(({ transaction_hash }) => transaction_hash)).toEqual([first]);
+    expect(await read({ purchase: id })).toMatchObject({ status: "active", event_id });
+  });
+
   test("lets the relayer offer the purchase, and the first registration be confirmed when it takes that place again", async () => {
     const { id, hash, raw } = await offerAfterRegistration();
     expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "registrar_offer" });
@@ -454,6 +534,39 @@ describe("a registration that a reorg removes", () => {
     expect(again.status, again.text).toBe(200);
     expect(await read({ purchase: id })).toMatchObject({ status: "active", route: "merchant_direct" });
   });
+});
+
+test("an offer that a registration replaced, and that a reorg brings back, is recorded once more", async () => {
+  const effect = await prepare.offer();
+  expect((await effect.ask()).status).toBe(200);
+  const purchase = await read(effect);
+  const raw = await kit.rawTransaction(await currentHash());
+  const { address } = kit.sandbox.chain.deployment.registrar;
+  const call = registerCall(address, readCommitment(purchase), purchase.commitment.signature);
+  const registration = await kit.sign("merchant", call);
+  await kit.reorg(1, [[registration, 0]]);
+  await expect.poll(operation).toMatchObject({ status: "reverted" });
+  const registered = await kit.post(kit.path(`/purchases/${purchase.id}/registration`), {
+    transaction_hash: keccak256(registration),
+  });
+  expect(registered.status, registered.text).toBe(200);
+
+  // The blocks of the registration and of the offer that reverted behind it.
+  await kit.reorg(2, [[raw, 0]]);
+  await expect.poll(operation).toMatchObject({ status: "confirmed", attempt: 1 });
+  expect(await read(effect)).toMatchObject({ status: "created", route: null });
+  const again = await effect.ask();
+  expect(again.status, again.text).toBe(200);
+  expect(await read(effect)).toMatchObject({ status: "active", route: "registrar_offer" });
+  const types = (await kit.sandbox.store.list("events", { subject: purchase.id })).map(
+    ({ value }) => value.type,
+  );
+  expect(types).toEqual([
+    "purchase.created",
+    "purchase.activated",
+    "purchase.registered",
+    "purchase.activated",
+  ]);
 });
 
 describe("a reconciled payment that a reorg removes", () => {
@@ -547,17 +660,110 @@ test("a refund whose transaction comes back after a reorg while it is asked for 
     status: "refund_due",
     refund: { status: "due", transaction_hash: null, collected_at: null },
   });
-  const asked = effect.ask("second-key");
-  // The request has found the refund due, and waits for its transaction.
-  await expect
-    .poll(async () => (await kit.sandbox.store.get("idempotency", `${kit.program}\nsecond-key`))?.value)
-    .toMatchObject({ state: "in_progress" });
+  const { answer } = await beginAsking(effect, "second-key");
   await kit.sandbox.chain.client.mine({ blocks: 1 });
   await kit.sandbox.chain.client.setAutomine(true);
-  const again = await asked;
+  const again = await answer;
   expect(again.status, again.text).toBe(201);
   expect(JSON.parse(again.text)).toMatchObject({ refund, event_id: refund.event_id });
   expect(await eventsOf(effect)).toHaveLength(1);
   expect(await logsOf(effect)).toEqual([refund.transaction_hash]);
   expect(await read(effect)).toMatchObject({ status: "refunded", refund });
 });
+
+/** Which transaction is mined after a reorg has had the relayer raise the fee of an effect. */
+const minedInstead = {
+  "the replacement": async () => await kit.sandbox.chain.client.mine({ blocks: 1 }),
+  "the first transaction, which races it": async (first: Hex) => {
+    await kit.sandbox.chain.client.dropTransaction({ hash: await currentHash() });
+    await kit.sandbox.chain.client.sendRawTransaction({ serializedTransaction: first });
+    await kit.sandbox.chain.client.mine({ blocks: 1 });
+  },
+} as const;
+
+async function currentHash(): Promise<Hex> {
+  const hash = (await operation())?.hash;
+  if (!hash) throw new Error("The operation has a transaction.");
+  return hash;
+}
+
+describe.each(["offer", "collect_refund"] as const)(
+  "after a reorg with which the relayer raises the fee of the %s",
+  (kind) => {
+    describe.each(["after_signed", "after_broadcast"] as const)("(%s)", (point) => {
+      test.each(["the replacement", "the first transaction, which races it"] as const)(
+        "a request that waits for it finds %s, and no second event",
+        async (mined) => {
+          const effect = await prepare[kind]();
+          const done = await effect.ask("first-key");
+          expect(done.status, done.text).toBe(effect.success);
+          const { event_id } = JSON.parse(done.text);
+          const { relayer, chain } = kit.sandbox;
+          const first = await currentHash();
+          const raw = await kit.rawTransaction(first);
+          await chain.client.setAutomine(false);
+          relayer.fault({ point, action: "replace" });
+          await kit.reorg(1);
+          await expect.poll(operation).toMatchObject({
+            status: "broadcast",
+            attempt: 1,
+            hashes: [{ purpose: "original" }, { purpose: "bump", outcome: "broadcast" }],
+          });
+          const { answer } = await beginAsking(effect, "second-key");
+          await minedInstead[mined](raw);
+          await chain.client.setAutomine(true);
+          const again = await answer;
+          expect(again.status, again.text).toBe(effect.success);
+          const [log] = await logsOf(effect);
+          expect(log === first).toBe(mined !== "the replacement");
+          expect(JSON.parse(again.text)).toMatchObject({ event_id, operation: { attempt: 1, hash: log } });
+          expect((await eventsOf(effect)).map(({ transaction_hash }) => transaction_hash)).toEqual([first]);
+          const purchase = await read(effect);
+          expect(purchase).toMatchObject({ ...undone[kind].done, event_id });
+          if (kind === "collect_refund") expect(purchase.refund?.transaction_hash).toBe(log);
+        },
+      );
+    });
+  },
+);
+
+test.each(["offer", "collect_refund"] as const)(
+  "a request for the %s that a reorg and a restart interrupt is answered with the replacement, and no second event",
+  { timeout: 60_000 },
+  async (kind) => {
+    const shared = { kit, merchant };
+    const options = { seed: "restarted", receiptTimeoutMs: 250, dataDirectory: await temporaryFolder() };
+    try {
+      kit = await TestKit.open(options);
+      merchant = await kit.fundedMerchant();
+      const effect = await prepare[kind]();
+      const finish = async (key: string) => {
+        let answer: Answer;
+        do answer = await effect.ask(key);
+        while (answer.status === 202);
+        expect(answer.status, answer.text).toBe(effect.success);
+        return JSON.parse(answer.text);
+      };
+      const { event_id } = await finish("first-key");
+      const first = await currentHash();
+      await kit.sandbox.chain.client.setAutomine(false);
+      kit.sandbox.relayer.fault({ point: "after_signed", action: "replace" });
+      await kit.reorg(1);
+      await expect.poll(async () => (await operation())?.hashes).toHaveLength(2);
+      expect((await effect.ask("second-key")).status).toBe(202);
+      await kit.sandbox.close();
+
+      kit = await TestKit.open(options);
+      await kit.sandbox.chain.client.setAutomine(true);
+      expect(await finish("second-key")).toMatchObject({ event_id });
+      const [log] = await logsOf(effect);
+      expect(log).not.toBe(first);
+      expect(await operation()).toMatchObject({ hash: log, attempt: 1, status: "confirmed" });
+      expect((await eventsOf(effect)).map(({ transaction_hash }) => transaction_hash)).toEqual([first]);
+      expect(await read(effect)).toMatchObject({ ...undone[kind].done, event_id });
+      await kit.sandbox.close();
+    } finally {
+      ({ kit, merchant } = shared);
+    }
+  },
+);
