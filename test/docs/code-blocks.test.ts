@@ -1,0 +1,154 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { commandsOf, createProgram } from "../../cli/program.ts";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { sandboxMatchers } from "../../testkit/matchers.ts";
+
+interface CodeBlock {
+  /** Page and heading, as in `tests.md: Call the API`. */
+  place: string;
+  language: string;
+  code: string;
+}
+
+/** The code blocks of docs/ without a file name; those with one are run by the test of their page. */
+function codeBlocks(): CodeBlock[] {
+  const folder = join(packageRoot(), "docs");
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".md"))
+    .flatMap((name) => {
+      const text = readFileSync(join(folder, name), "utf8");
+      return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(
+        ({ index, 1: language = "", 2: code = "" }) => {
+          const headings = [...text.slice(0, index).matchAll(/^#+ (.*)$/gm)];
+          return { place: `${name}: ${headings.at(-1)?.[1]}`, language, code };
+        },
+      );
+    });
+}
+
+const modules: { readonly [specifier: string]: string } = {
+  "routing-sandbox": "../../testkit/index.ts",
+  "routing-sandbox/client": "../../sandbox/service/client/api-client.ts",
+  "routing-sandbox/vitest": "../../testkit/vitest.ts",
+};
+
+/** What the text before a block has in hand, made with a sandbox. */
+const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object> } = {
+  "binding.md: The binding check": async ({ given, wallets }) => {
+    const { purchase } = await given.purchase({ state: "active" });
+    return { transactionHash: (await wallets.stranger.approve(purchase)).transaction_hash };
+  },
+  "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
+  "notifications.md: In a test": async ({ given }) => await given.merchant({ state: "enrolled" }),
+  "tests.md: Act as a wallet": async ({ given }) => {
+    const { purchase } = await given.purchase({ state: "partially_paid", paid: "1" });
+    return { purchase };
+  },
+  "tests.md: Assertions": async (sandbox) => {
+    expect.extend(sandboxMatchers(() => sandbox));
+    const { client, given, wallets } = sandbox;
+    const { purchase, refund } = await given.purchase({ state: "refunded" });
+    const { purchase: unpaid } = await given.purchase({ state: "active" });
+    const payment = await wallets.stranger.pay(unpaid);
+    const path = "/v1/routing/programs/{program}/purchases/{id}/reconcile";
+    const header = { "Idempotency-Key": "docs-reconcile" };
+    const params = { path: { program: unpaid.program, id: unpaid.id }, header };
+    // The client's first request issues its credential, which is a record.
+    await client.GET("/v1/routing/programs/{program}", { params: { path: { program: "prg_demo" } } });
+    const body = { transaction_hashes: [payment.transaction_hash] };
+    return { purchase, refund, payment, path, params, body, recorded: (await sandbox.fingerprint()).digest };
+  },
+};
+
+type AsyncFunctionConstructor = new (...parts: string[]) => (...values: unknown[]) => Promise<void>;
+
+/** Runs a block with names in its scope. */
+async function run(code: string, scope: object): Promise<void> {
+  const javascript = stripTypeScriptTypes(code).replaceAll(
+    /^import (\{[^}]*\}) from "([^"]+)";$/gm,
+    (_, names: string, from: string) => `const ${names.replaceAll(" as ", ": ")} = await load("${from}");`,
+  );
+  const names = { ...scope, load: async (from: string) => await import(modules[from] ?? from) };
+  const AsyncFunction = (async () => {}).constructor as AsyncFunctionConstructor;
+  await new AsyncFunction(...Object.keys(names), `{${javascript}\n}`)(...Object.values(names));
+}
+
+const blocks = codeBlocks();
+const programs = blocks.filter(({ language }) => language === "ts" || language === "js");
+const isSuite = ({ code }: CodeBlock) => /sandboxTest\(|^before\(/m.test(code);
+
+describe.each(programs.filter((block) => !isSuite(block)))("$place", ({ place, code }) => {
+  test("the code runs as it is written", async () => {
+    expect.hasAssertions();
+    await using sandbox = await createSandbox({ seed: "docs" });
+    const { client } = sandbox;
+    await run(code, { sandbox, createSandbox, client, expect, ...(await preludes[place]?.(sandbox)) });
+    expect(await sandbox.clock.now()).toBeGreaterThan(0);
+  });
+});
+
+// These register tests or hooks of their own, which a worker's fixture may do at the top of a file only.
+for (const { code } of programs.filter(isSuite)) {
+  const hooks = { before: beforeAll, beforeEach, after: afterAll };
+  const closing = `test("a sandbox that hooks create answers", async () => {
+    expect(await sandbox.clock.now()).toBeGreaterThan(0);
+  });`;
+  await run(`${code}\n${code.includes("sandboxTest") ? "" : closing}`, { ...hooks, test, expect });
+}
+
+/** What a shell is asked to do, without prompts and comments. */
+const commandLines = blocks
+  .filter(({ language }) => language === "sh")
+  .flatMap(({ place, code }) =>
+    code
+      .replaceAll("\\\n", " ")
+      .split("\n")
+      .map((line) => ({ place, line: line.replace(/\s+#.*$/, "").trim() })),
+  )
+  .filter(({ line }) => line !== "");
+
+/** The command of a program and its arguments, each word without its quotes. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, ...found]) => found.find(Boolean) ?? "");
+}
+
+test("every command line of the docs is one that the program or package.json has", () => {
+  const { scripts } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+  expect(commandLines.length).toBeGreaterThan(40);
+  const seen = new Set<string>();
+  for (const { place, line } of commandLines) {
+    const [program = "", ...words] = wordsOf(line.replace(/^npx routing-sandbox/, "routing-sandbox"));
+    if (program === "routing-sandbox") requireCommand(words, `${place}: ${line}`);
+    else if (program === "npm" && words[0] === "start") requireCommand(["start", ...words.slice(2)], line);
+    else if (program === "npm" && words[0] === "run") expect(Object.keys(scripts), place).toContain(words[1]);
+    else seen.add(program);
+  }
+  expect([...seen].sort()).toEqual(["curl", "export", "npm"]);
+});
+
+/** Fails unless a command takes these words. */
+function requireCommand(words: readonly string[], line: string): void {
+  const [found] = commandsOf(createProgram()).filter(({ path }) =>
+    `${words.join(" ")} `.startsWith(`${path} `),
+  );
+  expect(found, line).toBeDefined();
+  if (found === undefined) return;
+  const rest = words.slice(found.path.split(" ").length);
+  const { operands, unknown } = parse(found.command, rest, line);
+  expect(unknown, line).toEqual([]);
+  const required = found.command.registeredArguments.filter((argument) => argument.required).length;
+  expect(operands.length, line).toBeGreaterThanOrEqual(required);
+}
+
+function parse(command: Command, words: string[], line: string) {
+  try {
+    return command.exitOverride().parseOptions(words);
+  } catch (error) {
+    throw new Error(`${line}: ${error instanceof Error ? error.message : error}`);
+  }
+}
