@@ -7,7 +7,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
-import { silentNarrator } from "../testkit/demo/narrator.ts";
+import { silentPrinter } from "../testkit/demo/printer.ts";
 import { runDemo } from "../testkit/demo/run-demo.ts";
 import { launchChromium } from "./launch-chromium.ts";
 
@@ -87,7 +87,7 @@ async function planShots(sandbox: Sandbox): Promise<Shot[]> {
 
 await mkdir(folder, { recursive: true });
 await using sandbox = await createSandbox({ seed: "screenshots", mode: "deterministic" });
-await runDemo(sandbox.description, silentNarrator);
+await runDemo(sandbox.description, silentPrinter);
 await using chromium = await launchChromium();
 for (const { name, url, on, prepare } of await planShots(sandbox)) {
   const page = await chromium.browser.newPage({ reducedMotion: "reduce", ...on });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { castActors } from "../testkit/demo/actors.ts";
 import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../testkit/demo/narrator.ts";
+import { silentPrinter } from "../testkit/demo/printer.ts";
 import { createPurchase } from "../testkit/demo/purchase-steps.ts";
 import { runDemo } from "../testkit/demo/run-demo.ts";
 import { Session } from "../testkit/demo/session.ts";
@@ -21,7 +21,7 @@ async function runElsewhere(seed: string): Promise<unknown> {
 /** The fingerprint after the demo in this process. */
 async function runHere(seed: string): Promise<unknown> {
   await using sandbox = await createSandbox({ seed });
-  await runDemo(sandbox.description, silentNarrator);
+  await runDemo(sandbox.description, silentPrinter);
   return await sandbox.fingerprint();
 }
 
@@ -53,9 +53,9 @@ async function traits(sandbox: Sandbox) {
 
 test("two fresh sandboxes with one seed that run the same demo are equal to the last block hash", async () => {
   await using first = await createSandbox({ seed: "equal" });
-  await runDemo(first.description, silentNarrator);
+  await runDemo(first.description, silentPrinter);
   await using second = await createSandbox({ seed: "equal" });
-  await runDemo(second.description, silentNarrator);
+  await runDemo(second.description, silentPrinter);
   const { transactions, ...rest } = await traits(first);
   expect(transactions.length).toBeGreaterThan(20);
   expect(await traits(second)).toEqual({ transactions, ...rest });
@@ -85,7 +85,7 @@ test("after fifty dirty resets a sandbox runs the demo as a fresh one does", asy
   const start = await sandbox.snapshot();
   const actors = castActors(sandbox.description);
   for (let round = 0; round < 50; round += 1) {
-    const session = await Session.open(actors, silentNarrator);
+    const session = await Session.open(actors, silentPrinter);
     if (round % 5 === 0) {
       const merchant = await enrollMerchant(session);
       await createPurchase(session, merchant, "purchase", `${round + 1}000000`);
@@ -93,6 +93,6 @@ test("after fifty dirty resets a sandbox runs the demo as a fresh one does", asy
     if (round % 7 === 0) await sandbox.clock.travel({ days: 1 });
     await start.restore();
   }
-  await runDemo(sandbox.description, silentNarrator);
+  await runDemo(sandbox.description, silentPrinter);
   expect(await sandbox.fingerprint()).toEqual(await runAlone());
 });

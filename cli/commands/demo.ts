@@ -11,20 +11,20 @@ export function demoCommand(): Command {
     .addOption(dataDirectoryOption("where a running sandbox is looked for"))
     .addOption(jsonOption("print one JSON object a line"))
     .action(async ({ dataDir, json }: SandboxFlags) => {
-      const { jsonNarrator, terminalNarrator } = await import("../../testkit/demo/narrator.ts");
+      const { jsonPrinter, terminalPrinter } = await import("../../testkit/demo/printer.ts");
       const { runDemo } = await import("../../testkit/demo/run-demo.ts");
       const write = (line: string) => process.stdout.write(`${line}\n`);
       const say = json ? () => {} : write;
-      const narrator = json ? jsonNarrator(write) : terminalNarrator(write);
+      const printer = json ? jsonPrinter(write) : terminalPrinter(write);
       const running = await findRunning(dataDir);
       if (running !== null) {
         say(`On the running sandbox at ${running.urls.api}.`);
-        await runDemo(running, narrator);
+        await runDemo(running, printer);
         return;
       }
       say(`No sandbox runs in ${dataDir}; starting a fresh one for the demo.`);
       const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
       await using sandbox = await createSandbox({ seed: "demo" });
-      await runDemo(sandbox.description, narrator);
+      await runDemo(sandbox.description, printer);
     });
 }

@@ -23,7 +23,7 @@ import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
@@ -43,7 +43,7 @@ async function throughApi(): Promise<() => Promise<number>> {
   return async () => {
     await start.restore();
     return await elapsed(async () => {
-      const session = await Session.open(actors, silentNarrator);
+      const session = await Session.open(actors, silentPrinter);
       const merchant = await enrollMerchant(session);
       const purchase = await steps.createPurchase(session, merchant, "purchase", price.toString());
       await steps.activate(session, purchase, "activate");

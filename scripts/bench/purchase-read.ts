@@ -1,7 +1,7 @@
 /** Requests per second of a purchase's read, compared with an Express handler that only makes the chain reads, and with Prism's mock. */
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import type { Benchmark } from "./benchmark.ts";
@@ -12,7 +12,7 @@ const price = 25_000_000n;
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox());
 const actors = castActors(description);
-const session = await Session.open(actors, silentNarrator);
+const session = await Session.open(actors, silentPrinter);
 const merchant = await enrollMerchant(session);
 const purchase = await steps.createPurchase(session, merchant, "purchase", price.toString());
 await steps.activate(session, purchase, "activate");

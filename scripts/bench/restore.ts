@@ -1,6 +1,6 @@
 /** Back to an earlier moment: the whole sandbox compared with the bare chain's snapshot and revert. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { runDemo } from "../../testkit/demo/run-demo.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 
@@ -8,7 +8,7 @@ const sandbox = await createSandbox({ seed: "bench" });
 const { client } = sandbox.chain;
 
 /** The state of one whole demo, so that there is something to restore. */
-await runDemo(sandbox.description, silentNarrator);
+await runDemo(sandbox.description, silentPrinter);
 const start = await sandbox.snapshot();
 
 /** The benchmark `restore`. */

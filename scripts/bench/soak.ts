@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { unwrap } from "../../sandbox/service/client/api-client.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { median } from "./benchmark.ts";
@@ -31,7 +31,7 @@ const { operations, seconds } = new Command("soak")
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox("--gas-budget", "1000000000000000000000"));
 const actors = castActors(description);
-const session = await Session.open(actors, silentNarrator);
+const session = await Session.open(actors, silentPrinter);
 const merchant = await enrollMerchant(session);
 const began = performance.now();
 const samples: { at: number; kind: string; milliseconds: number }[] = [];

@@ -3,7 +3,7 @@ import { Agent, request as requestHttp } from "node:http";
 import { text } from "node:stream/consumers";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 import { serveExpress, serveSandbox } from "./serve.ts";
@@ -12,7 +12,7 @@ const requests = 100;
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox());
 const actors = castActors(description);
-const session = await Session.open(actors, silentNarrator);
+const session = await Session.open(actors, silentPrinter);
 const merchant = await enrollMerchant(session);
 const body = JSON.stringify({
   merchant_id: merchant.id,

@@ -126,7 +126,7 @@ test("given says what is wrong with an option and what to do", async () => {
 test("demo tells each step as a line of JSON", async () => {
   const lines = (await runCli("demo", "--json", "--data-dir", folder)).trimEnd().split("\n");
   const steps = lines.map((line) => JSON.parse(line));
-  expect(steps[0]).toEqual({ chapter: "A purchase, from enrollment to refund" });
+  expect(steps[0]).toEqual({ section: "A purchase, from enrollment to refund" });
   expect(steps.filter(({ step }) => step !== undefined).length).toBeGreaterThan(20);
 });
 

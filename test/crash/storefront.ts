@@ -4,7 +4,7 @@ import type { RelayOperationKind } from "../../relayer/relayer.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { type Actors, castActors } from "../../testkit/demo/actors.ts";
 import { type DemoMerchant, enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 
@@ -45,14 +45,14 @@ export class Storefront {
   /** Opens with an enrolled and funded merchant. */
   static async open(description: SandboxDescription): Promise<Storefront> {
     const actors = castActors(description);
-    const session = await Session.open(actors, silentNarrator);
+    const session = await Session.open(actors, silentPrinter);
     return new Storefront(actors, await enrollMerchant(session), session);
   }
 
   /** The same storefront at the sandbox as it was started again. */
   async reopen(description: SandboxDescription): Promise<Storefront> {
     const actors = castActors(description);
-    return new Storefront(actors, this.#merchant, await Session.open(actors, silentNarrator));
+    return new Storefront(actors, this.#merchant, await Session.open(actors, silentPrinter));
   }
 
   /** The credential that is valid now. */
@@ -63,7 +63,7 @@ export class Storefront {
   /** A request that is ready to be sent. */
   async prepare(kind: RelayOperationKind): Promise<RelayedRequest> {
     // A credential of its own, because the steps derive their idempotency keys from it.
-    this.#session = await Session.open(this.#actors, silentNarrator);
+    this.#session = await Session.open(this.#actors, silentPrinter);
     const session = this.#session;
     const purchase = await steps.createPurchase(session, this.#merchant, "purchase", amount.toString());
     const common = { kind, purchase: purchase.id, commitment: purchase.commitment.hash };

@@ -4,7 +4,7 @@ import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { type Actors, balanceOf, castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
@@ -32,7 +32,7 @@ async function balances() {
 describe("a purchase over HTTP, from enrollment to refund", () => {
   test("moves exactly the paid and the awarded amounts on chain", async () => {
     const before = await balances();
-    const session = await Session.open(actors, silentNarrator);
+    const session = await Session.open(actors, silentPrinter);
     const merchant = await enrollMerchant(session);
     expect(merchant.status).toBe("enrolled");
 
@@ -88,7 +88,7 @@ describe("a purchase over HTTP, from enrollment to refund", () => {
   });
 
   test("goes by the direct merchant route without the registrar", async () => {
-    const session = await Session.open(actors, silentNarrator);
+    const session = await Session.open(actors, silentPrinter);
     const merchant = await enrollMerchant(session);
     const purchase = await steps.createPurchase(session, merchant, "purchase", "40000000");
     const active = await steps.register(session, purchase, "registration");
@@ -105,7 +105,7 @@ describe("a purchase over HTTP, from enrollment to refund", () => {
   });
 
   test("refuses a payment from the wrong wallet with every check listed", async () => {
-    const session = await Session.open(actors, silentNarrator);
+    const session = await Session.open(actors, silentPrinter);
     const merchant = await enrollMerchant(session);
     const purchase = await steps.createPurchase(session, merchant, "purchase", "30000000");
     await steps.activate(session, purchase, "activate");

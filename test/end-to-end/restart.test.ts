@@ -5,7 +5,7 @@ import { usdc } from "../../protocol/values/amount.ts";
 import { createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { balanceOf, castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -17,7 +17,7 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
   async (signal) => {
     const folder = await temporaryFolder();
     const first = await startSandbox(folder);
-    const session = await Session.open(castActors(first.description), silentNarrator);
+    const session = await Session.open(castActors(first.description), silentPrinter);
     const merchant = await enrollMerchant(session);
     const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
     await steps.activate(session, purchase, "activate");
@@ -37,7 +37,7 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
     expect(kept.response.status).toBe(200);
     expect(kept.data).toMatchObject({ status: "active", figures: { paid: "10000000" } });
 
-    const later = await Session.open(actors, silentNarrator);
+    const later = await Session.open(actors, silentPrinter);
     await steps.pay(later, purchase, 15n * usdc);
     const reconciled = await steps.reconcile(later, purchase, "reconcile-2");
     expect(reconciled.already_reconciled.map(({ transaction_hash }) => transaction_hash)).toEqual([

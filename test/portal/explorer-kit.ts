@@ -3,7 +3,7 @@ import { usdc } from "../../protocol/values/amount.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import {
   activate,
   approve,
@@ -39,7 +39,7 @@ export class ExplorerKit {
   }
 
   async begin(): Promise<Session> {
-    return await Session.open(castActors(this.sandbox.description), silentNarrator);
+    return await Session.open(castActors(this.sandbox.description), silentPrinter);
   }
 }
 

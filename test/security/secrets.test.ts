@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { runDemo } from "../../testkit/demo/run-demo.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -31,7 +31,7 @@ test("a whole lifecycle, refusals, faults and a rotation log no secret", async (
   await using sandbox = await createSandbox({ seed: "secrets", log: { info: write, error: write } });
   const secrets = secretsOf(sandbox);
   const { urls, accounts } = sandbox.description;
-  await runDemo(sandbox.description, silentNarrator);
+  await runDemo(sandbox.description, silentPrinter);
   await sandbox.rotateKeys();
   secrets.push(...secretsOf(sandbox));
   const issued = await fetch(`${urls.api}/v1/routing/access`, {
@@ -86,7 +86,7 @@ test.skipIf(process.platform === "win32")(
     const before = process.umask(0o000);
     try {
       const sandbox = await createSandbox({ dataDirectory: folder });
-      await runDemo(sandbox.description, silentNarrator);
+      await runDemo(sandbox.description, silentPrinter);
       expect(await openToOthers(folder)).toEqual([]);
       await sandbox.close();
       expect(await openToOthers(folder)).toEqual([]);

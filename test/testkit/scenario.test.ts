@@ -11,7 +11,7 @@ import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { castActors } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { playScenario } from "../../testkit/play-scenario.ts";
@@ -103,7 +103,7 @@ test("what many clients do at once is recorded in an order that can be repeated,
 test("what the relayer sends again is recorded with the request that it was sent for, and plays back", async () => {
   await using sandbox = await createSandbox({ seed: "sent-again", receiptTimeoutMs: 50 });
   await sandbox.record("A dropped transaction");
-  const session = await Session.open(castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentPrinter);
   const purchase = await createPurchase(session, await enrollMerchant(session), "dropped", "25000000");
   const set = await fetch(`${sandbox.description.urls.control}/faults`, {
     method: "POST",

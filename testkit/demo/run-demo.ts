@@ -2,7 +2,7 @@ import { usdc } from "../../protocol/values/amount.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { castActors } from "./actors.ts";
 import { enrollMerchant } from "./merchant-steps.ts";
-import type { Narrator } from "./narrator.ts";
+import type { Printer } from "./printer.ts";
 import * as steps from "./purchase-steps.ts";
 import { Session } from "./session.ts";
 import { payFromStranger } from "./wrong-wallet.ts";
@@ -11,12 +11,12 @@ import { payFromStranger } from "./wrong-wallet.ts";
  * Runs the whole demo on a running sandbox, over HTTP and with wallets that sign for themselves: a purchase from
  * enrollment to refund, a second one by the direct route, and a third whose payment comes from the wrong wallet.
  *
- * @example await runDemo(sandbox.description, terminalNarrator(console.log))
+ * @example await runDemo(sandbox.description, terminalPrinter(console.log))
  */
-export async function runDemo(description: SandboxDescription, narrator: Narrator): Promise<void> {
+export async function runDemo(description: SandboxDescription, printer: Printer): Promise<void> {
   const actors = castActors(description);
-  narrator.chapter("A purchase, from enrollment to refund");
-  const session = await Session.open(actors, narrator);
+  printer.section("A purchase, from enrollment to refund");
+  const session = await Session.open(actors, printer);
   const merchant = await enrollMerchant(session);
   const purchase = await steps.createPurchase(session, merchant, "purchase-1", "25000000");
   await steps.activate(session, purchase, "activate-1");
@@ -32,14 +32,14 @@ export async function runDemo(description: SandboxDescription, narrator: Narrato
   await steps.receipts(session);
   await steps.transactions(session);
 
-  narrator.chapter("A second purchase, by the direct merchant route");
+  printer.section("A second purchase, by the direct merchant route");
   const direct = await steps.createPurchase(session, merchant, "purchase-2", "40000000");
   await steps.register(session, direct, "registration-2");
   await steps.approve(session, actors.buyer, direct, 40n * usdc);
   await steps.pay(session, direct, 40n * usdc);
   await steps.reconcile(session, direct, "reconcile-2");
 
-  narrator.chapter("A third purchase, paid from the wrong wallet");
+  printer.section("A third purchase, paid from the wrong wallet");
   const third = await steps.createPurchase(session, merchant, "purchase-3", "30000000");
   await steps.activate(session, third, "activate-3");
   await steps.approve(session, actors.stranger, third, 30n * usdc);
@@ -52,5 +52,5 @@ export async function runDemo(description: SandboxDescription, narrator: Narrato
       body: { transaction_hashes: [wrong] },
     }),
   );
-  narrator.chapter(`Done. Token ${contracts.token}, registrar ${contracts.registrar}.`);
+  printer.section(`Done. Token ${contracts.token}, registrar ${contracts.registrar}.`);
 }

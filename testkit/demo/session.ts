@@ -3,7 +3,7 @@ import { isProblem, ProblemError, unwrap } from "../../sandbox/service/client/pr
 import type { SentCall } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import type { Actors } from "./actors.ts";
-import type { Narrator } from "./narrator.ts";
+import type { Printer } from "./printer.ts";
 import { SentRequests } from "./sent-requests.ts";
 import { shorten } from "./shorten.ts";
 
@@ -17,7 +17,7 @@ interface Answer<T> {
 /** A credential in use: a client that sends it, and a report of what the API answers and wallets send. */
 export class Session {
   readonly actors: Actors;
-  readonly narrator: Narrator;
+  readonly printer: Printer;
   readonly api: ApiClient;
   readonly credential: string;
   readonly #credentialId: string;
@@ -26,25 +26,25 @@ export class Session {
   private constructor(session: {
     actors: Actors;
     access: { credential: string; credential_id: string };
-    narrator: Narrator;
+    printer: Printer;
     requests: SentRequests;
   }) {
-    const { actors, access, narrator, requests } = session;
+    const { actors, access, printer, requests } = session;
     this.actors = actors;
     this.api = requests.of(createApiClient(actors.apiUrl, access.credential));
     this.credential = access.credential;
     this.#credentialId = access.credential_id;
-    this.narrator = narrator;
+    this.printer = printer;
     this.#requests = requests;
   }
 
   /** Issues access with every scope; an earlier credential is revoked. */
-  static async open(actors: Actors, narrator: Narrator): Promise<Session> {
+  static async open(actors: Actors, printer: Printer): Promise<Session> {
     const requests = new SentRequests();
     const account = requests.of(createApiClient(actors.apiUrl, actors.accountKey));
     const answer = await account.POST("/v1/routing/access", { body: {} });
     const access = unwrap(answer);
-    const session = new Session({ actors, access, narrator, requests });
+    const session = new Session({ actors, access, printer, requests });
     session.report(
       "Access: the account issues its seven-day credential",
       answer,
@@ -71,7 +71,7 @@ export class Session {
    */
   report<T>(title: string, answer: Answer<T>, describe: (data: T) => string): T {
     const data = unwrap(answer);
-    this.#narrate(title, answer, `${answer.response.status} ${describe(data)}`);
+    this.#print(title, answer, `${answer.response.status} ${describe(data)}`);
     return data;
   }
 
@@ -82,7 +82,7 @@ export class Session {
     const refusal = new ProblemError(answer.error);
     const { status, code, detail, checks } = refusal;
     const listed = checks.map(({ name, ok }) => `${ok ? "✓" : "✗"} ${name}`).join("  ");
-    this.#narrate(title, answer, `${status} ${code}: ${detail}${listed && `\n           ${listed}`}`);
+    this.#print(title, answer, `${status} ${code}: ${detail}${listed && `\n           ${listed}`}`);
     return refusal;
   }
 
@@ -94,7 +94,7 @@ export class Session {
   sent<T extends SentCall>(title: string, wallet: Wallet, sent: T): T {
     const { call, receipt } = sent;
     const { status, blockNumber, transactionHash } = receipt;
-    this.narrator.step(
+    this.printer.step(
       title,
       `${wallet.address} → ${call.to} ${call.function}(${shorten(JSON.stringify(call.args), 100)})`,
       `${status} in block ${blockNumber}: ${transactionHash}`,
@@ -103,7 +103,7 @@ export class Session {
     return sent;
   }
 
-  #narrate(title: string, { response }: Answer<unknown>, back: string): void {
-    this.narrator.step(title, this.#requests.answeredBy(response), back);
+  #print(title: string, { response }: Answer<unknown>, back: string): void {
+    this.printer.step(title, this.#requests.answeredBy(response), back);
   }
 }

@@ -10,7 +10,7 @@ export async function payFromStranger(
 ): Promise<Hex> {
   const { stranger } = session.actors;
   const { call, receipt, transaction_hash } = await stranger.pay(purchase, amount);
-  session.narrator.step(
+  session.printer.step(
     "Pay: a stranger pays for the buyer",
     `${stranger.address} → ${call.to} ${call.function}(${amount})`,
     `${receipt.status} in block ${receipt.blockNumber}: ${transaction_hash}`,

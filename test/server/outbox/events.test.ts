@@ -9,7 +9,7 @@ import { eventListLimit, eventTypeNames } from "../../../server/outbox/event-typ
 import { freezeEvent } from "../../../server/outbox/freeze-event.ts";
 import { reconciliationData } from "../../../server/outbox/reconciliation-data.ts";
 import type { EventRecord } from "../../../server/store/records.ts";
-import { silentNarrator } from "../../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { runDemo } from "../../../testkit/demo/run-demo.ts";
 
 let sandbox: Sandbox;
@@ -17,7 +17,7 @@ let events: EventRecord[];
 
 beforeAll(async () => {
   sandbox = await createSandbox({ seed: "events" });
-  await runDemo(sandbox.description, silentNarrator);
+  await runDemo(sandbox.description, silentPrinter);
   events = (await sandbox.store.list("events", {})).map(({ value }) => value);
 });
 

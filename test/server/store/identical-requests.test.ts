@@ -13,7 +13,7 @@ import { merchantSchema } from "../../../server/api/schemas/merchants.ts";
 import { activationSchema, purchaseSchema } from "../../../server/api/schemas/purchases.ts";
 import { claimSchema, decisionSchema } from "../../../server/api/schemas/refunds.ts";
 import { type Actors, castActors } from "../../../testkit/demo/actors.ts";
-import { silentNarrator } from "../../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { codeOf } from "../../crash/books.ts";
 import { send } from "../../crash/storefront.ts";
@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)(`an identical request at two processes at once ${i
     owner = await runSandbox({ store, receiptTimeoutMs: 120_000 });
     member = await joinAs(owner.description, "--store", store);
     actors = castActors(owner.description);
-    ({ credential } = await Session.open(actors, silentNarrator));
+    ({ credential } = await Session.open(actors, silentPrinter));
   });
 
   afterAll(async () => {

@@ -16,7 +16,7 @@ import {
 import { purchaseSchema } from "../../../server/api/schemas/purchases.ts";
 import { castActors } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../../crash/books.ts";
 import { type RelayedRequest, send } from "../../crash/storefront.ts";
@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     // From the environment, where no list of processes shows it.
     process.env["ROUTING_SANDBOX_STORE"] = server.url("shared");
     owner = await startSandbox(folder, "--mode", "deterministic");
-    const session = await Session.open(castActors(owner.description), silentNarrator);
+    const session = await Session.open(castActors(owner.description), silentPrinter);
     ({ id: merchant } = await enrollMerchant(session));
     ({ credential } = session);
     member = await joinAs(owner.description);

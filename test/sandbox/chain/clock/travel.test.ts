@@ -4,7 +4,7 @@ import { freshReading } from "../../../../sandbox/lib/reading/fresh-reading.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { castActors } from "../../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import * as steps from "../../../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
 
@@ -98,7 +98,7 @@ test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) =>
 });
 
 test("an offer that was not paid in time is expired for API and chain alike, and its budget can be freed", async () => {
-  const session = await Session.open(castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentPrinter);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   await steps.activate(session, purchase, "activate");
   await steps.approve(session, session.actors.buyer, purchase, 25_000_000n);
@@ -106,13 +106,13 @@ test("an offer that was not paid in time is expired for API and chain alike, and
   const { receipt } = await sandbox.wallets.buyer.pay(purchase);
   expect(receipt.status).toBe("reverted");
   expect((await sandbox.wallets.stranger.expire(purchase)).receipt.status).toBe("success");
-  const later = await Session.open(session.actors, silentNarrator);
+  const later = await Session.open(session.actors, silentPrinter);
   expect(await steps.readPurchase(later, purchase)).toMatchObject({ expired: true });
 });
 
 test("a paused program takes no offer until its admin lets it continue, and a wallet can be given test money", async () => {
   const { deployer, stranger } = sandbox.wallets;
-  const session = await Session.open(castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentPrinter);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   expect((await deployer.setPaused("prg_demo", true)).receipt.status).toBe("success");
   const { response } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {

@@ -16,7 +16,7 @@ import type {
 } from "../../../../sandbox/hosts/explorer/views.ts";
 import { castActors } from "../../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
-import { silentNarrator } from "../../../../testkit/demo/narrator.ts";
+import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import * as steps from "../../../../testkit/demo/purchase-steps.ts";
 import { runDemo } from "../../../../testkit/demo/run-demo.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
@@ -25,7 +25,7 @@ let sandbox: Sandbox;
 
 beforeAll(async () => {
   sandbox = await createSandbox({ seed: "explorer" });
-  await runDemo(sandbox.description, silentNarrator);
+  await runDemo(sandbox.description, silentPrinter);
 });
 
 afterAll(async () => await sandbox.close());
@@ -172,7 +172,7 @@ test("refusals have the step, the hash, both sides of every check, and where the
 
 test("a transaction that is only unconfirmed is not told as refused", async () => {
   const snapshot = await sandbox.snapshot();
-  const session = await Session.open(castActors(sandbox.description), silentNarrator);
+  const session = await Session.open(castActors(sandbox.description), silentPrinter);
   const merchant = await enrollMerchant(session);
   const purchase = await steps.createPurchase(session, merchant, "unconfirmed", "1000000");
   await sandbox.chain.client.setAutomine(false);
@@ -192,7 +192,7 @@ test("a transaction that is only unconfirmed is not told as refused", async () =
 test("a refusal again and again is one, and counted", async () => {
   const snapshot = await sandbox.snapshot();
   const actors = castActors(sandbox.description);
-  const session = await Session.open(actors, silentNarrator);
+  const session = await Session.open(actors, silentPrinter);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "again", "1000000");
   const hash = `0x${"ab".repeat(32)}` as const;
   for (const intent of ["first", "second"]) {
@@ -296,7 +296,7 @@ test("search finds ids, hashes, addresses and blocks", async () => {
 test("a list is read fifty at a time, the newest first", async () => {
   const snapshot = await sandbox.snapshot();
   const actors = castActors(sandbox.description);
-  const session = await Session.open(actors, silentNarrator);
+  const session = await Session.open(actors, silentPrinter);
   const merchant = await enrollMerchant(session);
   const numbers = Array.from({ length: 51 }, (_, index) => index);
   await Promise.all(

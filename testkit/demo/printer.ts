@@ -1,16 +1,16 @@
 import { styleText } from "node:util";
 
 /** Reports each step of the demo: what was sent and what was answered. */
-export interface Narrator {
-  chapter(title: string): void;
+export interface Printer {
+  section(title: string): void;
   step(title: string, sent: string, back: string): void;
 }
 
 /** Writes to a terminal, in color where it is one. */
-export function terminalNarrator(write: (line: string) => void): Narrator {
+export function terminalPrinter(write: (line: string) => void): Printer {
   let number = 0;
   return {
-    chapter(title) {
+    section(title) {
       write(`\n${styleText("bold", title)}`);
     },
     step(title, sent, back) {
@@ -23,13 +23,13 @@ export function terminalNarrator(write: (line: string) => void): Narrator {
 }
 
 /** Reports nothing. */
-export const silentNarrator: Narrator = { chapter() {}, step() {} };
+export const silentPrinter: Printer = { section() {}, step() {} };
 
 /** Writes for a program: one JSON object a line. */
-export function jsonNarrator(write: (line: string) => void): Narrator {
+export function jsonPrinter(write: (line: string) => void): Printer {
   return {
-    chapter(title) {
-      write(JSON.stringify({ chapter: title }));
+    section(title) {
+      write(JSON.stringify({ section: title }));
     },
     step(step, sent, back) {
       write(JSON.stringify({ step, sent, back }));
