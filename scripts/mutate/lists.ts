@@ -5,6 +5,17 @@ const journal = "test/relayer/journal/journal.test.ts";
 
 export const lists: readonly MutantGroup[] = [
   {
+    file: "server/api/limits.ts",
+    tests: [pages],
+    mutants: [
+      {
+        rule: "A list without a limit has twenty items on a page and not more.",
+        find: "const defaultPageSize = 20;",
+        replace: "const defaultPageSize = 50;",
+      },
+    ],
+  },
+  {
     file: "server/domain/records/pagination.ts",
     tests: [pages],
     mutants: [
@@ -20,13 +31,8 @@ export const lists: readonly MutantGroup[] = [
       },
       {
         rule: "A list without a limit has twenty items on a page.",
-        find: "query.limit === undefined ? defaultLimit : Number(query.limit)",
+        find: "query.limit === undefined ? defaultPageSize : Number(query.limit)",
         replace: "Number(query.limit)",
-      },
-      {
-        rule: "A list without a limit has twenty items on a page and not more.",
-        find: "const defaultLimit = 20;",
-        replace: "const defaultLimit = 50;",
       },
       {
         rule: "A cursor that no answer gave is refused.",

@@ -13,3 +13,17 @@ export const limits = {
   event_tolerance_seconds: webhookTolerance,
   page_size_max: 100,
 } as const;
+
+/** The limits as prose names them, by the names that pages use. */
+export const limitTexts = {
+  body_size: `${limits.body_bytes / 1_024} KiB`,
+  body_bytes: `${limits.body_bytes.toLocaleString("en-US")} bytes`,
+  page_size_max: String(limits.page_size_max),
+  idempotency_key_length: `${limits.idempotency_key_min} to ${limits.idempotency_key_max}`,
+  credential_lifetime: `${limits.credential_seconds / 86_400} days`,
+  delivery_attempts: `${limits.delivery_attempts} attempts`,
+  event_tolerance: `${limits.event_tolerance_seconds} seconds`,
+};
+
+/** How many items a list has when the caller does not say. */
+export const defaultPageSize = 20;

@@ -1,8 +1,9 @@
 import { ed25519Jwk } from "../../protocol/signatures/ed25519.ts";
 import { describeApi } from "../api/openapi/describe-api.ts";
 import { apiVersion, documentationVersion } from "../api/versions.ts";
+import { viewOperation } from "../api/views/operations.ts";
 import type { Resource } from "../http/app.ts";
-import { authorizationName, type Operation } from "../http/operation.ts";
+import type { Operation } from "../http/operation.ts";
 import { once } from "../lib/once.ts";
 import { referencePath } from "../pages/api-pages.ts";
 import type { Services } from "../services.ts";
@@ -50,15 +51,16 @@ function describeIndex({ settings }: Services, operations: readonly Operation[])
         description: "The explorer: a page that shows what the sandbox does.",
       },
     ],
-    operations: operations.map((operation) => ({
-      number: operation.number,
-      id: operation.id,
-      method: operation.method.toUpperCase(),
-      url: `${api}${operation.path}`,
-      authorization: authorizationName(operation),
-      idempotency_key: operation.idempotent,
-      description: operation.summary,
-    })),
+    operations: operations.map((operation) => {
+      const { path, authorization, ...named } = viewOperation(operation);
+      return {
+        ...named,
+        url: `${api}${path}`,
+        authorization,
+        idempotency_key: operation.idempotent,
+        description: operation.summary,
+      };
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { errorCatalogue, errorCodes } from "../api/errors/catalogue.ts";
-import { limits } from "../api/limits.ts";
+import { limits, limitTexts } from "../api/limits.ts";
 import { authorizationName, type Operation } from "../http/operation.ts";
 import { eventTypes } from "../outbox/event-types.ts";
 
@@ -54,11 +54,8 @@ export function limitsTable(): string {
     ["Limit", "Value"],
     [
       ["POST body", `${limits.body_bytes} bytes of JSON`],
-      [
-        "Idempotency-Key",
-        `${limits.idempotency_key_min} to ${limits.idempotency_key_max} visible ASCII characters`,
-      ],
-      ["Credential", `${limits.credential_seconds / 86_400} days of sandbox time`],
+      ["Idempotency-Key", `${limitTexts.idempotency_key_length} visible ASCII characters`],
+      ["Credential", `${limitTexts.credential_lifetime} of sandbox time`],
       ["Delivery attempts of a notification", String(limits.delivery_attempts)],
       [
         "Difference between a signed event's timestamp and the sandbox's time",

@@ -15,7 +15,7 @@ import { issueDeliveryReceipt } from "./issue-delivery-receipt.ts";
 import { pauseAfter, readRetryAfter } from "./retry-pause.ts";
 
 /**
- * Delivers an event to the pinned receiver: up to five attempts, each recorded before it is made, never a sixth. What a crash
+ * Delivers an event to the pinned receiver: up to `limits.delivery_attempts` attempts, each recorded before it is made. What a crash
  * interrupted continues with the next attempt.
  *
  * @param outside - waits for the receiver and for the next attempt.
@@ -120,7 +120,7 @@ function isSuccess(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** After five attempts without a success: the receiver's own receipt tells whether one arrived whose answer was lost. */
+/** After all attempts without a success: the receiver's own receipt tells whether one arrived whose answer was lost. */
 async function closeNotification(
   notification: NotificationRecord,
   event: EventRecord,

@@ -1,3 +1,7 @@
+import { limitTexts } from "../limits.ts";
+
+const keyForm = `${limitTexts.idempotency_key_length} visible ASCII characters`;
+
 /** What is said of an error code wherever it appears: in answers, in the description and on its documentation page. */
 export interface ErrorEntry {
   status: number;
@@ -32,13 +36,13 @@ export const errorCatalogue = {
     400,
     "Idempotency-Key is missing",
     "Writes under a program and wallet submissions need the header Idempotency-Key.",
-    "Send an Idempotency-Key of 8 to 100 visible ASCII characters, new for each intent, the same for each retry.",
+    `Send an Idempotency-Key of ${keyForm}, new for each intent, the same for each retry.`,
   ),
   idempotency_key_invalid: entry(
     400,
     "Idempotency-Key is invalid",
-    "The key is not 8 to 100 visible ASCII characters, or the header was sent more than once.",
-    "Send one key of 8 to 100 visible ASCII characters, for example a UUID.",
+    `The key is not ${keyForm}, or the header was sent more than once.`,
+    `Send one key of ${keyForm}, for example a UUID.`,
   ),
   body_malformed: entry(
     400,
@@ -67,7 +71,7 @@ export const errorCatalogue = {
   credential_expired: entry(
     401,
     "The credential has expired",
-    "Credentials are valid for seven days of sandbox time.",
+    `Credentials are valid for ${limitTexts.credential_lifetime} of sandbox time.`,
     "Issue a new credential with operation 2. Idempotency keys survive the renewal.",
   ),
   credential_revoked: entry(
@@ -221,7 +225,7 @@ export const errorCatalogue = {
   delivery_exhausted: entry(
     409,
     "No further delivery is attempted",
-    "The notification has had its five attempts, or its receiver has answered 410: it gets no further one.",
+    `The notification has had its ${limitTexts.delivery_attempts}, or its receiver has answered 410: it gets no further one.`,
     "Read the events from the program's resources instead.",
   ),
   approval_replayed: entry(

@@ -1,5 +1,6 @@
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi";
 import { type EventType, eventTypes } from "../../outbox/event-types.ts";
+import { limitTexts } from "../limits.ts";
 import { eventSchemas } from "../schemas/notifications.ts";
 import { webhookHeaders } from "./headers.ts";
 
@@ -7,7 +8,9 @@ import { webhookHeaders } from "./headers.ts";
 export const deliveryResponses = {
   DeliveryAccepted: { description: "Accepted; the notification is delivered." },
   DeliveryGone: { description: "The receiver is gone; no further attempt is made." },
-  DeliveryRefused: { description: "Not accepted, redirects included; up to five attempts are made." },
+  DeliveryRefused: {
+    description: `Not accepted, redirects included; up to ${limitTexts.delivery_attempts} are made.`,
+  },
 } satisfies { [name: string]: ZodOpenApiResponseObject };
 
 /** Describes an event as the webhook that delivers it. */

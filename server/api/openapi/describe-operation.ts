@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject } from "zod-openapi";
 import { bodyRequired, type Operation } from "../../http/operation.ts";
+import { limitTexts } from "../limits.ts";
 import type { Refusals } from "./describe-refusals.ts";
 import { answerName, type ExampleAnswers } from "./examples/example-answers.ts";
 import { requestExamples } from "./examples/request-examples.generated.ts";
@@ -10,7 +11,7 @@ import { parametersOf } from "./parameters.ts";
 /** What operations are about. */
 export const tags = {
   Service: "What the service is.",
-  Access: "Credentials: seven days, scopes, one per account.",
+  Access: `Credentials: ${limitTexts.credential_lifetime}, scopes, one per account.`,
   Programs: "A program, its relayed transactions and its gas budget.",
   Merchants: "Merchants and their enrollment.",
   Purchases: "Purchases from commitment to refund.",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiHeaderObject } from "zod-openapi";
-import { limits } from "../limits.ts";
+import { limits, limitTexts } from "../limits.ts";
 import { idSchema } from "../schemas/primitives.ts";
 
 /** The key that a write is sent with. */
@@ -12,7 +12,7 @@ export const idempotencyKeySchema = z
   .meta({
     id: "IdempotencyKey",
     description:
-      "Names this intent: new for each intent, the same for each retry. 8 to 100 visible ASCII characters. " +
+      `Names this intent: new for each intent, the same for each retry. ${limitTexts.idempotency_key_length} visible ASCII characters. ` +
       "A repeat with the identical body gets the first answer, byte for byte.",
   });
 
@@ -22,7 +22,9 @@ export const webhookHeaders = {
   "webhook-timestamp": z
     .string()
     .regex(/^[0-9]{1,12}$/)
-    .meta({ description: "Unix seconds of this delivery; at most 300 from the sandbox's time." }),
+    .meta({
+      description: `Unix seconds of this delivery; at most ${limits.event_tolerance_seconds} from the sandbox's time.`,
+    }),
   "webhook-signature": z.string().min(1).meta({
     description:
       "`v1,<HMAC-SHA256> v1a,<Ed25519>`, base64, over `id.timestamp.body`. The receiver verifies `v1a`.",

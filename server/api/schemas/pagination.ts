@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defaultPageSize, limits } from "../limits.ts";
 
 /** How a list is asked for. */
 export const pageQuerySchema = z.strictObject({
@@ -9,9 +10,12 @@ export const pageQuerySchema = z.strictObject({
     .meta({ description: "The next_cursor of the answer before." }),
   limit: z
     .string()
-    .regex(/^([1-9][0-9]?|100)$/, "must be a number from 1 to 100")
+    .regex(/^([1-9][0-9]?|100)$/, `must be a number from 1 to ${limits.page_size_max}`)
     .optional()
-    .meta({ description: "How many items at most, 1 to 100; 20 by default.", example: "20" }),
+    .meta({
+      description: `How many items at most, 1 to ${limits.page_size_max}; ${defaultPageSize} by default.`,
+      example: String(defaultPageSize),
+    }),
 });
 
 /** A list as it is answered. */

@@ -1,8 +1,8 @@
 import { limits } from "../../api/limits.ts";
 import { scopes } from "../../api/scopes.ts";
 import { apiVersion, documentationVersion } from "../../api/versions.ts";
+import { viewOperation } from "../../api/views/operations.ts";
 import type { Operation } from "../../http/operation.ts";
-import { authorizationName } from "../../http/operation.ts";
 import { documentationResources } from "./resources.ts";
 
 /** The explicit preview capabilities: what works, what only looks like the real thing, what is not offered. */
@@ -31,13 +31,7 @@ export function previewCapabilities(operations: readonly Operation[], urls: { ap
       "general-purpose signing",
       "any change by a read operation",
     ],
-    operations: operations.map((operation) => ({
-      number: operation.number,
-      id: operation.id,
-      method: operation.method.toUpperCase(),
-      path: operation.path,
-      authorization: authorizationName(operation),
-    })),
+    operations: operations.map(viewOperation),
     scopes: [...scopes],
     limits: { ...limits },
     resources: documentationResources.map(({ path, description }) => ({

@@ -1,7 +1,5 @@
 import { Problem } from "../../api/errors/problem.ts";
-
-/** How many items a list has when the caller does not say. */
-const defaultLimit = 20;
+import { defaultPageSize } from "../../api/limits.ts";
 
 /** A page as it was asked for: items after a key, one more than is shown so that the end is seen. */
 export interface PageRequest {
@@ -19,7 +17,7 @@ export async function readPage(
   query: { cursor?: string | undefined; limit?: string | undefined },
   exists: (key: string) => Promise<boolean>,
 ): Promise<PageRequest> {
-  const limit = query.limit === undefined ? defaultLimit : Number(query.limit);
+  const limit = query.limit === undefined ? defaultPageSize : Number(query.limit);
   if (query.cursor !== undefined && !(await exists(query.cursor)))
     throw new Problem("validation_failed", "The cursor is not one of this list.", {
       errors: [

@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import { Problem } from "../../api/errors/problem.ts";
+import { limitTexts } from "../../api/limits.ts";
 import type { Scope } from "../../api/scopes.ts";
 import type { Account, Services } from "../../services.ts";
 import type { CredentialRecord } from "../../store/records.ts";
@@ -101,7 +102,7 @@ async function findCredential(token: string, now: number, services: Services): P
   if (credential.revoked_at !== null)
     throw invalidToken("credential_revoked", "A newer credential revoked this one.");
   if (now >= credential.expires_at)
-    throw invalidToken("credential_expired", "The credential's seven days are over.");
+    throw invalidToken("credential_expired", `The credential's ${limitTexts.credential_lifetime} are over.`);
   return credential;
 }
 

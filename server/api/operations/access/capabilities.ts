@@ -1,6 +1,6 @@
 import type { Json } from "../../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
-import { authorizationName, defineOperation, type Operation } from "../../../http/operation.ts";
+import { defineOperation, type Operation } from "../../../http/operation.ts";
 import type { PublicKey } from "../../../keys/key-ring.ts";
 import { eventTypes } from "../../../outbox/event-types.ts";
 import type { Services } from "../../../services.ts";
@@ -8,6 +8,7 @@ import { limits } from "../../limits.ts";
 import { capabilitiesSchema } from "../../schemas/access.ts";
 import { scopes } from "../../scopes.ts";
 import { apiVersion } from "../../versions.ts";
+import { viewOperation } from "../../views/operations.ts";
 import { viewChain, viewContracts, viewPublicKey } from "../../views/programs.ts";
 
 /** Operation 1: what this service is and can do. */
@@ -66,11 +67,7 @@ function describe(facts: {
     limits: { ...limits },
     scopes: [...scopes],
     operations: operations.map((operation) => ({
-      number: operation.number,
-      id: operation.id,
-      method: operation.method.toUpperCase(),
-      path: operation.path,
-      authorization: authorizationName(operation),
+      ...viewOperation(operation),
       idempotent: operation.idempotent,
     })),
     events: Object.entries(eventTypes).map(([type, { description }]) => ({ type, description })),

@@ -8,7 +8,7 @@ import type { Services } from "../../../services.ts";
 import type { ActiveCredentialRecord, CredentialRecord } from "../../../store/records.ts";
 import type { Change, Stored } from "../../../store/store.ts";
 import { Problem } from "../../errors/problem.ts";
-import { limits } from "../../limits.ts";
+import { limits, limitTexts } from "../../limits.ts";
 import { accessSchema, issueAccessBody } from "../../schemas/access.ts";
 import { scopes as allScopes } from "../../scopes.ts";
 
@@ -19,8 +19,7 @@ export const issueAccess = defineOperation({
   method: "post",
   path: "/v1/routing/access",
   summary: "Issue seven-day access",
-  description:
-    "Issues the account's credential. It is valid for seven days of sandbox time; issuing again revokes the prior one at once. Without a body it is for the account's program, with all scopes.",
+  description: `Issues the account's credential. It is valid for ${limitTexts.credential_lifetime} of sandbox time; issuing again revokes the prior one at once. Without a body it is for the account's program, with all scopes.`,
   authorization: { kind: "account" },
   idempotent: false,
   effect: false,

@@ -9,7 +9,7 @@ import { limits } from "../../limits.ts";
 import { deliverNotificationBody, notificationDeliverySchema } from "../../schemas/notifications.ts";
 import { viewDeliveryReceipt, viewNotification } from "../../views/notifications.ts";
 
-/** Operation 14: up to five signed deliveries of one event. */
+/** Operation 14: signed deliveries of one event, until one succeeds or the limit is reached. */
 export const deliverNotification = defineOperation({
   number: 14,
   id: "deliverNotification",
@@ -17,9 +17,9 @@ export const deliverNotification = defineOperation({
   path: "/v1/routing/programs/{program}/notifications",
   summary: "Deliver a notification",
   description:
-    "Attempts up to five signed HTTP deliveries of an outbox event (the oldest undelivered one by default) to the pinned receiver. " +
+    `Attempts up to ${limits.delivery_attempts} signed HTTP deliveries of an outbox event (the oldest undelivered one by default) to the pinned receiver. ` +
     "Only a 2xx is a success; redirects are not followed, a 410 ends it at once, between attempts it waits in sandbox time. " +
-    "No request names another destination, and no call makes a sixth attempt.",
+    "No request names another destination, and no call makes a further attempt.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: true,

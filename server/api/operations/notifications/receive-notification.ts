@@ -5,7 +5,7 @@ import { issueDeliveryReceipt } from "../../../outbox/issue-delivery-receipt.ts"
 import type { DeliveryReceiptRecord } from "../../../store/records.ts";
 import type { Change } from "../../../store/store.ts";
 import { Problem } from "../../errors/problem.ts";
-import { limits } from "../../limits.ts";
+import { limits, limitTexts } from "../../limits.ts";
 import { acceptedReceiptSchema, eventSchema } from "../../schemas/notifications.ts";
 import { viewAcceptedDeliveryReceipt } from "../../views/notifications.ts";
 
@@ -17,7 +17,7 @@ export const receiveNotification = defineOperation({
   path: "/v1/routing/notification-receiver",
   summary: "Receive a signed event",
   description:
-    "Accepts one signed outbox event (Standard Webhooks): the Ed25519 signature verifies against the pinned key, the time is within 300 seconds and " +
+    `Accepts one signed outbox event (Standard Webhooks): the Ed25519 signature verifies against the pinned key, the time is within ${limitTexts.event_tolerance} and ` +
     "the body is the outbox's, byte for byte. A duplicate gets the first receipt again. While another URL is pinned as the receiver, every event is refused.",
   authorization: { kind: "signed_event" },
   idempotent: false,
