@@ -1,3 +1,4 @@
+import { isHash } from "viem";
 import type { CheckName } from "../protocol/binding/check-binding.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import type { Explanation } from "../sandbox/hosts/explain/explanation.ts";
@@ -44,8 +45,6 @@ export interface SandboxMatchers {
   toHaveFingerprint(digest: string): Promise<void>;
 }
 
-const hashForm = /^0x[0-9a-f]{64}$/;
-
 /**
  * Returns the matchers, for `expect.extend()` of vitest, jest and what is compatible with them.
  *
@@ -54,7 +53,8 @@ const hashForm = /^0x[0-9a-f]{64}$/;
  */
 export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandbox | undefined) {
   const explain = async (state: State, hash: unknown): Promise<Explanation> => {
-    if (!isHash(hash)) throw new TypeError(`Expected a transaction hash, got ${text(hash)}.`);
+    if (typeof hash !== "string" || !isHash(hash))
+      throw new TypeError(`Expected a transaction hash, got ${text(hash)}.`);
     const sandbox = sandboxOf(state);
     if (sandbox === undefined)
       throw new TypeError(
@@ -108,10 +108,6 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
   };
 }
 
-function isHash(value: unknown): value is `0x${string}` {
-  return typeof value === "string" && hashForm.test(value);
-}
-
 /** A batch of payments is about several purchases. */
 function isAbout({ subject }: { subject: string }, id: string | undefined): boolean {
   return id === undefined || subject.split(", ").includes(id);
@@ -137,7 +133,13 @@ function isSandbox(value: unknown): value is Pick<Sandbox, "fingerprint"> {
 }
 
 function hasDigest(value: unknown): value is Pick<Fingerprint, "digest"> {
-  return typeof value === "object" && value !== null && "digest" in value && isHash(value.digest);
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "digest" in value &&
+    typeof value.digest === "string" &&
+    isHash(value.digest)
+  );
 }
 
 /** Returns a value in words: a problem with its checks, an answer with its data. */

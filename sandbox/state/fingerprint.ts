@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
+import { hashSchema } from "../../server/api/schemas/primitives.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { captureParts, digestParts, type Part } from "../lib/part.ts";
 
@@ -18,12 +19,11 @@ export interface Fingerprint {
   parts?: { [name: string]: Hex };
 }
 
-const digest = z.custom<Hex>((value) => typeof value === "string" && /^0x[0-9a-f]{64}$/.test(value));
 /**
  * The digests of the parts that have one. Only these two have names here, because scenario files and snapshot files hold them as fields
  * of the fingerprint; those of any other part come under `parts`.
  */
-const digestsSchema = z.object({ journal: digest, store: digest }).catchall(digest);
+const digestsSchema = z.object({ journal: hashSchema, store: hashSchema }).catchall(hashSchema);
 
 /** A URL on this machine; its port is another one in every run. */
 const loopbackUrl = /http:\/\/127\.0\.0\.1:\d+/g;

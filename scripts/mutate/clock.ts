@@ -228,8 +228,8 @@ export const clock: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "The control API refuses a hash that is none.",
-        find: "/^[0-9a-f]{64}$/",
-        replace: "/^[0-9a-f]*$/",
+        find: 'validate(hashSchema, request.params.hash, "/hash")',
+        replace: 'request.params.hash as "0x"',
         tests: ["test/sandbox/hosts/explain/explain.test.ts"],
       },
     ],

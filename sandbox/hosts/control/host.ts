@@ -1,7 +1,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import type { Hex } from "viem";
-import { z } from "zod";
 import type { Relayer } from "../../../relayer/relayer.ts";
+import { hashSchema } from "../../../server/api/schemas/primitives.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { validate } from "../../../server/http/request/validate.ts";
 import type { KeyUse } from "../../../server/keys/key-use.ts";
@@ -24,11 +24,6 @@ import { relayerRoutes } from "./relayer-routes.ts";
 import { scenarioRoutes } from "./scenario-routes.ts";
 import { snapshotFileRoutes } from "./snapshot-file-routes.ts";
 import { snapshotRoutes } from "./snapshot-routes.ts";
-
-const explainedHash = z.templateLiteral(
-  ["0x", z.string().regex(/^[0-9a-f]{64}$/)],
-  "is no transaction hash: 0x and 64 lower-case hexadecimal digits",
-);
 
 /** What the control API reads and changes. */
 export interface ControlledSandbox {
@@ -73,7 +68,7 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
     response.json(await readStatus(sandbox));
   });
   app.get("/explain/:hash", async (request, response) => {
-    response.json(await sandbox.explain(validate(explainedHash, request.params.hash, "/hash")));
+    response.json(await sandbox.explain(validate(hashSchema, request.params.hash, "/hash")));
   });
   app.use(chainRoutes(sandbox));
   app.use(relayerRoutes(sandbox));

@@ -3,23 +3,20 @@ import { z } from "zod";
 import type { Gate } from "../../../server/http/gate.ts";
 import { validate } from "../../../server/http/request/validate.ts";
 import { type KeyUse, keyUses } from "../../../server/keys/key-use.ts";
-import { crashPoints, type DeliveryFault } from "../../service/receiver/delivery-fault.ts";
+import { type DeliveryFault, deliveryFaultSchema } from "../../service/receiver/delivery-fault.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import { gatedBy } from "./gated.ts";
+import { refuse } from "./refuse-error.ts";
 
 const count = z.int().min(1).max(1_000).default(1);
 
+const [answer, delay, drop, crash] = deliveryFaultSchema.options;
 const failBody = z.union(
   [
-    z.strictObject({
-      count,
-      status: z.int().min(300).max(599),
-      headers: z.record(z.string(), z.string()).optional(),
-      body: z.string().optional(),
-    }),
-    z.strictObject({ count, delay_ms: z.int().min(1).max(60_000) }),
-    z.strictObject({ count, drop: z.literal(true) }),
-    z.strictObject({ count, crash: z.enum(crashPoints) }),
+    answer.extend({ count }),
+    z.strictObject({ count, delay_ms: delay.shape.delayMs }),
+    drop.extend({ count }),
+    crash.extend({ count }),
   ],
   { error: "must have one of status, delay_ms, drop and crash" },
 );
@@ -47,7 +44,7 @@ export function receiverRoutes(sandbox: {
   router.post("/receiver/resend", async (request, response) => {
     const { number } = validate(resendBody, request.body, "");
     const found = receiver.deliveries().find((one) => one.number === number);
-    if (found === undefined) response.status(404).json({ detail: `No delivery ${number} has arrived.` });
+    if (found === undefined) refuse(response, 404, `No delivery ${number} has arrived.`);
     else response.json(await receiver.resend(found));
   });
   router.get("/receiver/failures", (_request, response) => {

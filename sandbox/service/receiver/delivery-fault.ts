@@ -24,7 +24,11 @@ const headersSchema = z.record(z.string(), z.string()).superRefine((headers, con
       validateHeaderName(name);
       validateHeaderValue(name, value);
     } catch (error) {
-      context.addIssue({ code: "custom", path: [name], message: String(error) });
+      context.addIssue({
+        code: "custom",
+        path: [name],
+        message: error instanceof Error ? error.message : String(error),
+      });
     }
   }
 });

@@ -132,7 +132,10 @@ describe("the control API", () => {
     const again = await control("POST", "/receiver/resend", { number: 3 });
     expect(again).toMatchObject({ status: 200, body: { status: 200 } });
     expect((await kit.events.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 2 }]);
-    expect(await control("POST", "/receiver/resend", { number: 9 })).toMatchObject({ status: 404 });
+    expect(await control("POST", "/receiver/resend", { number: 9 })).toEqual({
+      status: 404,
+      body: { type: "about:blank", status: 404, detail: "No delivery 9 has arrived." },
+    });
   });
 
   test.each([{ delay_ms: 5 }, { drop: true }, { status: 302, headers: { location: "http://127.0.0.1/" } }])(

@@ -40,6 +40,12 @@ describe("the control API names the field that is wrong, and what it must be", (
     ["/scenario", { title: "" }, "/title", "must have at least 1 character"],
     ["/receiver/resend", { number: null }, "/number", "must be a whole number, not null"],
     ["/receiver/failures", { status: 200 }, "/status", "must be at least 300"],
+    [
+      "/receiver/failures",
+      { status: 503, headers: { "retry after": "3" } },
+      "/headers/retry after",
+      'Header name must be a valid HTTP token ["retry after"]',
+    ],
     ["/receiver/failures", {}, "", "must have one of status, delay_ms, drop and crash"],
     ["/keys/rotate", { uses: [] }, "/uses", "must have at least 1 item"],
     ["/keys/rotate", { uses: ["x"] }, "/uses/0", 'must be one of "notifications", "receipts", "reviewer"'],

@@ -198,7 +198,9 @@ test("something else than a hash is refused with a sentence", async () => {
   const { control } = fixture.sandbox.description.urls;
   const response = await fetch(`${control}/explain/0x12`);
   expect(response.status).toBe(422);
-  expect(await response.json()).toMatchObject({ detail: expect.stringContaining("is no transaction hash") });
+  expect(await response.json()).toMatchObject({
+    detail: expect.stringContaining("/hash: must be 0x and 64 lower-case hexadecimal characters"),
+  });
 });
 
 test("a terminal shows the verdict, the cause, the marked bytes and the calls", async () => {
@@ -231,7 +233,10 @@ test("the command explains on the running sandbox, in words and as JSON, and ans
     transaction_hash: hash,
     accepted: false,
   });
-  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("is no transaction hash") });
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("/hash: must be 0x and 64 lower-case hexadecimal characters"),
+  });
 });
 
 test("every attack that is refused has a cause", async () => {
