@@ -2,6 +2,7 @@ import { sandboxErrors } from "../sandbox/lib/errors/sandbox-error.ts";
 import { operations } from "../server/api/operations/table.ts";
 import { limitValues } from "../server/documentation/limit-values.ts";
 import {
+  bodiesTable,
   errorsTable,
   eventsTable,
   limitsTable,
@@ -21,6 +22,7 @@ interface Texts {
 const tables: { readonly [page: string]: Texts } = {
   "api.md": {
     operations: operationsTable(operations),
+    bodies: bodiesTable(operations),
     errors: errorsTable(defaultUrls.docs),
     events: eventsTable(),
     limits: limitsTable(),

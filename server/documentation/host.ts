@@ -26,7 +26,7 @@ import { previewCapabilities } from "./resources/preview-capabilities.ts";
 import { type DocumentationPath, documentationResources } from "./resources/resources.ts";
 import { testVectors } from "./resources/test-vectors.ts";
 import { findShippedFile } from "./shipped-file.ts";
-import { errorsTable, eventsTable, limitsTable, operationsTable } from "./tables.ts";
+import { bodiesTable, errorsTable, eventsTable, limitsTable, operationsTable } from "./tables.ts";
 
 interface Page {
   path: string;
@@ -132,6 +132,7 @@ function renderPages(
     api_version: apiVersion,
     docs_version: documentationVersion,
     operations_table: operationsTable(operations),
+    bodies_table: bodiesTable(operations),
     errors_table: errorsTable(urls.docs),
     events_table: eventsTable(),
     limits_table: limitsTable(),

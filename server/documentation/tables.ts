@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { errorCatalogue, errorCodes } from "../api/errors/catalogue.ts";
 import { limits, limitTexts } from "../api/limits.ts";
 import { authorizationName, type Operation } from "../http/operation.ts";
@@ -22,6 +23,62 @@ export function operationsTable(operations: readonly Operation[]): string {
       operation.summary,
     ]),
   );
+}
+
+/** A field of a JSON Schema, as far as a table shows it. */
+interface FieldSchema {
+  $ref?: string;
+  type?: string;
+  enum?: readonly string[];
+  items?: FieldSchema;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  description?: string;
+}
+
+/** What readers know the shared schemas as. */
+const typeNames: { readonly [schema: string]: string } = {
+  Amount: "amount",
+  Hash: "hash",
+  JsonObject: "object",
+  PositiveAmount: "amount above 0",
+  ProgramId: "`prg_…`",
+  Signature: "signature",
+  Timestamp: "timestamp",
+  UnixTime: "Unix seconds",
+  ClaimId: "`clm_…`",
+  DecisionId: "`dec_…`",
+  EventId: "`evt_…`",
+  MerchantId: "`mer_…`",
+};
+
+/** The fields of every operation's body, events apart: those are what the service has sent. */
+export function bodiesTable(operations: readonly Operation[]): string {
+  const rows = operations.flatMap((operation) => {
+    if (operation.body === undefined) return [];
+    const { $defs = {} } = z.toJSONSchema(operation.body, { io: "input", unrepresentable: "any" });
+    // A body has an id, so that its schema is the first of the definitions.
+    const [{ properties = {}, required = [] } = {}] = Object.values($defs);
+    const name = operation.number === null ? `${operation.id}` : `${operation.number} ${operation.id}`;
+    return Object.entries(properties).map(([field, schema]) => [
+      name,
+      `\`${field}\``,
+      typeOf(schema as FieldSchema),
+      required.includes(field) ? "required" : "",
+      (schema as FieldSchema).description ?? "",
+    ]);
+  });
+  return markdownTable(["Operation", "Field", "Type", "", "What it is"], rows);
+}
+
+function typeOf(schema: FieldSchema): string {
+  const { $ref, type, items, maxLength } = schema;
+  if ($ref !== undefined) return typeNames[$ref.split("/").at(-1) ?? ""] ?? "?";
+  if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(", ");
+  if (items !== undefined) return `list of ${typeOf(items)}`;
+  if (schema.pattern?.startsWith("^0x[0-9a-fA-F]{40}") === true) return "address";
+  return maxLength === undefined ? (type ?? "") : `text of at most ${maxLength} characters`;
 }
 
 /** The error codes, each linked to its page. */

@@ -7,16 +7,21 @@ export interface components {
     ProgramId: string;
     EventId: string;
     IssueAccess: {
+      /** The program of the credential; by default the account's own. */
       program?: components["schemas"]["ProgramId"];
+      /** What the credential may do; by default everything that the account may do. */
       scopes?: ("records:read" | "merchants:write" | "purchases:write" | "claims:write" | "decisions:write" | "refunds:execute")[];
     };
     /** Names this intent: new for each intent, the same for each retry. 8 to 100 visible ASCII characters. A repeat with the identical body gets the first answer, byte for byte. */
     IdempotencyKey: string;
     CreateMerchant: {
-      /** An address, checksummed by EIP-55 or all lower case. */
+      /** The wallet that is paid and that funds refunds. */
       wallet: `0x${string}`;
+      /** The merchant's name. */
       name: string;
+      /** The most that all its refunds may collect. */
       funding_cap: components["schemas"]["PositiveAmount"];
+      /** The last second in which a refund can be collected; 365 days from now by default. */
       funding_valid_until?: components["schemas"]["UnixTime"];
       /** The integrator's own reference; stored and shown, never interpreted. */
       reference?: string;
@@ -27,7 +32,9 @@ export interface components {
     UnixTime: number;
     MerchantId: string;
     ConfirmEnrollment: {
+      /** The wallet's enrollment on chain; by default the one that was submitted over the wallet route. */
       transaction_hash?: components["schemas"]["Hash"];
+      /** The signature of `enrollment.message`; by default the one that was submitted over the wallet route. */
       signature?: components["schemas"]["Signature"];
     };
     /** 32 bytes: 0x and 64 lower-case hexadecimal characters. */
@@ -35,15 +42,21 @@ export interface components {
     /** A wallet's signature (EOA or ERC-1271) as hexadecimal. */
     Signature: `0x${string}`;
     CreatePurchase: {
+      /** An enrolled merchant. */
       merchant_id: components["schemas"]["MerchantId"];
-      /** An address, checksummed by EIP-55 or all lower case. */
+      /** The wallet that pays. */
       buyer: `0x${string}`;
-      /** An address, checksummed by EIP-55 or all lower case. */
+      /** The wallet that may claim and gets the refund; by default the buyer. */
       beneficiary?: `0x${string}`;
+      /** What the buyer is to pay. */
       amount: components["schemas"]["PositiveAmount"];
+      /** Any JSON object; the commitment has the hash of its RFC 8785 form. */
       terms: components["schemas"]["JsonObject"];
+      /** The last second to bring it on chain; 1 day from now by default. */
       offer_deadline?: components["schemas"]["UnixTime"];
+      /** The last second to pay; 7 days from now by default. */
       pay_deadline?: components["schemas"]["UnixTime"];
+      /** The last second to claim; 30 days from now by default. */
       claim_deadline?: components["schemas"]["UnixTime"];
       /** The integrator's own reference; stored and shown, never interpreted. */
       reference?: string;
@@ -56,25 +69,36 @@ export interface components {
     };
     PurchaseId: string;
     ActivatePurchase: {
+      /** The purchase's `commitment.hash`: the one that you mean. */
       commitment_hash: components["schemas"]["Hash"];
     };
     ConfirmRegistration: {
+      /** The merchant's registration on chain; by default the one that was submitted over the wallet route. */
       transaction_hash?: components["schemas"]["Hash"];
     };
     ReconcilePurchase: {
+      /** The payments to record; by default all of this purchase that the chain has. */
       transaction_hashes?: components["schemas"]["Hash"][];
     };
     FileClaim: {
+      /** The beneficiary's claim on chain; by default the one that the chain has. */
       transaction_hash?: components["schemas"]["Hash"];
+      /** What is claimed, at most what is reconciled; by default what was submitted over the wallet route. */
       requested_amount?: components["schemas"]["PositiveAmount"];
+      /** The reason that was signed; by default the one that was submitted over the wallet route. */
       reason?: string;
+      /** The beneficiary's signature of the claim; by default the one that was submitted over the wallet route. */
       signature?: components["schemas"]["Signature"];
     };
     /** The award is above zero when the claim is approved, and 0 when it is denied. */
     RecordDecision: {
+      /** The purchase's claim. */
       claim_id: components["schemas"]["ClaimId"];
+      /** What the reviewer decided. */
       outcome: "approved" | "denied";
+      /** What is refunded, at most what is claimed; `0` when it is denied. */
       award: components["schemas"]["Amount"];
+      /** When it was decided: not before the claim, not later than now. */
       decided_at: components["schemas"]["Timestamp"];
       /** RFC 7638 thumbprint of the reviewer's key. */
       reviewer_key_id: string;
@@ -87,6 +111,7 @@ export interface components {
     /** RFC 3339, UTC. */
     Timestamp: string;
     ExecuteRefund: {
+      /** The approved decision. */
       decision_id: components["schemas"]["DecisionId"];
     };
     DecisionId: string;
@@ -274,13 +299,19 @@ export interface components {
       };
     };
     SubmitMerchantWalletAction: {
+      /** What the wallet did. */
       action: "enroll" | "fund";
+      /** The transaction that the wallet sent. */
       transaction_hash?: components["schemas"]["Hash"];
+      /** enroll, claim and pay_with_permit: what the wallet signed. */
       signature?: components["schemas"]["Signature"];
     };
     SubmitPurchaseWalletAction: {
+      /** What the wallet did. */
       action: "register" | "approve" | "pay" | "claim" | "pay_with_permit";
+      /** The transaction that the wallet sent. */
       transaction_hash?: components["schemas"]["Hash"];
+      /** enroll, claim and pay_with_permit: what the wallet signed. */
       signature?: components["schemas"]["Signature"];
       /** approve, pay, pay_with_permit and claim: the amount, which must be the one on chain or in the permit. Without it the purchase's amount (approve), what the transaction says (pay), what is outstanding (pay_with_permit) or what was submitted before (claim). */
       amount?: components["schemas"]["PositiveAmount"];

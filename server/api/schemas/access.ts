@@ -7,8 +7,15 @@ import { chainSchema, contractsSchema, limitsSchema, publicKeySchema } from "./p
 /** Body of operation 2, which may be left out: all scopes of the account's program by default. */
 export const issueAccessBody = z
   .strictObject({
-    program: programIdSchema.optional(),
-    scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).optional(),
+    program: programIdSchema
+      .optional()
+      .meta({ description: "The program of the credential; by default the account's own." }),
+    scopes: z
+      .array(z.enum(scopes))
+      .min(1)
+      .max(scopes.length)
+      .optional()
+      .meta({ description: "What the credential may do; by default everything that the account may do." }),
   })
   .meta({ id: "IssueAccess" });
 

@@ -17,17 +17,28 @@ import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
 /** Body of operation 4. */
 export const createMerchantBody = z
   .strictObject({
-    wallet: addressSchema,
-    name: z.string().min(1).max(100).meta({ example: "Corner Books" }),
-    funding_cap: positiveAmountSchema,
-    funding_valid_until: unixTimeSchema.optional(),
+    wallet: addressSchema.meta({ description: "The wallet that is paid and that funds refunds." }),
+    name: z.string().min(1).max(100).meta({ description: "The merchant's name.", example: "Corner Books" }),
+    funding_cap: positiveAmountSchema.meta({ description: "The most that all its refunds may collect." }),
+    funding_valid_until: unixTimeSchema.optional().meta({
+      description: "The last second in which a refund can be collected; 365 days from now by default.",
+    }),
     reference: referenceSchema.optional(),
   })
   .meta({ id: "CreateMerchant" });
 
 /** Body of operation 5; each part may come from the wallet route instead. */
 export const confirmEnrollmentBody = z
-  .strictObject({ transaction_hash: hashSchema.optional(), signature: signatureSchema.optional() })
+  .strictObject({
+    transaction_hash: hashSchema.optional().meta({
+      description:
+        "The wallet's enrollment on chain; by default the one that was submitted over the wallet route.",
+    }),
+    signature: signatureSchema.optional().meta({
+      description:
+        "The signature of `enrollment.message`; by default the one that was submitted over the wallet route.",
+    }),
+  })
   .meta({ id: "ConfirmEnrollment" });
 
 /** A merchant as it is answered. */

@@ -33,14 +33,25 @@ export type PurchaseStatus = (typeof purchaseStatuses)[number];
 /** Body of operation 6. */
 export const createPurchaseBody = z
   .strictObject({
-    merchant_id: idSchema("mer"),
-    buyer: addressSchema,
-    beneficiary: addressSchema.optional(),
-    amount: positiveAmountSchema,
-    terms: jsonObjectSchema.meta({ example: { sku: "course-42", title: "A course" } }),
-    offer_deadline: unixTimeSchema.optional(),
-    pay_deadline: unixTimeSchema.optional(),
-    claim_deadline: unixTimeSchema.optional(),
+    merchant_id: idSchema("mer").meta({ description: "An enrolled merchant." }),
+    buyer: addressSchema.meta({ description: "The wallet that pays." }),
+    beneficiary: addressSchema
+      .optional()
+      .meta({ description: "The wallet that may claim and gets the refund; by default the buyer." }),
+    amount: positiveAmountSchema.meta({ description: "What the buyer is to pay." }),
+    terms: jsonObjectSchema.meta({
+      description: "Any JSON object; the commitment has the hash of its RFC 8785 form.",
+      example: { sku: "course-42", title: "A course" },
+    }),
+    offer_deadline: unixTimeSchema
+      .optional()
+      .meta({ description: "The last second to bring it on chain; 1 day from now by default." }),
+    pay_deadline: unixTimeSchema
+      .optional()
+      .meta({ description: "The last second to pay; 7 days from now by default." }),
+    claim_deadline: unixTimeSchema
+      .optional()
+      .meta({ description: "The last second to claim; 30 days from now by default." }),
     reference: referenceSchema.optional(),
   })
   .meta({ id: "CreatePurchase" });
@@ -50,17 +61,33 @@ export type CreatePurchase = z.infer<typeof createPurchaseBody>;
 
 /** Body of operation 8: the commitment that the caller means. */
 export const activatePurchaseBody = z
-  .strictObject({ commitment_hash: hashSchema })
+  .strictObject({
+    commitment_hash: hashSchema.meta({
+      description: "The purchase's `commitment.hash`: the one that you mean.",
+    }),
+  })
   .meta({ id: "ActivatePurchase" });
 
 /** Body of operation 9; the hash may come from the wallet route instead. */
 export const confirmRegistrationBody = z
-  .strictObject({ transaction_hash: hashSchema.optional() })
+  .strictObject({
+    transaction_hash: hashSchema.optional().meta({
+      description:
+        "The merchant's registration on chain; by default the one that was submitted over the wallet route.",
+    }),
+  })
   .meta({ id: "ConfirmRegistration" });
 
 /** Body of operation 10; without hashes, every receipt of this purchase on the chain. */
 export const reconcilePurchaseBody = z
-  .strictObject({ transaction_hashes: z.array(hashSchema).min(1).max(50).optional() })
+  .strictObject({
+    transaction_hashes: z
+      .array(hashSchema)
+      .min(1)
+      .max(50)
+      .optional()
+      .meta({ description: "The payments to record; by default all of this purchase that the chain has." }),
+  })
   .meta({ id: "ReconcilePurchase" });
 
 /** A payment that the chain holds. */

@@ -14,10 +14,21 @@ import { relayOperationSchema } from "./transactions.ts";
 /** Body of operation 11; each part may come from the wallet route instead. */
 export const fileClaimBody = z
   .strictObject({
-    transaction_hash: hashSchema.optional(),
-    requested_amount: positiveAmountSchema.optional(),
-    reason: z.string().min(1).max(2000).optional().meta({ example: "Arrived broken." }),
-    signature: signatureSchema.optional(),
+    transaction_hash: hashSchema.optional().meta({
+      description: "The beneficiary's claim on chain; by default the one that the chain has.",
+    }),
+    requested_amount: positiveAmountSchema.optional().meta({
+      description:
+        "What is claimed, at most what is reconciled; by default what was submitted over the wallet route.",
+    }),
+    reason: z.string().min(1).max(2000).optional().meta({
+      description: "The reason that was signed; by default the one that was submitted over the wallet route.",
+      example: "Arrived broken.",
+    }),
+    signature: signatureSchema.optional().meta({
+      description:
+        "The beneficiary's signature of the claim; by default the one that was submitted over the wallet route.",
+    }),
   })
   .meta({ id: "FileClaim" });
 
@@ -58,10 +69,14 @@ const approvalSchema = z
 /** Body of operation 12. */
 export const recordDecisionBody = z
   .strictObject({
-    claim_id: idSchema("clm"),
-    outcome: z.enum(["approved", "denied"]),
-    award: amountSchema,
-    decided_at: timestampSchema,
+    claim_id: idSchema("clm").meta({ description: "The purchase's claim." }),
+    outcome: z.enum(["approved", "denied"]).meta({ description: "What the reviewer decided." }),
+    award: amountSchema.meta({
+      description: "What is refunded, at most what is claimed; `0` when it is denied.",
+    }),
+    decided_at: timestampSchema.meta({
+      description: "When it was decided: not before the claim, not later than now.",
+    }),
     reviewer_key_id: reviewerKeySchema,
     approval: approvalSchema,
   })
@@ -100,7 +115,7 @@ export const decisionSchema = z
 
 /** Body of operation 13. */
 export const executeRefundBody = z
-  .strictObject({ decision_id: idSchema("dec") })
+  .strictObject({ decision_id: idSchema("dec").meta({ description: "The approved decision." }) })
   .meta({ id: "ExecuteRefund" });
 
 /** A refund as it is answered. */

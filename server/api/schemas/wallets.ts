@@ -33,7 +33,12 @@ export const readPurchaseWalletQuery = z.strictObject({
 const transaction = { transaction_hash: hashSchema };
 
 /** A transaction, a signature or both. */
-const evidence = { transaction_hash: hashSchema.optional(), signature: signatureSchema.optional() };
+const evidence = {
+  transaction_hash: hashSchema.optional().meta({ description: "The transaction that the wallet sent." }),
+  signature: signatureSchema.optional().meta({
+    description: "enroll, claim and pay_with_permit: what the wallet signed.",
+  }),
+};
 
 const amount = positiveAmountSchema.optional().meta({
   description:
@@ -48,7 +53,10 @@ const reason = z.string().min(1).max(2000).optional().meta({
 
 /** Body of a submission by a merchant's wallet; a field that the action does not use is refused. */
 export const submitMerchantActionBody = z
-  .strictObject({ action: z.enum(merchantActions), ...evidence })
+  .strictObject({
+    action: z.enum(merchantActions).meta({ description: "What the wallet did." }),
+    ...evidence,
+  })
   .meta({ id: "SubmitMerchantWalletAction" })
   .pipe(
     z.discriminatedUnion("action", [
@@ -62,7 +70,12 @@ export type SubmitMerchantAction = z.output<typeof submitMerchantActionBody>;
 
 /** Body of a submission by a wallet of a purchase; a field that the action does not use is refused. */
 export const submitPurchaseActionBody = z
-  .strictObject({ action: z.enum(purchaseActions), ...evidence, amount, reason })
+  .strictObject({
+    action: z.enum(purchaseActions).meta({ description: "What the wallet did." }),
+    ...evidence,
+    amount,
+    reason,
+  })
   .meta({ id: "SubmitPurchaseWalletAction" })
   .pipe(
     z.discriminatedUnion("action", [
