@@ -32,37 +32,15 @@ export function explorerRoutes(sources: Sources): Router {
   router.get("/overview", async (_request, response) => {
     response.json(await readOverview(sources));
   });
-  router.get("/purchases", async (request, response) => {
-    response.json(
-      await readPurchases(
-        await known("purchases", validate(purchasesQuery, request.query, "/query")),
-        sources,
-      ),
-    );
-  });
+  list("purchases", purchasesQuery, readPurchases);
   router.get("/purchases/:id", async (request, response) => {
     const timeline = await readTimeline(request.params.id, sources);
     if (timeline === null) throw new Problem("not_found", `There is no purchase ${request.params.id}.`);
     response.json(timeline);
   });
-  router.get("/merchants", async (request, response) => {
-    response.json(
-      await readMerchants(await known("merchants", validate(pageQuery, request.query, "/query")), sources),
-    );
-  });
-  router.get("/operations", async (request, response) => {
-    response.json(
-      await readRelayOperations(
-        await known("operations", validate(operationsQuery, request.query, "/query")),
-        sources,
-      ),
-    );
-  });
-  router.get("/events", async (request, response) => {
-    response.json(
-      await readEvents(await known("events", validate(eventsQuery, request.query, "/query")), sources),
-    );
-  });
+  list("merchants", pageQuery, readMerchants);
+  list("operations", operationsQuery, readRelayOperations);
+  list("events", eventsQuery, readEvents);
   router.get("/refusals", (request, response) => {
     response.json(readRefusals(validate(refusalsQuery, request.query, "/query"), sources));
   });
@@ -74,13 +52,21 @@ export function explorerRoutes(sources: Sources): Router {
   });
   return router;
 
-  /** A cursor names a record; one that a restore took away begins nowhere. */
-  async function known<Q extends { cursor?: string | undefined }>(
+  /** A list of records: a cursor names one of them, and one that a restore took away begins nowhere. */
+  function list<Q extends { cursor?: string | undefined }>(
     collection: "purchases" | "merchants" | "operations" | "events",
-    query: Q,
-  ): Promise<Q> {
-    if (query.cursor === undefined || (await sources.services.store.get(collection, query.cursor)))
-      return query;
-    throw new Problem("not_found", "The cursor is not one of this list any more; read it from its start.");
+    querySchema: z.ZodType<Q>,
+    read: (query: Q, sources: Sources) => Promise<unknown>,
+  ): void {
+    router.get(`/${collection}`, async (request, response) => {
+      const query = validate(querySchema, request.query, "/query");
+      const { cursor } = query;
+      if (cursor !== undefined && !(await sources.services.store.get(collection, cursor)))
+        throw new Problem(
+          "not_found",
+          "The cursor is not one of this list any more; read it from its start.",
+        );
+      response.json(await read(query, sources));
+    });
   }
 }
