@@ -5,6 +5,7 @@ import { FaultInvalidError, RpcUnavailableError, SignerUnknownError } from "../e
 import { isAutomining, startAutomine } from "../node/mining.ts";
 import { ask, type Node, readNonce, readReceipt, sendRaw } from "../node/node.ts";
 import type { FaultPoint, FaultState, FaultSubject } from "./fault.ts";
+import { lookUntil } from "./look-until.ts";
 import { reorganize } from "./reorg.ts";
 
 /** A fault holds the operation here; it stays as the journal has it. */
@@ -49,11 +50,8 @@ export async function useForeignNonce(context: RelayerContext, signer: Address):
   const hash = await sendRaw(node, raw);
   // Foreign use counts once it is mined, and exactly one block may be made for it.
   if (!(await isAutomining(node))) await ask(node, "evm_mine", [], z.unknown());
-  for (let looks = 0; looks < 1_000; looks += 1) {
-    if (await readReceipt(node, hash)) return;
-    await context.wait(1);
-  }
-  throw new RpcUnavailableError("The foreign transaction", new Error("it was not mined"));
+  const isMined = await lookUntil(async () => (await readReceipt(node, hash)) !== null, context);
+  if (!isMined) throw new RpcUnavailableError("The foreign transaction", new Error("it was not mined"));
 }
 
 /** One at a time: each reads how the node mines and puts that back later. */

@@ -3,9 +3,7 @@ import type { RelayerContext } from "../context.ts";
 import { FaultInvalidError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
 import { isAutomining } from "../node/mining.ts";
 import { ask, countMinable, type Node } from "../node/node.ts";
-
-/** How often it is looked whether the node has mined what it has, a millisecond of `wait` apart. */
-const looks = 1_000;
+import { lookUntil } from "./look-until.ts";
 
 /**
  * Has the newest blocks leave the chain, among them that of a transaction just sent: automine answers before it makes the block.
@@ -15,13 +13,12 @@ const looks = 1_000;
  *
  * @throws FaultInvalidError when the node refuses, as it does for more blocks than it can take.
  */
-export async function reorganize({ node, wait }: RelayerContext, depth: number): Promise<void> {
+export async function reorganize(context: RelayerContext, depth: number): Promise<void> {
+  const { node } = context;
   if (!(await isAutomining(node))) return reorg(node, depth);
-  for (let look = 0; look < looks; look += 1) {
-    if ((await countMinable(node)) === 0 && (await reorgIfStill(node, depth))) return;
-    await wait(1);
-  }
-  throw new RpcUnavailableError("anvil_reorg", new Error("the node does not mine what its pool has"));
+  const reorganizedIdle = async () => (await countMinable(node)) === 0 && (await reorgIfStill(node, depth));
+  if (!(await lookUntil(reorganizedIdle, context)))
+    throw new RpcUnavailableError("anvil_reorg", new Error("the node does not mine what its pool has"));
 }
 
 async function reorgIfStill(node: Node, depth: number): Promise<boolean> {

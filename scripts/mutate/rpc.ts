@@ -38,8 +38,8 @@ export const rpc: readonly MutantGroup[] = [
       },
       {
         rule: "Code that runs without a transaction has a time limit.",
-        find: "setTimeout(expire, Math.max(until - performance.now(), 0))",
-        replace: "setTimeout(expire, 600_000)",
+        find: "await endsWithin(ran, until - performance.now())",
+        replace: "await endsWithin(ran, 600_000)",
         tests: [limits],
         only: "is given up after ten seconds",
       },

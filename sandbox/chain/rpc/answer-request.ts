@@ -3,6 +3,7 @@ import { causesOf } from "../../../protocol/coded-error.ts";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
+import { endsWithin } from "../../lib/time/deadline.ts";
 import { NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
@@ -190,21 +191,14 @@ export class RequestAnswerer {
 
   /** Runs a call when no other one runs, unless its request has used up its time by then. */
   async #run(call: PlannedCall, until: number, ask: () => Promise<RpcResponse>): Promise<RpcResponse> {
-    const late = Promise.withResolvers<RpcResponse>();
-    const expire = () => late.resolve(writeError(call.id, timeLimit));
-    const timer = setTimeout(expire, Math.max(until - performance.now(), 0));
     const ran = this.#running.runExclusive(async () => {
       if (performance.now() >= until) return writeError(call.id, timeLimit);
       // Anvil continues with a call whose caller is gone: the next caller waits for its answer.
       const answer = await this.#gate.runShared(nameCall(call.method), ask);
       return explainGas(answer);
     });
-    try {
-      return await Promise.race([ran, late.promise]);
-    } finally {
-      clearTimeout(timer);
-      ran.catch(() => {});
-    }
+    const inTime = await endsWithin(ran, until - performance.now());
+    return inTime ? await ran : writeError(call.id, timeLimit);
   }
 }
 

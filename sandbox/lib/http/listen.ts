@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SandboxError } from "../errors/sandbox-error.ts";
+import { endsWithin } from "../time/deadline.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
 import { Edge, type Host } from "./edge.ts";
 import type { PagePolicy } from "./host-and-origin.ts";
@@ -54,9 +55,8 @@ export async function listen({ port, option, pages, limits, docsUrl }: ListenOpt
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
       server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), 2_000);
+      if (!(await endsWithin(promise, 2_000))) server.closeAllConnections();
       await promise;
-      clearTimeout(timer);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { Mutex } from "async-mutex";
 import { type Gate, type GateTurn, UndoneError } from "../../../server/http/gate.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
+import { endsWithin } from "../time/deadline.ts";
 
 /** How long a snapshot or a restore may wait, in milliseconds of real time. */
 export interface GateTimes {
@@ -110,14 +111,8 @@ export class RequestGate implements Gate {
   /** Waits for everything that is inside now. @returns false when it does not leave in time. */
   async #allLeave(deadline: number): Promise<boolean> {
     if (this.#inside.size === 0) return true;
-    const { promise: late, resolve } = Promise.withResolvers<false>();
-    const timer = setTimeout(() => resolve(false), Math.max(deadline - performance.now(), 0));
-    const left = Promise.all([...this.#inside].map((entry) => entry.left.promise)).then(() => true);
-    try {
-      return await Promise.race([left, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const left = Promise.all([...this.#inside].map((entry) => entry.left.promise));
+    return await endsWithin(left, deadline - performance.now());
   }
 
   #timeout(): SandboxError {

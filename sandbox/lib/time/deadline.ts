@@ -1,7 +1,7 @@
 /** Whether a promise resolves within so many milliseconds; no timer is left when it does. */
 export async function endsWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(() => resolve(false), milliseconds);
+  const timer = setTimeout(() => resolve(false), Math.max(milliseconds, 0));
   try {
     return await Promise.race([promise.then(() => true), late]);
   } finally {

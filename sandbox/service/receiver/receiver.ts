@@ -4,6 +4,7 @@ import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { closedError } from "../../lib/errors/closed-error.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { ownState, type Part } from "../../lib/part.ts";
+import { endsWithin } from "../../lib/time/deadline.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
 import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fault.ts";
 import { ReceiverTap } from "./receiver-tap.ts";
@@ -100,11 +101,10 @@ export class SandboxReceiver implements Part<ReceiverState> {
     const { promise, resolve, reject } = Promise.withResolvers<Arrival>();
     const waiter = { matches, resolve, reject };
     this.#waiters = [...this.#waiters, waiter];
-    const timer = setTimeout(() => reject(this.#nothingCame(timeoutMs)), timeoutMs);
     try {
+      if (!(await endsWithin(promise, timeoutMs))) throw this.#nothingCame(timeoutMs);
       return await promise;
     } finally {
-      clearTimeout(timer);
       this.#waiters = this.#waiters.filter((one) => one !== waiter);
     }
   }
