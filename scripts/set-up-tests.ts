@@ -1,5 +1,6 @@
-// What tests need beyond the packages: Chromium for the pages, PostgreSQL's server for the store that processes share. What is
-// installed is used; on Debian and Ubuntu what is missing is installed with apt-get. `npm start` never comes here.
+// Installs what tests need besides the packages: Chromium for the pages, PostgreSQL's server for the store that processes share, Python with
+// cryptography and Go for the examples in those languages. What is installed is used; on Debian and Ubuntu, apt-get installs the rest.
+// `npm start` does not run this.
 import { spawnSync } from "node:child_process";
 import { findChromium } from "./find-chromium.ts";
 import { findPostgres } from "./find-postgres.ts";
@@ -10,6 +11,8 @@ function setUpTests(): void {
   const missing = [
     ...(findChromium(process.env) === undefined ? ["chromium"] : []),
     ...(findPostgres(process.env) === undefined ? ["postgresql"] : []),
+    ...(succeeds("python3", "-c", "import cryptography") ? [] : ["python3-cryptography"]),
+    ...(succeeds("go", "version") ? [] : ["golang-go"]),
   ];
   if (missing.length === 0) return;
   const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
@@ -24,6 +27,10 @@ function setUpTests(): void {
     process.stderr.write(
       "[set-up] without PostgreSQL's server (apt-get install postgresql) its tests are skipped\n",
     );
+  if (!succeeds("python3", "-c", "import cryptography") || !succeeds("go", "version"))
+    process.stderr.write(
+      "[set-up] without Python's cryptography and Go (apt-get install python3-cryptography golang-go) their examples are skipped\n",
+    );
   if (findChromium(process.env) === undefined)
     throw new Error(`The page tests need Chromium, which could not be installed here; ${byHand}.`);
 }
@@ -34,6 +41,11 @@ function smallestPackage(name: string): string {
   const offered = () =>
     spawnSync("apt-cache", ["search", "--names-only", `^${shell}$`], { encoding: "utf8" });
   return name === "chromium" && offered().stdout?.startsWith(shell) ? shell : name;
+}
+
+/** Whether a command is there and succeeds. */
+function succeeds(program: string, ...args: string[]): boolean {
+  return spawnSync(program, args, { stdio: "ignore" }).status === 0;
 }
 
 /** Whether a command runs and succeeds; what it says is shown only when it does not. */
