@@ -1,4 +1,4 @@
-import type { Hex, LocalAccount } from "viem";
+import type { Hex, LocalAccount, PrivateKeyAccount } from "viem";
 import type { BindingCheck } from "../protocol/binding/check-binding.ts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { ErrorCode } from "./api/errors/catalogue.ts";
@@ -27,8 +27,11 @@ export interface Account {
 /** The keys of the programs that do not rotate; the others are in the key ring. */
 export interface ServiceKeys {
   /** By program: signs commitments and funding authorizations. */
-  commitmentSigners: ReadonlyMap<string, LocalAccount>;
+  commitmentSigners: ReadonlyMap<string, CommitmentSigner>;
 }
+
+/** An account that can sign a digest, too, which spares the typed data's second hash. */
+export type CommitmentSigner = LocalAccount & Pick<PrivateKeyAccount, "sign">;
 
 /** One HTTP delivery: what came back, or why nothing did. */
 export interface DeliveryOutcome {

@@ -104,6 +104,15 @@ export interface ChainReader {
   walletCode(wallet: Address, block: { number: number | bigint; hash: Hex }): Promise<WalletCode>;
   /** A purchase at the newest block, or at the one that other reads were made at. */
   purchase(query: { id: Hex; buyer: Address }, at?: BlockPoint): Promise<ChainPurchase>;
+  /**
+   * A purchase and the funding of its merchant, both at the newest block.
+   *
+   * @param find - says which purchase, or throws; it is called again with what the chain has then if it reorganizes meanwhile.
+   */
+  purchaseUnder(
+    funding: { program: Hex; merchantRef: Hex },
+    find: (funding: ChainFunding) => Promise<{ id: Hex; buyer: Address }>,
+  ): Promise<ChainPurchase>;
   /** By which route a purchase came on chain, or null while it is not there. */
   route(id: Hex): Promise<"registrar_offer" | "merchant_direct" | null>;
   funding(query: { program: Hex; merchantRef: Hex; wallet: Address }): Promise<ChainFunding>;

@@ -33,11 +33,33 @@ export class HeadReader {
    * @throws ChainUnavailableError when the chain reorganized under each try.
    */
   async atOneHead<T>(read: (head: BlockPoint) => Promise<T>, point?: BlockPoint): Promise<T> {
+    return await this.#unlessGone(async () =>
+      point === undefined
+        ? await this.#atNewest(read)
+        : { head: point, outcome: await settled(async () => await read(point)) },
+    );
+  }
+
+  /**
+   * Reads at the newest block, and then at the same block what follows from it; both again if that block is no longer on the chain
+   * afterwards.
+   *
+   * @throws ChainUnavailableError when the chain reorganized under each try.
+   */
+  async inTwoSteps<A, T>(
+    first: (head: BlockPoint) => Promise<A>,
+    second: (found: A, head: BlockPoint) => Promise<T>,
+  ): Promise<T> {
+    return await this.#unlessGone(async () => {
+      const { head, outcome } = await this.#atNewest(first);
+      if ("error" in outcome) return { head, outcome };
+      return { head, outcome: await settled(async () => await second(outcome.value, head)) };
+    });
+  }
+
+  async #unlessGone<T>(read: () => Promise<{ head: BlockPoint; outcome: Outcome<T> }>): Promise<T> {
     for (let tries = 0; tries < headRetries; tries += 1) {
-      const { head, outcome } =
-        point === undefined
-          ? await this.#atNewest(read)
-          : { head: point, outcome: await settled(read, point) };
+      const { head, outcome } = await read();
       const still = await this.#client.getBlock({ blockNumber: BigInt(head.number) }).catch(absent);
       if (still?.hash !== head.hash) continue;
       if ("error" in outcome) throw outcome.error;
@@ -51,15 +73,16 @@ export class HeadReader {
     read: (head: BlockPoint) => Promise<T>,
   ): Promise<{ head: BlockPoint; outcome: Outcome<T> }> {
     const seen = this.#seen;
-    const [head, early] = await Promise.all([this.head(), seen && settled(read, seen)]);
-    const outcome = early !== undefined && head.hash === seen?.hash ? early : await settled(read, head);
+    const [head, early] = await Promise.all([this.head(), seen && settled(async () => await read(seen))]);
+    const outcome =
+      early !== undefined && head.hash === seen?.hash ? early : await settled(async () => await read(head));
     return { head, outcome };
   }
 }
 
 /** A node answers a read at a block that has gone with an error; whether it has is seen afterwards. */
-async function settled<T>(read: (head: BlockPoint) => Promise<T>, head: BlockPoint): Promise<Outcome<T>> {
-  return await read(head).then(
+async function settled<T>(read: () => Promise<T>): Promise<Outcome<T>> {
+  return await read().then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );

@@ -15,7 +15,7 @@ import { connectDeployed, type DeployedNode, readIdentity, unlessZero } from "./
 import type { Deployment } from "./deployment.ts";
 import { transactionObserver } from "./observe-transaction.ts";
 import { readCover, readFunding } from "./read-funding.ts";
-import { readPurchase } from "./read-purchase.ts";
+import { readPurchase, readPurchaseUnder } from "./read-purchase.ts";
 import { readWalletCode, verifyWalletSignature } from "./read-wallet.ts";
 
 /** The contract's `Route`, by its number. */
@@ -38,6 +38,7 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
     revertOf: async (hash) => await readRevert(hash, node),
     walletCode: async (wallet, block) => await readWalletCode(wallet, block, client),
     purchase: async (query, point) => await readPurchase(query, point, node),
+    purchaseUnder: async (funding, find) => await readPurchaseUnder(funding, find, node),
     async route(id) {
       const { route } = await client.readContract({ ...registrar, functionName: "purchase", args: [id] });
       return routes[route] ?? null;
@@ -122,6 +123,7 @@ function guarded(chain: ChainReader): ChainReader {
     revertOf: guard(chain.revertOf),
     walletCode: guard(chain.walletCode),
     purchase: guard(chain.purchase),
+    purchaseUnder: guard(chain.purchaseUnder),
     route: guard(chain.route),
     funding: guard(chain.funding),
     cover: guard(chain.cover),

@@ -37,6 +37,16 @@ export async function readCover(
   });
 }
 
+/** Reads a merchant's funding at a block as the contract has it: without the wallet's figures where nothing is enrolled. */
+export async function readEnrolled(
+  args: readonly [program: Hex, merchantRef: Hex],
+  asOf: BlockPoint,
+  { client, registrar }: DeployedNode,
+): Promise<ChainFunding> {
+  const read = { ...registrar, functionName: "funding", args, blockHash: asOf.hash } as const;
+  return toFunding(await client.readContract(read), asOf);
+}
+
 function toFunding(
   state: ContractFunctionReturnType<typeof purchaseRegistrarAbi, "view", "funding">,
   asOf: BlockPoint,

@@ -1,9 +1,15 @@
 import { type Address, getAbiItem, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type DecodedLog, decodeLog } from "../../protocol/binding/match-log.ts";
-import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "./chain-reader.ts";
+import {
+  type BlockPoint,
+  type ChainFunding,
+  type ChainPurchase,
+  ChainUnavailableError,
+} from "./chain-reader.ts";
 import { type DeployedNode, unlessZero } from "./deployed-node.ts";
 import { toObservedLog } from "./observe-transaction.ts";
+import { readEnrolled } from "./read-funding.ts";
 
 const paymentEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
 const refundEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "RefundCollected" });
@@ -11,44 +17,67 @@ const refundEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "RefundCollect
 /** The contract's `Status`, by its number: none, open, withdrawn, expired. */
 const closures = [null, null, "withdrawn", "expired"] as const;
 
+/** Which purchase to read, by its commitment hash. */
+interface PurchaseQuery {
+  id: Hex;
+  buyer: Address;
+}
+
 /** Reads a purchase's figures and payments at one block: the newest, or the one that is given. */
 export async function readPurchase(
-  { id, buyer }: { id: Hex; buyer: Address },
+  query: PurchaseQuery,
   point: BlockPoint | undefined,
   node: DeployedNode,
 ): Promise<ChainPurchase> {
-  const { client, reader, registrar, token } = node;
-  const read = async (asOf: BlockPoint): Promise<ChainPurchase> => {
-    const at = { blockHash: asOf.hash } as const;
-    const [figures, approved, logs] = await Promise.all([
-      client.readContract({ ...registrar, functionName: "figures", args: [id], ...at }),
-      client.readContract({ ...token, functionName: "allowance", args: [buyer, registrar.address], ...at }),
-      client.getLogs({
-        address: registrar.address,
-        event: paymentEvent,
-        args: { id },
-        fromBlock: 0n,
-        toBlock: BigInt(asOf.number),
-      }),
-    ]);
-    const payments = logs
-      .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event: "PurchasePaid" }))
-      .filter((log) => log !== null);
-    assertAddUp(id, payments, figures.paid);
-    return {
-      asOf,
-      exists: figures.status !== 0,
-      closed: closures[figures.status] ?? null,
-      approved,
-      paid: figures.paid,
-      refunded: figures.refunded,
-      claimHash: unlessZero(figures.claimHash),
-      decisionHash: unlessZero(figures.decisionHash),
-      collectedClaimHash: figures.refunded === 0n ? null : await readCollectedClaim(id, asOf, node),
-      payments,
-    };
+  return await node.reader.atOneHead(async (asOf) => await readPurchaseAt(query, asOf, node), point);
+}
+
+/** Reads the funding of a merchant and then a purchase, both at the newest block. */
+export async function readPurchaseUnder(
+  { program, merchantRef }: { program: Hex; merchantRef: Hex },
+  find: (funding: ChainFunding) => Promise<PurchaseQuery>,
+  node: DeployedNode,
+): Promise<ChainPurchase> {
+  return await node.reader.inTwoSteps(
+    async (asOf) => await readEnrolled([program, merchantRef], asOf, node),
+    async (funding, asOf) => await readPurchaseAt(await find(funding), asOf, node),
+  );
+}
+
+async function readPurchaseAt(
+  { id, buyer }: PurchaseQuery,
+  asOf: BlockPoint,
+  node: DeployedNode,
+): Promise<ChainPurchase> {
+  const { client, registrar, token } = node;
+  const at = { blockHash: asOf.hash } as const;
+  const [figures, approved, logs] = await Promise.all([
+    client.readContract({ ...registrar, functionName: "figures", args: [id], ...at }),
+    client.readContract({ ...token, functionName: "allowance", args: [buyer, registrar.address], ...at }),
+    client.getLogs({
+      address: registrar.address,
+      event: paymentEvent,
+      args: { id },
+      fromBlock: 0n,
+      toBlock: BigInt(asOf.number),
+    }),
+  ]);
+  const payments = logs
+    .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event: "PurchasePaid" }))
+    .filter((log) => log !== null);
+  assertAddUp(id, payments, figures.paid);
+  return {
+    asOf,
+    exists: figures.status !== 0,
+    closed: closures[figures.status] ?? null,
+    approved,
+    paid: figures.paid,
+    refunded: figures.refunded,
+    claimHash: unlessZero(figures.claimHash),
+    decisionHash: unlessZero(figures.decisionHash),
+    collectedClaimHash: figures.refunded === 0n ? null : await readCollectedClaim(id, asOf, node),
+    payments,
   };
-  return await reader.atOneHead(read, point);
 }
 
 /** The contract puts the decision hash in the place of the claim hash: only the log of the refund still has it. */

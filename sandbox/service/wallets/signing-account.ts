@@ -1,4 +1,4 @@
-import type { Address, Hex, LocalAccount } from "viem";
+import type { Address, Hex, LocalAccount, PrivateKeyAccount } from "viem";
 import { privateKeyToAccount, toAccount } from "viem/accounts";
 import { once } from "../../../server/lib/once.ts";
 
@@ -7,13 +7,15 @@ import { once } from "../../../server/lib/once.ts";
  *
  * @example signingAccount(accounts.wallets.buyer)
  */
-export function signingAccount({ address, privateKey }: { address: Address; privateKey: Hex }): LocalAccount {
+export function signingAccount({ address, privateKey }: { address: Address; privateKey: Hex }) {
   const signer = once(() => privateKeyToAccount(privateKey));
-  return toAccount({
+  const sign: PrivateKeyAccount["sign"] = async (parameters) => await signer().sign(parameters);
+  const account: LocalAccount = toAccount({
     address,
-    sign: async (parameters) => await signer().sign(parameters),
+    sign,
     signMessage: async (parameters) => await signer().signMessage(parameters),
     signTransaction: async (...parameters) => await signer().signTransaction(...parameters),
     signTypedData: async (parameters) => await signer().signTypedData(parameters),
   });
+  return { ...account, sign };
 }

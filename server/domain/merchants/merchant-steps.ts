@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
@@ -10,10 +11,15 @@ import { type Cause, sayRemedy, sayWrong } from "../reverts/cause.ts";
 
 /** Reads a merchant's funding from the chain, which alone knows whether the enrollment is revoked or has left it in a reorg. */
 export async function readFunding(
-  { program, id, wallet }: MerchantRecord,
+  merchant: MerchantRecord,
   { chain }: Pick<Services, "chain">,
 ): Promise<ChainFunding> {
-  return await chain.funding({ program: hashId(program), merchantRef: hashId(id), wallet });
+  return await chain.funding({ ...fundingOf(merchant), wallet: merchant.wallet });
+}
+
+/** Says where the contract has a merchant's funding. */
+export function fundingOf({ program, id }: MerchantRecord): { program: Hex; merchantRef: Hex } {
+  return { program: hashId(program), merchantRef: hashId(id) };
 }
 
 /** Says why a merchant's enrollment cannot be confirmed; null when it can. */

@@ -1,18 +1,19 @@
 import { type Address, toHex } from "viem";
-import { commitmentTypedData, hashCommitment } from "../../../../protocol/messages/commitment.ts";
+import { hashCommitment } from "../../../../protocol/messages/commitment.ts";
 import { deriveKey } from "../../../../protocol/signatures/key-derivation.ts";
 import { hashJson } from "../../../../protocol/values/canonical-json.ts";
 import { sameAddress } from "../../../../protocol/values/same-address.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { ChainFunding } from "../../../chain/chain-reader.ts";
 import type { Deployment } from "../../../chain/deployment.ts";
-import { assertEnrolled, readFunding } from "../../../domain/merchants/merchant-steps.ts";
+import { assertEnrolled, fundingOf } from "../../../domain/merchants/merchant-steps.ts";
 import { commitmentOf, domainOf } from "../../../domain/purchases/commitment-of.ts";
 import { commitmentSigner } from "../../../domain/purchases/commitment-signer.ts";
 import { findUnable } from "../../../domain/purchases/parties.ts";
-import { findMerchant, readOnChain } from "../../../domain/records/find.ts";
+import { findMerchant } from "../../../domain/records/find.ts";
 import { nextId } from "../../../domain/records/next-id.ts";
 import { defineOperation } from "../../../http/operation.ts";
+import { once } from "../../../lib/once.ts";
 import type { Services } from "../../../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../store/records.ts";
 import { assertNothingFound, type Finding } from "../../errors/problem.ts";
@@ -41,15 +42,19 @@ export const createPurchase = defineOperation({
   async handle({ services, program, body, now }) {
     const { store, deployment } = services;
     const merchant = (await findMerchant(store, program.id, body.merchant_id)).value;
-    const funding = await readFunding(merchant, services);
-    await assertEnrolled(merchant, funding, services);
     const deadlines = deadlinesOf(body, now);
-    assertNothingFound([
-      ...findInTerms({ ...deadlines, amount: BigInt(body.amount) }, merchant, funding, now),
-      ...findInParties(body, merchant, deployment),
-    ]);
-    const signed = await signPurchase({ ...body, ...deadlines }, merchant, now, services);
-    const onChain = await readOnChain(signed, services);
+    // A chain that reorganizes meanwhile is read again, for the same purchase.
+    const sign = once(async () => await signPurchase({ ...body, ...deadlines }, merchant, now, services));
+    const onChain = await services.chain.purchaseUnder(fundingOf(merchant), async (funding) => {
+      await assertEnrolled(merchant, funding, services);
+      assertNothingFound([
+        ...findInTerms({ ...deadlines, amount: BigInt(body.amount) }, merchant, funding, now),
+        ...findInParties(body, merchant, deployment),
+      ]);
+      const { commitment_hash, buyer } = await sign();
+      return { id: commitment_hash, buyer };
+    });
+    const signed = await sign();
     const { id, commitment_hash, amount } = signed;
     return {
       kind: "write",
@@ -113,14 +118,9 @@ async function signPurchase(
     refund_id: null,
     created_at: now,
   };
-  const domain = domainOf(deployment);
-  const commitment = commitmentOf(draft, deployment);
+  const commitment_hash = hashCommitment(domainOf(deployment), commitmentOf(draft, deployment));
   const signer = commitmentSigner(merchant.program, services);
-  return {
-    ...draft,
-    commitment_hash: hashCommitment(domain, commitment),
-    commitment_signature: await signer.signTypedData(commitmentTypedData(domain, commitment)),
-  };
+  return { ...draft, commitment_hash, commitment_signature: await signer.sign({ hash: commitment_hash }) };
 }
 
 /** Everything in the terms that the contract would refuse. */
