@@ -31,6 +31,14 @@ export interface Attack {
   run(fixture: ContractFixture): Promise<FixtureAnswer>;
 }
 
+/** Attacks of one family. */
+export function attacksOf(
+  family: AttackFamily,
+  attacks: readonly Omit<Attack, "family">[],
+): readonly Attack[] {
+  return attacks.map((attack) => ({ family, ...attack }));
+}
+
 /** The refusal of a transaction that is another one than expected, by exactly these checks. */
 export function mismatch(...failed: CheckName[]): Outcome {
   return { status: 422, code: "binding_mismatch", failed };

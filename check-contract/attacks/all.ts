@@ -4,6 +4,7 @@ import { calldataAttacks } from "./calldata.ts";
 import { chainAttacks } from "./chain.ts";
 import { envelopeAttacks } from "./envelope.ts";
 import { logAttacks } from "./logs.ts";
+import { changedAnswers, changedReceipts } from "./node-answers.ts";
 import { permitAttacks, withPermit } from "./permits.ts";
 import { serviceAttacks } from "./service.ts";
 import { signatureAttacks } from "./signatures.ts";
@@ -15,6 +16,8 @@ export const attacks: readonly Attack[] = [
   ...callPathAttacks,
   ...calldataAttacks,
   ...logAttacks,
+  ...changedReceipts,
+  ...changedAnswers,
   ...chainAttacks,
   ...tokenAttacks,
   ...signatureAttacks,

@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { faucetCall } from "../../protocol/call.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { contractWalletAbi } from "../adversary-abi.ts";
-import { type Attack, harmless, mismatch } from "../attack.ts";
+import { attacksOf, harmless, mismatch } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import type { FixturePurchase } from "../fixture/fixture-service.ts";
 
@@ -44,9 +44,8 @@ async function delegateTo(fixture: ContractFixture, name: "buyer" | "stranger", 
 }
 
 /** Attacks by the way that a call takes to the contract. */
-export const callPathAttacks: readonly Attack[] = [
+export const callPathAttacks = attacksOf("call path", [
   {
-    family: "call path",
     name: "a forwarder that the buyer calls",
     stopped: mismatch("status", "contract", "calldata", "log"),
     async run(fixture) {
@@ -56,7 +55,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a multicall that the buyer sends",
     stopped: mismatch("status", "contract", "calldata", "log"),
     async run(fixture) {
@@ -72,7 +70,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a proxy that runs the registrar's code in its own storage",
     stopped: mismatch("status", "contract", "calldata", "log"),
     async run(fixture) {
@@ -82,7 +79,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a Safe-like contract wallet as the buyer, which pays on chain",
     stopped: mismatch("wallet", "contract", "calldata"),
     async run(fixture) {
@@ -95,7 +91,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a bundler's transaction through which a contract wallet pays (ERC-4337)",
     stopped: mismatch("wallet", "contract", "calldata"),
     async run(fixture) {
@@ -107,7 +102,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a stranger acts as the buyer through an EIP-7702 delegation",
     stopped: mismatch("wallet", "contract", "calldata"),
     async run(fixture) {
@@ -123,7 +117,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a buyer that runs delegated code sends the payment itself",
     stopped: mismatch("wallet"),
     async run(fixture) {
@@ -133,7 +126,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a buyer that runs delegated code pays, and ends the delegation before the payment is confirmed",
     stopped: mismatch("wallet"),
     async run(fixture) {
@@ -144,7 +136,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a buyer that runs delegated code only after its payment was mined",
     stopped: harmless,
     async run(fixture) {
@@ -154,7 +145,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a payment in a transaction that also delegates an account",
     stopped: mismatch("wallet"),
     async run(fixture) {
@@ -168,7 +158,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a call from a constructor",
     stopped: mismatch("status", "contract", "calldata", "log"),
     async run(fixture) {
@@ -179,7 +168,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "an inner call that reverted in a try/catch while the transaction succeeded",
     stopped: mismatch("contract", "calldata", "log"),
     async run(fixture) {
@@ -189,7 +177,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "a call to an address without code",
     stopped: mismatch("contract", "log"),
     async run(fixture) {
@@ -199,7 +186,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "an implementation that was exchanged",
     stopped: mismatch("contract"),
     async run(fixture) {
@@ -209,7 +195,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "an implementation that was exchanged for a payment, and put back before it is confirmed",
     stopped: mismatch("contract"),
     async run(fixture) {
@@ -221,7 +206,6 @@ export const callPathAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "call path",
     name: "an implementation that was exchanged only after the payment was mined",
     stopped: harmless,
     async run(fixture) {
@@ -231,7 +215,7 @@ export const callPathAttacks: readonly Attack[] = [
       return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
-];
+]);
 
 /** Puts other code at the registrar's address; what is returned puts the first one back. */
 async function exchangeRegistrar(fixture: ContractFixture): Promise<() => Promise<void>> {

@@ -1,15 +1,14 @@
 import { concatHex, encodeFunctionData, type Hex, pad, slice, toHex } from "viem";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { usdc } from "../../protocol/values/amount.ts";
-import { type Attack, mismatch, refused } from "../attack.ts";
+import { attacksOf, mismatch, refused } from "../attack.ts";
 import { parseReconciliation } from "../fixture/fixture-service.ts";
 
 const amount = (25n * usdc).toString();
 
 /** Attacks by the bytes of a call. */
-export const calldataAttacks: readonly Attack[] = [
+export const calldataAttacks = attacksOf("calldata", [
   {
-    family: "calldata",
     name: "the right selector with another purchase's id",
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
@@ -18,7 +17,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "another amount than the one that was approved",
     pays: false,
     stopped: mismatch("calldata", "log"),
@@ -28,7 +26,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "another token",
     pays: false,
     stopped: mismatch("contract", "log"),
@@ -40,7 +37,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "an approval to a lookalike of the spender",
     pays: false,
     stopped: mismatch("calldata", "log"),
@@ -51,7 +47,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "the same selector on another contract, which emits the same log",
     stopped: mismatch("contract", "log"),
     async run(fixture) {
@@ -63,7 +58,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "truncated calldata",
     stopped: mismatch("status", "calldata", "log"),
     async run(fixture) {
@@ -73,7 +67,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "a trailing byte that the registrar would have to ignore",
     stopped: mismatch("status", "calldata", "log"),
     async run(fixture) {
@@ -83,7 +76,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "a trailing byte that the token does ignore",
     pays: false,
     stopped: mismatch("calldata"),
@@ -94,7 +86,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "dirty padding before an address",
     pays: false,
     stopped: mismatch("status", "calldata", "log"),
@@ -106,7 +97,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "array offsets that are not the canonical ones",
     pays: false,
     stopped: mismatch("status", "calldata", "log"),
@@ -123,7 +113,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "a value beyond 2^53 that a float would call equal",
     pays: false,
     stopped: mismatch("calldata", "log"),
@@ -137,7 +126,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "a direct transfer to the merchant, which bypasses the purchase",
     pays: false,
     stopped: mismatch("contract", "calldata", "log"),
@@ -152,7 +140,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "a batch that also pays a purchase of another program",
     pays: false,
     stopped: mismatch("purchase", "log"),
@@ -165,7 +152,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "a batch that pays one purchase twice: both payments are recorded, each once",
     pays: false,
     stopped: { status: 200, code: null, failed: [] },
@@ -186,7 +172,6 @@ export const calldataAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "calldata",
     name: "a commitment that differs in one bit when the purchase is activated",
     pays: false,
     stopped: refused(422, "commitment_mismatch"),
@@ -196,4 +181,4 @@ export const calldataAttacks: readonly Attack[] = [
       return await fixture.post(`/purchases/${fixture.draft.id}/activate`, { commitment_hash: other });
     },
   },
-];
+]);

@@ -1,11 +1,10 @@
 import { usdc } from "../../protocol/values/amount.ts";
-import { type Attack, harmless, mismatch, refused, unknownTransaction } from "../attack.ts";
+import { attacksOf, harmless, mismatch, refused, unknownTransaction } from "../attack.ts";
 import { parseReconciliation } from "../fixture/fixture-service.ts";
 
 /** Attacks by who sent a transaction, when, and what became of it. */
-export const envelopeAttacks: readonly Attack[] = [
+export const envelopeAttacks = attacksOf("envelope", [
   {
-    family: "envelope",
     name: "another wallet's hash: a valid payment of another buyer's purchase",
     stopped: mismatch("wallet", "calldata", "log"),
     async run(fixture) {
@@ -17,7 +16,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "a stranger sends the buyer's own calldata",
     stopped: mismatch("status", "wallet", "log"),
     async run(fixture) {
@@ -26,7 +24,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "a pending hash",
     stopped: refused(
       409,
@@ -46,7 +43,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "a dropped hash",
     stopped: unknownTransaction,
     async run(fixture) {
@@ -57,7 +53,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "a hash that was replaced by another transaction with its nonce",
     stopped: unknownTransaction,
     async run(fixture) {
@@ -70,7 +65,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "a sped-up payment: the hash that was mined counts, once",
     stopped: harmless,
     async run(fixture) {
@@ -87,7 +81,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "a contract creation with a payment's calldata as its code",
     stopped: mismatch("status", "contract", "log"),
     async run(fixture) {
@@ -96,7 +89,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "ETH sent along",
     stopped: mismatch("status", "value", "log"),
     async run(fixture) {
@@ -105,7 +97,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "a transaction older than the purchase",
     pays: false,
     stopped: mismatch("timely"),
@@ -117,7 +108,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "one hash for two purchases",
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
@@ -126,7 +116,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "one hash for two steps: a payment's hash as the registration",
     stopped: mismatch("wallet", "calldata", "purchase", "log"),
     async run(fixture) {
@@ -137,7 +126,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "one hash for two steps: a used payment's hash as the claim",
     stopped: mismatch("wallet", "calldata", "log", "unused"),
     async run(fixture) {
@@ -150,7 +138,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "a hash in another case",
     stopped: refused(422, "validation_failed"),
     async run(fixture) {
@@ -159,7 +146,6 @@ export const envelopeAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "envelope",
     name: "a legacy transaction is judged by the same checks",
     stopped: harmless,
     async run(fixture) {
@@ -167,4 +153,4 @@ export const envelopeAttacks: readonly Attack[] = [
       return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
-];
+]);

@@ -4,7 +4,7 @@ import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import type { SignedPermit } from "../../protocol/messages/permit.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hexSchema } from "../../relayer/node/node-schemas.ts";
-import { type Attack, harmless, mismatch, refused } from "../attack.ts";
+import { type Attack, attacksOf, harmless, mismatch, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { type FixtureAnswer, parseReconciliation } from "../fixture/fixture-service.ts";
 
@@ -57,9 +57,8 @@ function isApproval({ topics }: RawLog): boolean {
 }
 
 /** Attacks by the permit that a payment is made under. */
-export const permitAttacks: readonly Attack[] = [
+export const permitAttacks = attacksOf("permit", [
   {
-    family: "permit",
     name: "a permit that a stranger submits first: the payment counts all the same, once",
     pays: false,
     stopped: harmless,
@@ -75,7 +74,6 @@ export const permitAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "permit",
     name: "a permit that is submitted to the token as if it were the payment",
     pays: false,
     stopped: mismatch("contract", "calldata", "log"),
@@ -86,7 +84,6 @@ export const permitAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "permit",
     name: "a payment under a permit, submitted for another amount",
     pays: false,
     stopped: mismatch("calldata", "log"),
@@ -100,7 +97,6 @@ export const permitAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "permit",
     name: "a permit that a stranger signed",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
@@ -110,7 +106,6 @@ export const permitAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "permit",
     name: "a permit for another spender",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
@@ -121,7 +116,6 @@ export const permitAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "permit",
     name: "a permit that has expired",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
@@ -131,7 +125,6 @@ export const permitAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "permit",
     name: "a permit that has paid already",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
@@ -142,14 +135,12 @@ export const permitAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "permit",
     name: "a permit of a lower amount than it is to pay",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
     run: async (fixture) => await payWith(fixture, fixture.permit(fixture.purchase, amount - 1n)),
   },
   {
-    family: "permit",
     name: "dirty bits before the permit's v",
     pays: false,
     stopped: mismatch("status", "calldata", "log"),
@@ -160,7 +151,6 @@ export const permitAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "permit",
     name: "a node that tells another amount of the permit's approval, in the receipt and in the block alike",
     pays: false,
     stopped: mismatch("log"),
@@ -170,7 +160,6 @@ export const permitAttacks: readonly Attack[] = [
       ),
   },
   {
-    family: "permit",
     name: "a node that tells the permit's approval twice, in the receipt and in the block alike",
     pays: false,
     stopped: mismatch("log"),
@@ -180,7 +169,6 @@ export const permitAttacks: readonly Attack[] = [
       ),
   },
   {
-    family: "permit",
     name: "a node that tells the permit's approval behind the transfer, in the receipt and in the block alike",
     pays: false,
     stopped: mismatch("log"),
@@ -191,7 +179,6 @@ export const permitAttacks: readonly Attack[] = [
       ]),
   },
   {
-    family: "permit",
     name: "a payment without a permit, of which the node tells the approval of one",
     pays: "without a permit",
     stopped: mismatch("log"),
@@ -202,7 +189,7 @@ export const permitAttacks: readonly Attack[] = [
       );
     },
   },
-];
+]);
 
 /** The log of an approval of the amount to the registrar. */
 async function approvalOf(fixture: ContractFixture): Promise<RawLog> {

@@ -1,11 +1,10 @@
 import { usdc } from "../../protocol/values/amount.ts";
-import { type Attack, harmless, mismatch, refused } from "../attack.ts";
+import { attacksOf, harmless, mismatch, refused } from "../attack.ts";
 import { parseReconciliation } from "../fixture/fixture-service.ts";
 
 /** Attacks by the order and the number of requests. */
-export const serviceAttacks: readonly Attack[] = [
+export const serviceAttacks = attacksOf("service", [
   {
-    family: "service",
     name: "two submissions at once: one of them applies the payment",
     stopped: harmless,
     async run(fixture) {
@@ -23,7 +22,6 @@ export const serviceAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "service",
     name: "one payment among several hashes, named twice",
     stopped: harmless,
     async run(fixture) {
@@ -35,7 +33,6 @@ export const serviceAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "service",
     name: "a good payment and a foreign one together: neither is recorded",
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
@@ -45,7 +42,6 @@ export const serviceAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "service",
     name: "a batch that pays a purchase which the service does not call active yet",
     pays: false,
     stopped: refused(409, "state_conflict"),
@@ -59,7 +55,6 @@ export const serviceAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "service",
     name: "a claim that is filed before its payment is reconciled",
     stopped: refused(409, "state_conflict"),
     async run(fixture) {
@@ -70,7 +65,6 @@ export const serviceAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "service",
     name: "a registration by another account than the merchant",
     pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
@@ -79,4 +73,4 @@ export const serviceAttacks: readonly Attack[] = [
       return await fixture.register(fixture.draft, hash);
     },
   },
-];
+]);

@@ -4,7 +4,7 @@ import { encodeAbiParameters, type Hex } from "viem";
 import { claimTypedData } from "../../protocol/messages/claim.ts";
 import { signDecision } from "../../protocol/signatures/decision.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
-import { type Attack, mismatch, refused } from "../attack.ts";
+import { attacksOf, mismatch, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import type { FixtureAnswer } from "../fixture/fixture-service.ts";
 
@@ -34,9 +34,8 @@ function malleable(approval: string): string {
 }
 
 /** Attacks by signatures that are not what they look like. */
-export const signatureAttacks: readonly Attack[] = [
+export const signatureAttacks = attacksOf("signatures", [
   {
-    family: "signatures",
     name: "an enrollment that another account sent",
     pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
@@ -49,7 +48,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "a personal signature over another merchant's message",
     pays: false,
     stopped: refused(422, "signer_mismatch"),
@@ -66,7 +64,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "a claim signature with a high s",
     stopped: refused(422, "signature_invalid"),
     run: async (fixture) =>
@@ -76,7 +73,6 @@ export const signatureAttacks: readonly Attack[] = [
       }),
   },
   {
-    family: "signatures",
     name: "a claim signature in the compact form",
     stopped: refused(422, "signature_invalid"),
     run: async (fixture) =>
@@ -86,7 +82,6 @@ export const signatureAttacks: readonly Attack[] = [
       }),
   },
   {
-    family: "signatures",
     name: "a claim signed by another account",
     stopped: refused(422, "signer_mismatch"),
     async run(fixture) {
@@ -95,7 +90,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "a claim signed for another contract",
     stopped: refused(422, "signer_mismatch"),
     async run(fixture) {
@@ -106,13 +100,11 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "a commitment's signature used as a claim's",
     stopped: refused(422, "signer_mismatch"),
     run: async (fixture) => await reshape(fixture, () => fixture.purchase.commitment.signature),
   },
   {
-    family: "signatures",
     name: "a claim transaction that carries another claim's hash",
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
@@ -123,7 +115,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "a contract wallet that says yes to every signature (ERC-1271), claiming through a stranger",
     stopped: mismatch("status", "wallet", "log"),
     async run(fixture) {
@@ -147,7 +138,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "an approval whose Ed25519 signature is malleable",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
@@ -156,7 +146,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "an approval by a key of small order, which would fit every message",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
@@ -167,7 +156,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "an approval of another award",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
@@ -177,7 +165,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "an approval of another claim",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
@@ -190,7 +177,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "an approval by a reviewer's key that is not the designated one",
     stopped: refused(403, "reviewer_not_designated"),
     async run(fixture) {
@@ -202,7 +188,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "an approval by a reviewer's key that was rotated out",
     stopped: refused(403, "reviewer_not_designated"),
     async run(fixture) {
@@ -213,7 +198,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "an approval by a reviewer's key that was rotated out, said to be by the new one",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
@@ -225,7 +209,6 @@ export const signatureAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "signatures",
     name: "an approval that was recorded before its key was rotated out is still refunded",
     stopped: { status: 201, code: null, failed: [] },
     async run(fixture) {
@@ -234,4 +217,4 @@ export const signatureAttacks: readonly Attack[] = [
       return await fixture.refund(id);
     },
   },
-];
+]);

@@ -4,7 +4,7 @@ import { signDecision } from "../../protocol/signatures/decision.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { decisionSchema } from "../../server/api/schemas/refunds.ts";
-import { type Attack, refused } from "../attack.ts";
+import { attacksOf, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import type { FixtureMerchant, FixturePurchase } from "../fixture/fixture-service.ts";
 
@@ -65,9 +65,8 @@ function expectSame(what: string, actual: readonly unknown[], expected: readonly
 }
 
 /** Attacks by the money. */
-export const tokenAttacks: readonly Attack[] = [
+export const tokenAttacks = attacksOf("token", [
   {
-    family: "token",
     name: "a token that is paused before the payment",
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
@@ -79,7 +78,6 @@ export const tokenAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "token",
     name: "a merchant that is blocked before the payment",
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
@@ -95,7 +93,6 @@ export const tokenAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "token",
     name: "an overpayment in two parts",
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
@@ -105,7 +102,6 @@ export const tokenAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "token",
     name: "a refund from an allowance that was given for paying, not for refunds",
     stopped: refused(409, "funding_source_insufficient"),
     async run(fixture) {
@@ -116,7 +112,6 @@ export const tokenAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "token",
     name: "a cap that another refund has used up",
     stopped: refused(409, "funding_source_insufficient"),
     async run(fixture) {
@@ -126,7 +121,6 @@ export const tokenAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "token",
     name: "two refunds that race for one cap: one of them is collected",
     stopped: refused(409, "funding_source_insufficient"),
     async run(fixture) {
@@ -156,7 +150,6 @@ export const tokenAttacks: readonly Attack[] = [
     },
   },
   {
-    family: "token",
     name: "a refund from a wallet that has been emptied",
     stopped: refused(409, "funding_source_insufficient"),
     async run(fixture) {
@@ -176,4 +169,4 @@ export const tokenAttacks: readonly Attack[] = [
       return await fixture.refund(id);
     },
   },
-];
+]);
