@@ -46,7 +46,7 @@ test("every link of a document that the package ships leads to what it ships; a 
   expect(documents.length).toBeGreaterThan(10);
   const broken: string[] = [];
   for (const document of documents) {
-    const text = await readFile(new URL(document, root), "utf8");
+    const text = (await readFile(new URL(document, root), "utf8")).replaceAll(/^```.*?^```$/gms, "");
     for (const [, target = ""] of text.matchAll(/(?<!!\[[^\]]*)\]\((?!https?:)([^)#\s]+)/g)) {
       const path = new URL(target, new URL(document, root)).href.slice(root.href.length);
       if (!files.some((file) => file === path || file.startsWith(`${path}/`)))
