@@ -16,18 +16,11 @@ import { withoutMining } from "../client/reorg.ts";
 import type { KeptOffset } from "../clock/clock.ts";
 import type { MiningPace } from "../clock/mining.ts";
 import { isDropping, isRewinding } from "./changing-methods.ts";
-import { isOfKnownBlocks, type KnownBlock } from "./known-blocks.ts";
+import { type KnownBlock, KnownBlocks } from "./known-blocks.ts";
 import { ChainUnreadError, NotDurableError } from "./not-durable-error.ts";
-import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
-import { readPool, UnpaidSenders } from "./unpaid-senders.ts";
-
-/** How many blocks are read at once. */
-const portion = 64;
+import { readPool } from "./unpaid-senders.ts";
 
 const nextSchema = z.object({ baseFeePerGas: hexSchema, gasLimit: hexSchema });
-
-/** The transactions of a reorg, each with the block that it is for, the first being 0. */
-const replacedSchema = z.array(z.tuple([z.unknown(), z.int()]));
 
 /** When blocks are made, by what was recorded of it. */
 export function lastPace(changes: readonly ChainChange[]): MiningPace {
@@ -44,15 +37,13 @@ export function lastPace(changes: readonly ChainChange[]): MiningPace {
 export class ChainJournal implements ChainSource {
   readonly #node: Node;
   readonly #mutex = new Mutex();
-  readonly #hashes = new Map<number, string>();
-  #head: KnownBlock;
+  readonly #blocks: KnownBlocks;
   /** The number of the block of the newest checkpoint, or of the one that the chain came from. */
   #checkpoint: number;
   #happened: ChainChange[] = [];
   /** Whether the node has answered something that only a block may have that is not known yet. */
   #isBehind = true;
   #paused = false;
-  readonly #unpaid: UnpaidSenders;
   #mining: MiningPace;
   #keep: () => Promise<number> = async () => 0;
   /** How many commits the database with the records has, and how many are recorded. */
@@ -75,7 +66,7 @@ export class ChainJournal implements ChainSource {
     checkpoint: number,
   ) {
     this.#node = node;
-    this.#unpaid = new UnpaidSenders(node);
+    this.#blocks = new KnownBlocks(node, known, (change) => this.#add(change));
     const last = changes.findLast((change) => change.kind === "clock");
     this.offset = {
       read: () => last?.offset ?? 0,
@@ -91,8 +82,6 @@ export class ChainJournal implements ChainSource {
         }
       },
     };
-    for (const { number, hash } of known) this.#hashes.set(number, hash);
-    this.#head = known.at(-1) ?? known[0];
     this.#checkpoint = checkpoint;
     this.#mining = lastPace(changes);
     this.#commits = changes.findLast((change) => change.kind === "database")?.commits ?? 0;
@@ -144,7 +133,7 @@ export class ChainJournal implements ChainSource {
   /** Returns what the node answers, and notes that its reader may rely on it. */
   async observe<T>(method: string, params: unknown, answering: Promise<T>): Promise<T> {
     const answer = await answering;
-    if (!isOfKnownBlocks({ method, params, answer }, this.#head, this.#hashes)) this.#isBehind = true;
+    if (!this.#blocks.cover({ method, params, answer })) this.#isBehind = true;
     return answer;
   }
 
@@ -162,7 +151,7 @@ export class ChainJournal implements ChainSource {
   ): Promise<T> {
     const answer = await this.#mutex.runExclusive(async () => {
       if (!this.#paused) await this.#catchUp();
-      if (isRewinding(call.method)) await this.#unpaid.noteWaiting();
+      if (isRewinding(call.method)) await this.#blocks.beforeReorg();
       const answered = await run();
       if (isDone(answered)) await this.#record(call);
       return answered;
@@ -211,12 +200,12 @@ export class ChainJournal implements ChainSource {
 
   /** How many blocks would be made again behind the newest checkpoint. */
   get behind(): number {
-    return this.#head.number - this.#checkpoint;
+    return this.#blocks.head.number - this.#checkpoint;
   }
 
   /** How many blocks the chain has, as far as they are known. */
   get height(): number {
-    return this.#head.number;
+    return this.#blocks.head.number;
   }
 
   /**
@@ -230,11 +219,11 @@ export class ChainJournal implements ChainSource {
       async () =>
         await withoutMining(this.#node, async () => {
           await this.#catchUp();
-          const { number, hash } = this.#head;
+          const { number, hash } = this.#blocks.head;
           const next = await ask(this.#node, "eth_getBlockByNumber", ["pending", false], nextSchema);
           const state = await write();
           await this.#catchUp();
-          if (this.#head.hash !== hash) return null;
+          if (this.#blocks.head.hash !== hash) return null;
           const { baseFeePerGas, gasLimit } = next;
           const change: CheckpointChange = {
             kind: "checkpoint",
@@ -265,7 +254,13 @@ export class ChainJournal implements ChainSource {
     if (head === undefined) return;
     this.#happened = this.#happened.filter(isLasting);
     // Blocks that were made while the state of this one was kept.
-    this.#rewind(head);
+    this.#blocks.rewind(head);
+  }
+
+  #add(change: ChainChange): void {
+    this.#happened.push(change);
+    // The blocks before a checkpoint that was taken away are to be made again, until there is another one.
+    if (change.kind === "rewind" && this.#checkpoint > change.number) this.#checkpoint = 0;
   }
 
   async #keepEffect(): Promise<number> {
@@ -293,76 +288,17 @@ export class ChainJournal implements ChainSource {
       return;
     }
     this.#isBehind = true;
-    await this.#unpaid.noteWaiting();
-    // Some of the blocks that it makes may equal those that it took away, so that hashes do not show how far it went back.
-    const number = this.#head.number - Number(params[0] ?? 1);
-    const hash = this.#hashes.get(number);
-    if (hash !== undefined) this.#rewind({ number, hash });
-    for (const [transaction] of replacedSchema.safeParse(params[1]).data ?? [])
-      await this.#unpaid.note(transaction);
+    await this.#blocks.afterReorg(params);
   }
 
   /** Reads what the node has made since. */
   async #catchUp(): Promise<void> {
     this.#isBehind = false;
     try {
-      while (!(await this.#readNew())) {
-        // A reorg came in between.
-      }
+      await this.#blocks.catchUp();
     } catch (cause) {
       this.#isBehind = true;
       throw new ChainUnreadError({ cause });
     }
-  }
-
-  /** Reads new blocks. @returns false when the chain changed meanwhile. */
-  async #readNew(): Promise<boolean> {
-    const latest = await readBlock(this.#node, "latest");
-    if (latest === null) return false;
-    if (latest.hash === this.#head.hash) return true;
-    const isNext = latest.parentHash === this.#head.hash;
-    const common = isNext ? this.#head : await this.#findCommon(latest);
-    if (common === null) return false;
-    if (common.number < this.#head.number) {
-      await this.#unpaid.noteWaiting();
-      this.#rewind(common);
-    }
-    for (let first = common.number + 1; first < latest.number; first += portion) {
-      const numbers = Array.from({ length: Math.min(portion, latest.number - first) }, (_, n) => first + n);
-      const blocks = await Promise.all(numbers.map(async (number) => await readBlock(this.#node, number)));
-      for (const block of blocks) if (block === null || !(await this.#add(block))) return false;
-    }
-    return await this.#add(latest);
-  }
-
-  /** The newest block that is known and still on the chain; null when the chain is not that long any more. */
-  async #findCommon(latest: ReadBlock): Promise<KnownBlock | null> {
-    for (let number = Math.min(this.#head.number, latest.number); ; number -= 1) {
-      const known = this.#hashes.get(number);
-      if (known === undefined) throw new Error(`Block ${number}, from which the chain came, is gone.`);
-      const block = number === latest.number ? latest : await readBlock(this.#node, number);
-      if (block === null) return null;
-      if (block.hash === known) return { number, hash: known };
-    }
-  }
-
-  async #add(block: ReadBlock): Promise<boolean> {
-    if (block.parentHash !== this.#head.hash) return false;
-    const { number, hash } = block;
-    const described = await describeBlock(this.#node, block);
-    const touched = await this.#unpaid.findTouched(number);
-    this.#happened.push(touched.length === 0 ? described : { ...described, touched });
-    this.#hashes.set(number, hash);
-    this.#head = { number, hash };
-    return true;
-  }
-
-  #rewind(to: KnownBlock): void {
-    this.#unpaid.rewind(to.number);
-    for (let number = this.#head.number; number > to.number; number -= 1) this.#hashes.delete(number);
-    this.#happened.push({ kind: "rewind", number: to.number, hash: to.hash });
-    this.#head = { number: to.number, hash: to.hash };
-    // The blocks before a checkpoint that was taken away are to be made again, until there is another one.
-    if (this.#checkpoint > to.number) this.#checkpoint = 0;
   }
 }

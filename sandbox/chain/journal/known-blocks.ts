@@ -1,5 +1,15 @@
 import { z } from "zod";
+import type { Node } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
+import type { ChainChange } from "../../../server/store/chain-log.ts";
+import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
+import { UnpaidSenders } from "./unpaid-senders.ts";
+
+/** How many blocks are read at once. */
+const portion = 64;
+
+/** The transactions of a reorg, each with the block that it is for, the first being 0. */
+const replacedSchema = z.array(z.tuple([z.unknown(), z.int()]));
 
 /** A block by its number and hash. */
 export interface KnownBlock {
@@ -33,24 +43,121 @@ interface AnsweredRead {
   answer: unknown;
 }
 
-/**
- * Whether an answer is about blocks that are known alone. A caller that reads at the number of a block compares its hash afterwards, so that a
- * reorg shows then.
- *
- * @param hashes - of all blocks that are known, by their number.
- */
-export function isOfKnownBlocks(
-  { method, params, answer }: AnsweredRead,
-  head: KnownBlock,
-  hashes: ReadonlyMap<number, string>,
-): boolean {
-  if (method === "eth_getBlockByNumber") {
-    const { data } = knownSchema.safeParse(answer);
-    return data !== undefined && hashes.get(data.number) === data.hash;
+/** The blocks of a chain that are recorded, up to its head as far as it is known. */
+export class KnownBlocks {
+  readonly #node: Node;
+  readonly #record: (change: ChainChange) => void;
+  readonly #hashes = new Map<number, string>();
+  readonly #unpaid: UnpaidSenders;
+  #head: KnownBlock;
+
+  /**
+   * @param known - the blocks that are recorded already; the first is the one that the chain came from.
+   * @param record - called with each block that is new, and with each rewind.
+   */
+  constructor(
+    node: Node,
+    known: readonly [KnownBlock, ...KnownBlock[]],
+    record: (change: ChainChange) => void,
+  ) {
+    this.#node = node;
+    this.#record = record;
+    this.#unpaid = new UnpaidSenders(node);
+    for (const { number, hash } of known) this.#hashes.set(number, hash);
+    this.#head = known.at(-1) ?? known[0];
   }
-  if (method === "eth_chainId") return true;
-  const place = placeOfBlock[method];
-  if (!Array.isArray(params) || place === undefined) return false;
-  const { data } = placeSchema.safeParse(params[place]);
-  return data !== undefined && (data === head.hash || Number(data) <= head.number);
+
+  get head(): KnownBlock {
+    return this.#head;
+  }
+
+  /**
+   * Whether an answer is about blocks that are known alone. A caller that reads at the number of a block compares its hash afterwards, so that a
+   * reorg shows then.
+   */
+  cover({ method, params, answer }: AnsweredRead): boolean {
+    if (method === "eth_getBlockByNumber") {
+      const { data } = knownSchema.safeParse(answer);
+      return data !== undefined && this.#hashes.get(data.number) === data.hash;
+    }
+    if (method === "eth_chainId") return true;
+    const place = placeOfBlock[method];
+    if (!Array.isArray(params) || place === undefined) return false;
+    const { data } = placeSchema.safeParse(params[place]);
+    return data !== undefined && (data === this.#head.hash || Number(data) <= this.#head.number);
+  }
+
+  /** Reads what the node has made since, and what a reorg has taken. */
+  async catchUp(): Promise<void> {
+    while (!(await this.#readNew())) {
+      // A reorg came in between.
+    }
+  }
+
+  /** To be called before a call that takes blocks off the chain: it leaves their transactions in the pool. */
+  async beforeReorg(): Promise<void> {
+    await this.#unpaid.noteWaiting();
+  }
+
+  /** To be called after a call that takes blocks off the chain, with its params. */
+  async afterReorg(params: readonly unknown[]): Promise<void> {
+    await this.#unpaid.noteWaiting();
+    // Some of the blocks that it makes may equal those that it took away, so that hashes do not show how far it went back.
+    const number = this.#head.number - Number(params[0] ?? 1);
+    const hash = this.#hashes.get(number);
+    if (hash !== undefined) this.rewind({ number, hash });
+    for (const [transaction] of replacedSchema.safeParse(params[1]).data ?? [])
+      await this.#unpaid.note(transaction);
+  }
+
+  /** Forgets the blocks above one. */
+  rewind(to: KnownBlock): void {
+    const { number, hash } = to;
+    this.#unpaid.rewind(number);
+    for (let above = this.#head.number; above > number; above -= 1) this.#hashes.delete(above);
+    this.#head = { number, hash };
+    this.#record({ kind: "rewind", number, hash });
+  }
+
+  /** Reads new blocks. @returns false when the chain changed meanwhile. */
+  async #readNew(): Promise<boolean> {
+    const latest = await readBlock(this.#node, "latest");
+    if (latest === null) return false;
+    if (latest.hash === this.#head.hash) return true;
+    const isNext = latest.parentHash === this.#head.hash;
+    const common = isNext ? this.#head : await this.#findCommon(latest);
+    if (common === null) return false;
+    if (common.number < this.#head.number) {
+      await this.#unpaid.noteWaiting();
+      this.rewind(common);
+    }
+    for (let first = common.number + 1; first < latest.number; first += portion) {
+      const numbers = Array.from({ length: Math.min(portion, latest.number - first) }, (_, n) => first + n);
+      const blocks = await Promise.all(numbers.map(async (number) => await readBlock(this.#node, number)));
+      for (const block of blocks) if (block === null || !(await this.#add(block))) return false;
+    }
+    return await this.#add(latest);
+  }
+
+  /** The newest block that is known and still on the chain; null when the chain is not that long any more. */
+  async #findCommon(latest: ReadBlock): Promise<KnownBlock | null> {
+    for (let number = Math.min(this.#head.number, latest.number); ; number -= 1) {
+      const known = this.#hashes.get(number);
+      if (known === undefined) throw new Error(`Block ${number}, from which the chain came, is gone.`);
+      const block = number === latest.number ? latest : await readBlock(this.#node, number);
+      if (block === null) return null;
+      if (block.hash === known) return { number, hash: known };
+    }
+  }
+
+  async #add(block: ReadBlock): Promise<boolean> {
+    if (block.parentHash !== this.#head.hash) return false;
+    const { number, hash } = block;
+    const described = await describeBlock(this.#node, block);
+    const touched = await this.#unpaid.findTouched(number);
+    this.#record(touched.length === 0 ? described : { ...described, touched });
+    this.#hashes.set(number, hash);
+    this.#head = { number, hash };
+    return true;
+  }
 }
