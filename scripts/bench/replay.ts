@@ -6,7 +6,7 @@ import { connect, type Node } from "../../relayer/node/node.ts";
 import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { nodeSocket } from "../../sandbox/chain/client/node-socket.ts";
-import { chainId, walletNames } from "../../sandbox/chain/genesis/roles.ts";
+import { chainId, genesisTimestamp, walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import { replay } from "../../sandbox/chain/journal/replay.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { readDirectory } from "../../server/store/directory/directory-store.ts";
@@ -25,7 +25,12 @@ const initialState = join(dataDirectory, "store", "chain.json");
 
 /** Blocks per second of what makes all of them in a fresh Anvil. */
 async function rate(make: (node: Node) => Promise<void>): Promise<number> {
-  await using anvil = await startAnvil({ chainId, initialState, unlocked: walletNames.length });
+  await using anvil = await startAnvil({
+    chainId,
+    genesisTimestamp,
+    initialState,
+    unlocked: walletNames.length,
+  });
   const socket = nodeSocket(anvil.url);
   const { request } = createChainClient(anvil.url, socket.transport);
   const took = await elapsed(async () => await make(connect(request)));

@@ -321,6 +321,17 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "sandbox/chain/genesis/start-chain.ts",
+    tests: ["test/sandbox/state/first-block.test.ts"],
+    mutants: [
+      {
+        rule: "A chain that is loaded has one block 0.",
+        find: "    genesisTimestamp,\n",
+        replace: "    genesisTimestamp: 1,\n",
+      },
+    ],
+  },
+  {
     file: "sandbox/chain/journal/chain-journal.ts",
     tests: [chain],
     mutants: [

@@ -19,7 +19,10 @@ const noDeadlineMs = 2 ** 31 - 1;
 export interface AnvilOptions {
   /** EIP-155 chain id; 31337 if not given. */
   readonly chainId?: number;
-  /** Unix time of block 0 in seconds, when nothing is loaded; the wall clock if not given. */
+  /**
+   * Unix time of block 0 in seconds; the wall clock if not given. Anvil makes a block 0 of its own next to a state that it loads: it equals
+   * the state's if it has its time, and otherwise each may be answered as block 0, by chance, once both are in a dump.
+   */
   readonly genesisTimestamp?: number;
   /** The state that a new chain starts from, as Anvil dumped it; an empty chain if not given. */
   readonly initialState?: string;
@@ -102,8 +105,7 @@ function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number;
     chainId,
     accounts: unlocked,
     order: "fifo",
-    // Anvil keeps a block 0 of its own next to a state that it loads, and contracts can read its hash: it must be the same in every start.
-    timestamp: initialState === undefined ? genesisTimestamp : 1,
+    timestamp: genesisTimestamp,
     loadState: initialState,
     execArgs: ([program, anvilArguments]) => [
       program,

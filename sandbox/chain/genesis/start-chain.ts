@@ -17,7 +17,7 @@ import { type Accounts, accounts, type DeploymentRecord, deployment } from "./de
 import { loadGenesis } from "./genesis-cache.ts";
 import { type EpochOptions, openEpoch } from "./open-epoch.ts";
 import { type NamedProgram, openPrograms } from "./open-programs.ts";
-import { chainId, programRoles, walletNames } from "./roles.ts";
+import { chainId, genesisTimestamp, programRoles, walletNames } from "./roles.ts";
 import { verifyDeployment } from "./verify-deployment.ts";
 
 /** Which chain to start, and whether what happens on it is recorded. */
@@ -196,6 +196,7 @@ function anvilOptions(stateFile: string, isKept: boolean, signal: AbortSignal | 
   return {
     ...(isKept ? { keptStates } : {}),
     chainId,
+    genesisTimestamp,
     unlocked: walletNames.length,
     initialState: stateFile,
     ...(signal === undefined ? {} : { signal }),
