@@ -1,8 +1,12 @@
 import {
   type Abi,
   type AbiFunction,
+  type AbiStateMutability,
   type Address,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
   decodeFunctionData,
+  type EncodeFunctionDataParameters,
   encodeFunctionData,
   type Hex,
   isHex,
@@ -29,28 +33,16 @@ export interface Call {
  * @example enrollCall(registrar, authorization, signature)
  */
 export function enrollCall(registrar: Address, authorization: FundingAuthorization, signature: Hex): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({
-      abi: purchaseRegistrarAbi,
-      functionName: "enroll",
-      args: [authorization, signature],
-    }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "enroll", [authorization, signature]);
 }
 
 /**
- * The bounded registrar offers a purchase.
+ * The program's operator offers a purchase.
  *
  * @example offerCall(registrar, commitment, signature)
  */
 export function offerCall(registrar: Address, purchase: Commitment, signature: Hex): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "offer", args: [purchase, signature] }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "offer", [purchase, signature]);
 }
 
 /**
@@ -59,11 +51,7 @@ export function offerCall(registrar: Address, purchase: Commitment, signature: H
  * @example registerCall(registrar, commitment, signature)
  */
 export function registerCall(registrar: Address, purchase: Commitment, signature: Hex): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "register", args: [purchase, signature] }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "register", [purchase, signature]);
 }
 
 /**
@@ -72,11 +60,7 @@ export function registerCall(registrar: Address, purchase: Commitment, signature
  * @example payCall(registrar, commitmentHash, 10_000_000n)
  */
 export function payCall(registrar: Address, id: Hex, amount: bigint): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "pay", args: [id, amount] }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "pay", [id, amount]);
 }
 
 /**
@@ -85,11 +69,7 @@ export function payCall(registrar: Address, id: Hex, amount: bigint): Call {
  * @example payBatchCall(registrar, [first, second], [5n, 7n])
  */
 export function payBatchCall(registrar: Address, ids: readonly Hex[], amounts: readonly bigint[]): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "payBatch", args: [ids, amounts] }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "payBatch", [ids, amounts]);
 }
 
 /**
@@ -99,15 +79,7 @@ export function payBatchCall(registrar: Address, ids: readonly Hex[], amounts: r
  */
 export function payWithPermitCall(registrar: Address, id: Hex, amount: bigint, permit: SignedPermit): Call {
   const { deadline, v, r, s } = permit;
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({
-      abi: purchaseRegistrarAbi,
-      functionName: "payWithPermit",
-      args: [id, amount, deadline, v, r, s],
-    }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "payWithPermit", [id, amount, deadline, v, r, s]);
 }
 
 /**
@@ -116,28 +88,16 @@ export function payWithPermitCall(registrar: Address, id: Hex, amount: bigint, p
  * @example claimCall(registrar, commitmentHash, hashClaim(domain, claim))
  */
 export function claimCall(registrar: Address, id: Hex, claimHash: Hex): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "claim", args: [id, claimHash] }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "claim", [id, claimHash]);
 }
 
 /**
- * The bounded registrar collects a refund of `award` base units under a decision.
+ * The program's operator collects a refund of `award` base units under a decision.
  *
  * @example collectRefundCall(registrar, commitmentHash, 12_000_000n, hashDecision(decision))
  */
 export function collectRefundCall(registrar: Address, id: Hex, award: bigint, decisionHash: Hex): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({
-      abi: purchaseRegistrarAbi,
-      functionName: "collectRefund",
-      args: [id, award, decisionHash],
-    }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "collectRefund", [id, award, decisionHash]);
 }
 
 /**
@@ -146,15 +106,7 @@ export function collectRefundCall(registrar: Address, id: Hex, award: bigint, de
  * @example revokeFundingCall(registrar, hashId(program.id), hashId(merchant.id))
  */
 export function revokeFundingCall(registrar: Address, program: Hex, merchantRef: Hex): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({
-      abi: purchaseRegistrarAbi,
-      functionName: "revokeFunding",
-      args: [program, merchantRef],
-    }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "revokeFunding", [program, merchantRef]);
 }
 
 /**
@@ -163,8 +115,7 @@ export function revokeFundingCall(registrar: Address, program: Hex, merchantRef:
  * @example approveCall(token, registrar, 25_000_000n)
  */
 export function approveCall(token: Address, spender: Address, amount: bigint): Call {
-  const args = [spender, amount] as const;
-  return call(token, testUsdcAbi, encodeFunctionData({ abi: testUsdcAbi, functionName: "approve", args }));
+  return call(token, testUsdcAbi, "approve", [spender, amount]);
 }
 
 /**
@@ -173,11 +124,7 @@ export function approveCall(token: Address, spender: Address, amount: bigint): C
  * @example expireCall(registrar, commitmentHash)
  */
 export function expireCall(registrar: Address, id: Hex): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "expire", args: [id] }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "expire", [id]);
 }
 
 /**
@@ -186,11 +133,7 @@ export function expireCall(registrar: Address, id: Hex): Call {
  * @example withdrawOfferCall(registrar, commitmentHash)
  */
 export function withdrawOfferCall(registrar: Address, id: Hex): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "withdrawOffer", args: [id] }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "withdrawOffer", [id]);
 }
 
 /** What a program's admin decides: its operator (`registrar`), who signs commitments, and how much; amounts in base units. */
@@ -207,32 +150,16 @@ export interface ProgramTerms {
  * @example openProgramCall(registrar, hashId("prg_books"), { registrar: relayer, commitmentSigner, bounds })
  */
 export function openProgramCall(registrar: Address, program: Hex, terms: ProgramTerms): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({
-      abi: purchaseRegistrarAbi,
-      functionName: "openProgram",
-      args: termsArguments(program, terms),
-    }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "openProgram", termsArguments(program, terms));
 }
 
 /**
- * The program's admin exchanges the registrar, the commitment signer or the bounds.
+ * The program's admin exchanges the operator, the commitment signer or the bounds.
  *
  * @example setBoundsCall(registrar, hashId("prg_demo"), { ...program, bounds })
  */
 export function setBoundsCall(registrar: Address, program: Hex, terms: ProgramTerms): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({
-      abi: purchaseRegistrarAbi,
-      functionName: "setBounds",
-      args: termsArguments(program, terms),
-    }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "setBounds", termsArguments(program, terms));
 }
 
 /**
@@ -241,11 +168,7 @@ export function setBoundsCall(registrar: Address, program: Hex, terms: ProgramTe
  * @example setPausedCall(registrar, hashId("prg_demo"), true)
  */
 export function setPausedCall(registrar: Address, program: Hex, paused: boolean): Call {
-  return call(
-    registrar,
-    purchaseRegistrarAbi,
-    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "setPaused", args: [program, paused] }),
-  );
+  return call(registrar, purchaseRegistrarAbi, "setPaused", [program, paused]);
 }
 
 /**
@@ -254,8 +177,7 @@ export function setPausedCall(registrar: Address, program: Hex, paused: boolean)
  * @example faucetCall(token, wallet, 25_000_000n)
  */
 export function faucetCall(token: Address, to: Address, amount: bigint): Call {
-  const args = [to, amount] as const;
-  return call(token, testUsdcAbi, encodeFunctionData({ abi: testUsdcAbi, functionName: "faucet", args }));
+  return call(token, testUsdcAbi, "faucet", [to, amount]);
 }
 
 function termsArguments(program: Hex, { registrar, commitmentSigner, bounds }: ProgramTerms) {
@@ -302,7 +224,16 @@ function argumentName(name: string | undefined, index: number): string {
   return name?.replace(/_$/, "") || String(index);
 }
 
-function call(to: Address, abi: Abi, data: Hex): Call {
+function call<const A extends Abi, Name extends ContractFunctionName<A>>(
+  to: Address,
+  abi: A,
+  functionName: Name,
+  args: ContractFunctionArgs<A, AbiStateMutability, Name>,
+): Call {
+  const data = encodeFunctionData<A, Name>({ abi, functionName, args } as EncodeFunctionDataParameters<
+    A,
+    Name
+  >);
   const decoded = decodeCall(abi, data);
   if (decoded === null) throw new Error("A call that was just encoded must decode.");
   return { to, data, function: decoded.function, args: decoded.args };

@@ -31,20 +31,20 @@ export const capabilities = defineOperation({
       services.keyRing.notifications(),
       services.keyRing.receipts(),
     ]);
-    // Asked for again and again, and the same until the second or a key changes.
+    // The same until the second or a key changes.
     const version = `${now} ${current.key.keyId} ${receipts.keyId}`;
-    let kept = said.get(services);
+    let kept = answered.get(services);
     if (kept?.version !== version) {
       const body = describe({ services, operations, now, notifications: current.key, receipts });
       kept = { version, json: Buffer.from(JSON.stringify(body)) };
-      said.set(services, kept);
+      answered.set(services, kept);
     }
     return { kind: "kept", status: 200, json: kept.json };
   },
 });
 
-/** What each service said last. */
-const said = new WeakMap<Services, { version: string; json: Buffer }>();
+/** What each service has answered last. */
+const answered = new WeakMap<Services, { version: string; json: Buffer }>();
 
 function describe(facts: {
   services: Services;
