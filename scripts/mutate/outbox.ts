@@ -263,7 +263,7 @@ export const outbox: readonly MutantGroup[] = [
         rule: "A restore ends the delivery that is under way.",
         find: "const end = AbortSignal.any([timeout, signal]);",
         replace: "const end = AbortSignal.any([timeout]);",
-        tests: ["test/sandbox/lib/request-gate.test.ts"],
+        tests: ["test/sandbox/lib/http/request-gate.test.ts"],
         only: "a restore ends it",
       },
     ],

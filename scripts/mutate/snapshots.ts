@@ -2,7 +2,7 @@ import type { MutantGroup } from "./mutant.ts";
 
 const snapshot = "test/sandbox/state/snapshot.test.ts";
 const saved = "test/sandbox/state/snapshot-file.test.ts";
-const gate = "test/sandbox/lib/request-gate.test.ts";
+const gate = "test/sandbox/lib/http/request-gate.test.ts";
 const parts = "test/sandbox/lib/part.test.ts";
 const explorerTests = "test/sandbox/hosts/explorer/data.test.ts";
 

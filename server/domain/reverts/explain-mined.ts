@@ -54,11 +54,11 @@ export async function explainMined(
   const met = now ?? was;
   const cause = await explainCall(call, met, { ...about, message }, services);
   const then = sayRemedy(cause, advice.again, advice.never);
-  const said =
+  const reverted =
     labelRevert(met) === labelRevert(was)
       ? `${what}: ${cause.wrong}`
       : `${what} with ${labelRevert(was)}, and would revert now: ${cause.wrong}`;
-  return { detail: `${said}. ${then}`, retryable: cause.remedy !== null };
+  return { detail: `${reverted}. ${then}`, retryable: cause.remedy !== null };
 }
 
 /** Explains a call's revert by what its calldata says: which payment of a batch it is, and whose permit it pays under. */

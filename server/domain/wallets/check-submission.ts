@@ -137,16 +137,16 @@ async function checkPayment(
   await assertStep(await currentPurchase(purchase, services), "reconcile", services);
   const { transaction_hash } = body;
   const observed = await services.chain.observe(transaction_hash);
-  const said = await readClaimedPayments(observed, stored, onChain, services);
+  const claimed = await readClaimedPayments(observed, stored, onChain, services);
   const own = purchase.commitment_hash;
-  const paid = said.payments.reduce((sum, { id, amount }) => (id === own ? sum + amount : sum), 0n);
+  const paid = claimed.payments.reduce((sum, { id, amount }) => (id === own ? sum + amount : sum), 0n);
   const amount = BigInt(body.amount ?? paid);
   const given = {
-    call: paymentCall(services.deployment.registrar.address, own, amount, said.permit),
+    call: paymentCall(services.deployment.registrar.address, own, amount, claimed.permit),
     payments: [{ id: own, amount, purchase: onChain.exists ? purchase : null, stored }],
   };
-  const { call, payments } = amount === paid ? said : given;
-  const expected = expectPayments(call, payments, purchase, services, said.mayPermit);
+  const { call, payments } = amount === paid ? claimed : given;
+  const expected = expectPayments(call, payments, purchase, services, claimed.mayPermit);
   const use = { key: transaction_hash, step: "payment", subject: transaction_hash } as const;
   await assertBound(observed, expected, use, services);
   for (const { stored: other } of payments)

@@ -91,7 +91,7 @@ export const executeRefund = defineOperation({
     if (recorded !== null && refusal !== null) throw refusal;
     if (recorded !== null) return await answerCollected(recorded, due.purchase.value, services);
     if (!relayed.confirmed) return await answerDue(due, relayed, services);
-    const collected = await collect(due, relayed, { now, claimHash }, services);
+    const collected = await recordCollected(due, relayed, { now, claimHash }, services);
     return refusal === null ? collected : { ...collected, refusal };
   },
 });
@@ -245,7 +245,7 @@ async function answerDue(
 }
 
 /** Records that the award is collected by a confirmed transaction, and the claim that it has paid. */
-async function collect(
+async function recordCollected(
   due: Due,
   { operation, hash }: Extract<Relayed, { confirmed: true }>,
   { now, claimHash }: { now: number; claimHash: Hex },

@@ -72,7 +72,7 @@ export const recordDecision = defineOperation({
     assertTimely(body.decided_at, claim, now);
     const statement = statementOf(body, claim, purchase, services);
     if (!verifyDecision(reviewer.publicKey, statement, body.approval)) throw notApproved(statement);
-    await assertNoOtherClaim(claim, purchase, services);
+    await assertStillOnChain(claim, purchase, services);
     const decisionId = await nextId("dec", services);
     return decide(stored, { id: decisionId, statement, approval: body.approval, created_at: now });
   },
@@ -174,7 +174,7 @@ function assertTimely(decidedAt: string, claim: ClaimRecord, now: number): void 
 }
 
 /** Asks whether the chain still has what is decided on: a reorg may have removed the claim or payments since. */
-async function assertNoOtherClaim(
+async function assertStillOnChain(
   claim: ClaimRecord,
   purchase: PurchaseRecord,
   services: Services,

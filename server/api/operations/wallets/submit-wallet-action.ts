@@ -106,7 +106,7 @@ async function record<B extends SubmitMerchantAction | SubmitPurchaseAction>(
   if (before !== undefined && isSameEvidence(before.value, evidence))
     return await repeat(before.value, services);
   const { amount, reason } = checked;
-  const said = {
+  const submitted = {
     program: program.id,
     subject: id,
     action: body.action,
@@ -114,25 +114,25 @@ async function record<B extends SubmitMerchantAction | SubmitPurchaseAction>(
     ...(reason === undefined ? {} : { reason }),
     ...evidence,
   };
-  return await submit({ key, said, before }, type, context);
+  return await submit({ key, submitted, before }, type, context);
 }
 
-/** Writes a submission, which keeps what it said before. */
+/** Writes a submission, which keeps what it had before. */
 async function submit(
   {
     key,
-    said,
+    submitted,
     before,
   }: {
     key: string;
-    said: Omit<SubmissionRecord, "submitted_at" | "event_id" | "earlier">;
+    submitted: Omit<SubmissionRecord, "submitted_at" | "event_id" | "earlier">;
     before: Stored<SubmissionRecord> | undefined;
   },
   type: "merchant" | "purchase",
   { services, now }: Pick<OperationContext, "services" | "now">,
 ): Promise<Outcome> {
-  const { subject: id, action, transaction_hash } = said;
-  const transaction = await transactionOf(said, services);
+  const { subject: id, action, transaction_hash } = submitted;
+  const transaction = await transactionOf(submitted, services);
   return {
     kind: "write",
     status: 200,
@@ -140,7 +140,7 @@ async function submit(
     write: (event_id) => {
       const earlier = before && [...(before.value.earlier ?? []), stateOf(before.value)];
       const submission: SubmissionRecord = {
-        ...said,
+        ...submitted,
         submitted_at: now,
         event_id,
         ...(earlier === undefined ? {} : { earlier }),

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { setMining } from "../../../sandbox/chain/clock/mining.ts";
-import { SandboxError } from "../../../sandbox/lib/errors/sandbox-error.ts";
-import { RequestGate } from "../../../sandbox/lib/http/request-gate.ts";
-import type { SandboxOptions } from "../../../sandbox/options/options.ts";
-import { ask } from "../../ask.ts";
-import { problem } from "../../kit/answer.ts";
-import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
-import { TestKit } from "../../kit/test-kit.ts";
+import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
+import { SandboxError } from "../../../../sandbox/lib/errors/sandbox-error.ts";
+import { RequestGate } from "../../../../sandbox/lib/http/request-gate.ts";
+import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
+import { ask } from "../../../ask.ts";
+import { problem } from "../../../kit/answer.ts";
+import { type ExternalReceiver, openReceiver } from "../../../kit/external-receiver.ts";
+import { TestKit } from "../../../kit/test-kit.ts";
 
 /** So long that what waits for it never ends within a test. */
 const forever = 60_000;
