@@ -1,12 +1,20 @@
 import type { Hex } from "viem";
 import type { RelayerContext } from "../context.ts";
 import { OutcomeUnknownError, RelayerError } from "../errors.ts";
-import { attemptKey, type RelayOperation, type RelayOperationRecord } from "../journal/relay-operation.ts";
+import {
+  attemptKey,
+  type RelayOperation,
+  type RelayOperationRecord,
+  toRelayOperation,
+} from "../journal/relay-operation.ts";
 import { readIdentity } from "../node/chain-epoch.ts";
-import { readHeadBlock } from "../node/node.ts";
+import { readHead, readHeadBlock } from "../node/node.ts";
 import { readRelayOperation } from "../submission/attempts.ts";
+import { findReceipt } from "../submission/await-receipt.ts";
 import { driveLocked, type WaitMode } from "../submission/drive.ts";
+import { asConfirmed, asMined } from "../submission/settle.ts";
 import { findReorged, isOnChain } from "./find-reorged.ts";
+import { asBroadcast } from "./undo-settlement.ts";
 
 /** Looks at everything that a new head may have changed, and sends again what the node lacks. */
 export function follow(context: RelayerContext): Promise<void> {
@@ -45,12 +53,37 @@ export async function readNow(
   if (journaled === undefined || (isSettled(journaled) && (await isOnChainNow(context, journaled))))
     return journaled;
   await observe(context);
-  const observed = await readRelayOperation(context, operationId);
-  if (observed === undefined || !isSettled(observed)) return observed;
-  // A request that holds it is bringing it up to the head.
-  if (context.locks.isHeld(`operation:${operationId}`)) return observed;
-  if ((await isOnChainNow(context, observed)) !== false) return observed;
+  const current = await context.journal.read(operationId);
+  if (current === undefined) return undefined;
+  const superseded = await context.journal.superseded(current);
+  const [newest, earlier] = await Promise.all([
+    lookWithoutLock(context, current),
+    Promise.all(superseded.map((attempt) => lookWithoutLock(context, attempt))),
+  ]);
+  const observed = toRelayOperation(newest, earlier);
+  if (!isSettled(observed) || (await isOnChainNow(context, observed)) !== false) return observed;
   throw new OutcomeUnknownError(observed);
+}
+
+/**
+ * Returns an attempt that a request is at work on as the chain has it now, which the request is about to write; nothing is written and
+ * nothing is waited for. Where the node does not answer, and for every other attempt, that is what the journal has.
+ */
+async function lookWithoutLock(
+  context: RelayerContext,
+  attempt: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
+  if (attempt.nonce === null || !context.locks.isHeld(`operation:${attemptKey(attempt)}`)) return attempt;
+  try {
+    const receipt = await findReceipt(context, attempt, context.node);
+    if (receipt === null) return attempt.block_hash === null ? attempt : asBroadcast(attempt);
+    const mined = asMined(attempt, receipt);
+    const confirmations = (await readHead(context.node)) - receipt.blockNumber + 1;
+    return confirmations < context.confirmations ? mined : asConfirmed(mined, context.confirmations);
+  } catch (error) {
+    if (error instanceof RelayerError) return attempt;
+    throw error;
+  }
 }
 
 /**

@@ -7,7 +7,12 @@ export function undoSettlement(
   context: RelayerContext,
   operation: RelayOperationRecord,
 ): Promise<RelayOperationRecord> {
-  return writeWithBudget(context, operation, operation.program, () => ({
+  return writeWithBudget(context, operation, operation.program, () => asBroadcast(operation));
+}
+
+/** Returns an operation whose transaction waits for a block again. */
+export function asBroadcast(operation: RelayOperationRecord): RelayOperationRecord {
+  return {
     ...operation,
     status: "broadcast",
     status_reason: "reorged",
@@ -22,5 +27,5 @@ export function undoSettlement(
     reorg_count: operation.reorg_count + 1,
     mined_at: null,
     confirmed_at: null,
-  }));
+  };
 }

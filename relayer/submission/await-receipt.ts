@@ -1,7 +1,7 @@
 import type { RelayerContext } from "../context.ts";
 import { nodeOf } from "../faults/faulty-node.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
-import { readNonce, readReceipt, type TransactionReceipt } from "../node/node.ts";
+import { type Node, readNonce, readReceipt, type TransactionReceipt } from "../node/node.ts";
 
 /** Longest pause between two looks for a receipt, in milliseconds. */
 const longestPause = 25;
@@ -9,12 +9,16 @@ const longestPause = 25;
 /** How the chain sees an operation with a claimed nonce: mined, not yet, or never because the nonce went to another transaction. */
 export type Sighting = TransactionReceipt | "waiting" | "nonce_taken";
 
-/** The receipt of any of the operation's transactions. */
+/**
+ * The receipt of any of the operation's transactions.
+ *
+ * @param node - the node as the operation meets it, with its faults, by default.
+ */
 export async function findReceipt(
   context: RelayerContext,
   operation: RelayOperationRecord,
+  node: Node = nodeOf(context, operation),
 ): Promise<TransactionReceipt | null> {
-  const node = nodeOf(context, operation);
   // The newest first: it pays the most.
   for (const { hash } of operation.transactions.toReversed()) {
     const receipt = await readReceipt(node, hash);

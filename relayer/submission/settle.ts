@@ -30,28 +30,42 @@ export async function settle(
 
   await reach(context, "before_mined", operation);
   const mined = await writeWithBudget(context, operation, operation.program, () => ({
-    ...operation,
-    status: "mined",
+    ...asMined(operation, receipt),
     status_reason: error?.code ?? null,
     error,
-    hash: receipt.transactionHash,
-    transactions: operation.transactions.map((transaction) => ({
-      ...transaction,
-      outcome:
-        transaction.hash !== receipt.transactionHash ? "replaced" : succeeded ? "succeeded" : "reverted",
-    })),
-    gas_used: receipt.gasUsed.toString(),
-    cost_wei: (receipt.gasUsed * receipt.effectiveGasPrice).toString(),
-    reserved_wei: "0",
-    block_number: receipt.blockNumber,
-    block_hash: receipt.blockHash,
-    confirmations: 1,
     reorg_count: operation.reorg_count + (operation.block_hash === null ? 0 : 1),
     mined_at: minedAt,
     confirmed_at: null,
   }));
   await reach(context, "after_mined", mined);
   return mined;
+}
+
+/** Returns an operation with what a receipt says: where its transaction is, what became of the others, and what it cost. */
+export function asMined(operation: RelayOperationRecord, receipt: TransactionReceipt): RelayOperationRecord {
+  const { transactionHash: hash, gasUsed } = receipt;
+  const outcome = receipt.status === "0x1" ? "succeeded" : "reverted";
+  return {
+    ...operation,
+    status: "mined",
+    hash,
+    transactions: operation.transactions.map((transaction) => ({
+      ...transaction,
+      outcome: transaction.hash === hash ? outcome : "replaced",
+    })),
+    gas_used: gasUsed.toString(),
+    cost_wei: (gasUsed * receipt.effectiveGasPrice).toString(),
+    reserved_wei: "0",
+    block_number: receipt.blockNumber,
+    block_hash: receipt.blockHash,
+    confirmations: 1,
+  };
+}
+
+/** Returns an operation that so many blocks confirm, which is enough. */
+export function asConfirmed(operation: RelayOperationRecord, confirmations: number): RelayOperationRecord {
+  const status = currentTransaction(operation).outcome === "reverted" ? "reverted" : "confirmed";
+  return { ...operation, status, confirmations };
 }
 
 /** W5: once enough blocks confirm the receipt. */
@@ -69,12 +83,7 @@ export async function confirm(
   }
   const confirmedAt = await timeOfConfirmation(context, operation);
   await reach(context, "before_confirmed", operation);
-  const confirmed: RelayOperationRecord = {
-    ...operation,
-    status: currentTransaction(operation).outcome === "reverted" ? "reverted" : "confirmed",
-    confirmations,
-    confirmed_at: confirmedAt,
-  };
+  const confirmed = { ...asConfirmed(operation, confirmations), confirmed_at: confirmedAt };
   await context.journal.write({ operation: confirmed });
   await reach(context, "after_confirmed", confirmed);
   return confirmed;

@@ -46,7 +46,7 @@ export const chainReader: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "What was read while the chain reorganized is read again.",
-        find: "if (still?.hash !== head.hash) continue;",
+        find: "if ((await this.#hashAt(head.number)) !== head.hash) continue;",
         replace: "",
         only: "a chain that reorganizes",
       },

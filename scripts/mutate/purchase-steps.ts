@@ -300,6 +300,17 @@ export const purchaseSteps: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "server/domain/purchases/purchase-now.ts",
+    tests: ["test/server/api/operations/purchases/one-moment.test.ts"],
+    mutants: [
+      {
+        rule: "A purchase is not answered with an operation that a later block has settled.",
+        find: "if (operation !== undefined && settledIn(operation) > at.number) isPast = true;",
+        replace: "",
+      },
+    ],
+  },
+  {
     file: "server/domain/records/changes.ts",
     tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
     mutants: [

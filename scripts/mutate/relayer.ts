@@ -169,7 +169,7 @@ export const relayer: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A transaction costs the gas that it used at the price that it paid.",
-        find: "cost_wei: (receipt.gasUsed * receipt.effectiveGasPrice)",
+        find: "cost_wei: (gasUsed * receipt.effectiveGasPrice)",
         replace: "cost_wei: (BigInt(operation.gas_limit) * receipt.effectiveGasPrice)",
       },
       {
@@ -213,8 +213,8 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "The transactions that were not mined are reported as replaced.",
-        find: 'transaction.hash !== receipt.transactionHash ? "replaced" : succeeded',
-        replace: "succeeded",
+        find: 'outcome: transaction.hash === hash ? outcome : "replaced",',
+        replace: "outcome,",
         tests: [fault],
         only: "a raised fee",
       },

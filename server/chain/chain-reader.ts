@@ -94,6 +94,13 @@ export type SignatureVerdict = "valid" | "invalid" | "refused_by_contract";
 export interface ChainReader {
   /** The newest block. */
   head(): Promise<BlockPoint>;
+  /**
+   * Runs reads at the newest block, so that what they answer is of one block, and runs them again when that block has left the chain
+   * afterwards.
+   *
+   * @throws ChainUnavailableError when the chain reorganized under each try.
+   */
+  atOneHead<T>(read: (at: BlockPoint) => Promise<T>): Promise<T>;
   /** The chain's id and epoch as they are now. */
   identity(): Promise<{ chainId: number; epoch: Hex }>;
   /** Everything about one transaction hash, recomputed where a node's word is not needed. */
@@ -113,8 +120,8 @@ export interface ChainReader {
     funding: { program: Hex; merchantRef: Hex },
     find: (funding: ChainFunding) => Promise<{ id: Hex; buyer: Address }>,
   ): Promise<ChainPurchase>;
-  /** By which route a purchase came on chain, or null while it is not there. */
-  route(id: Hex): Promise<"registrar_offer" | "merchant_direct" | null>;
+  /** By which route a purchase came on chain, or null while it is not there; at the newest block, or at the one of other reads. */
+  route(id: Hex, at?: BlockPoint): Promise<"registrar_offer" | "merchant_direct" | null>;
   funding(query: { program: Hex; merchantRef: Hex; wallet: Address }): Promise<ChainFunding>;
   /** The funding that covers a purchase, or null while the purchase is not on chain. */
   cover(id: Hex): Promise<ChainCover | null>;

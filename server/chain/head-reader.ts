@@ -1,5 +1,7 @@
 import {
   BlockNotFoundError,
+  type Hex,
+  numberToHex,
   type PublicClient,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
@@ -60,12 +62,21 @@ export class HeadReader {
   async #unlessGone<T>(read: () => Promise<{ head: BlockPoint; outcome: Outcome<T> }>): Promise<T> {
     for (let tries = 0; tries < headRetries; tries += 1) {
       const { head, outcome } = await read();
-      const still = await this.#client.getBlock({ blockNumber: BigInt(head.number) }).catch(absent);
-      if (still?.hash !== head.hash) continue;
+      if ((await this.#hashAt(head.number)) !== head.hash) continue;
       if ("error" in outcome) throw outcome.error;
       return outcome.value;
     }
     throw new ChainUnavailableError("The chain reorganized while it was read; ask again.");
+  }
+
+  /** Asks anew: `getBlock` would share the answer to an equal question that was asked before these reads. */
+  async #hashAt(number: number): Promise<Hex | undefined> {
+    const block = await this.#client.request<{
+      Method: "eth_getBlockByNumber";
+      Parameters: [Hex, false];
+      ReturnType: { hash: Hex } | null;
+    }>({ method: "eth_getBlockByNumber", params: [numberToHex(number), false] });
+    return block?.hash;
   }
 
   /** Most reads meet the block that the last one met: they are asked at it in the message that asks for the newest, which decides. */

@@ -33,14 +33,17 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
   const { client, reader, registrar, token } = node;
   return guarded({
     head: async () => await reader.head(),
+    atOneHead: async (read) => await reader.atOneHead(read),
     identity: async () => await readIdentity(node),
     observe: transactionObserver(node),
     revertOf: async (hash) => await readRevert(hash, node),
     walletCode: async (wallet, block) => await readWalletCode(wallet, block, client),
     purchase: async (query, point) => await readPurchase(query, point, node),
     purchaseUnder: async (funding, find) => await readPurchaseUnder(funding, find, node),
-    async route(id) {
-      const { route } = await client.readContract({ ...registrar, functionName: "purchase", args: [id] });
+    async route(id, at) {
+      const block = at === undefined ? {} : { blockHash: at.hash };
+      const call = { ...registrar, functionName: "purchase", args: [id] } as const;
+      const { route } = await client.readContract({ ...call, ...block });
       return routes[route] ?? null;
     },
     funding: async (query) => await readFunding(query, node),
@@ -118,6 +121,7 @@ function guarded(chain: ChainReader): ChainReader {
     };
   return {
     head: guard(chain.head),
+    atOneHead: async (read) => await guard(async () => await chain.atOneHead(read))(),
     identity: guard(chain.identity),
     observe: guard(chain.observe),
     revertOf: guard(chain.revertOf),

@@ -42,15 +42,25 @@ export interface FoundPurchase {
   purchase: PurchaseRecord;
 }
 
-/** Finds a purchase of a program; a foreign one is as absent as none. */
+/** Finds the record of a purchase of a program; a foreign one is as absent as none. */
+export async function findStored(
+  store: Pick<Store, "get">,
+  program: string,
+  id: string,
+): Promise<Stored<PurchaseRecord>> {
+  const stored = await store.get("purchases", id);
+  if (stored?.value.program !== program)
+    throw new Problem("not_found", `There is no purchase ${id} in ${program}.`);
+  return stored;
+}
+
+/** Finds a purchase of a program, as it is now. */
 export async function findPurchase(
   services: RelayedServices,
   program: string,
   id: string,
 ): Promise<FoundPurchase> {
-  const stored = await services.store.get("purchases", id);
-  if (stored?.value.program !== program)
-    throw new Problem("not_found", `There is no purchase ${id} in ${program}.`);
+  const stored = await findStored(services.store, program, id);
   return { stored, purchase: await currentPurchase(stored.value, services) };
 }
 

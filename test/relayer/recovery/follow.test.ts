@@ -216,3 +216,31 @@ test("what a request has sent again for the sake of a later one is reported with
   );
   await kit.expectBooksToBalance();
 });
+
+test("who reads an operation that a request is at work on is told what the chain has, and the journal is left to the request", async () => {
+  const kit = await openKit();
+  const { promise: isMined, resolve: mined } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const forward: EIP1193RequestFn = kit.client.request;
+  let isHolding = true;
+  /** Holds the first receipt that the node answers. */
+  const held = async (call: { method: string; params?: unknown }): Promise<unknown> => {
+    const answer: unknown = await Reflect.apply(forward, undefined, [call]);
+    if (call.method !== "eth_getTransactionReceipt" || answer === null || !isHolding) return answer;
+    isHolding = false;
+    mined();
+    await released;
+    return answer;
+  };
+  const relayer = await kit.restart({ request: held as EIP1193RequestFn });
+  const submitted = relayer.submit(await kit.offer("held"));
+  await isMined;
+  const [journaled] = await relayer.list(program, { limit: 1 });
+  expect(journaled).toMatchObject({ status: "broadcast", block_hash: null });
+  const read = await relayer.readNow(journaled?.operation_id ?? "");
+  expect(await relayer.list(program, { limit: 1 })).toEqual([journaled]);
+  release();
+  const { mined_at: _mined, confirmed_at: _confirmed, ...confirmed } = await submitted;
+  expect(confirmed).toMatchObject({ status: "confirmed" });
+  expect(read).toMatchObject(confirmed);
+});

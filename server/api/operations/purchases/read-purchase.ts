@@ -1,4 +1,4 @@
-import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
+import { findPurchaseNow } from "../../../domain/purchases/purchase-now.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import { purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
@@ -19,11 +19,7 @@ export const readPurchase = defineOperation({
   errors: ["not_found"],
   events: [],
   async handle({ services, program, id }) {
-    const { purchase } = await findPurchase(services, program.id, id);
-    const [parts, onChain] = await Promise.all([
-      findParts(services, purchase),
-      readOnChain(purchase, services),
-    ]);
+    const { purchase, parts, onChain } = await findPurchaseNow(services, program.id, id);
     return { kind: "read", status: 200, body: viewPurchase(purchase, parts, onChain, services) };
   },
 });

@@ -1,6 +1,7 @@
 import { toJson } from "../../../../protocol/values/json.ts";
 import { readFunding } from "../../../domain/merchants/merchant-steps.ts";
-import { findMerchant, findPurchase, readOnChain } from "../../../domain/records/find.ts";
+import { findPurchaseNow } from "../../../domain/purchases/purchase-now.ts";
+import { findMerchant } from "../../../domain/records/find.ts";
 import {
   merchantWalletActions,
   type OfferedAction,
@@ -27,8 +28,7 @@ async function purchaseActions({
   id,
   query,
 }: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
-  const { purchase } = await findPurchase(services, program.id, id);
-  const onChain = await readOnChain(purchase, services);
+  const { purchase, onChain } = await findPurchaseNow(services, program.id, id);
   const wish = {
     amount: query.amount === undefined ? null : BigInt(query.amount),
     reason: query.reason ?? null,
