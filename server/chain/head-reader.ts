@@ -69,7 +69,7 @@ export class HeadReader {
     throw new ChainUnavailableError("The chain reorganized while it was read; ask again.");
   }
 
-  /** Asks anew: `getBlock` would share the answer to an equal question that was asked before these reads. */
+  /** Sends a request of its own: `getBlock` would share the answer to an equal one that was sent before these reads. */
   async #hashAt(number: number): Promise<Hex | undefined> {
     const block = await this.#client.request<{
       Method: "eth_getBlockByNumber";

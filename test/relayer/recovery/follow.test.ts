@@ -217,7 +217,7 @@ test("what a request has sent again for the sake of a later one is reported with
   await kit.expectBooksToBalance();
 });
 
-test("who reads an operation that a request is at work on is told what the chain has, and the journal is left to the request", async () => {
+test("a read of an operation that a request is at work on gets what the chain has, and leaves the journal to the request", async () => {
   const kit = await openKit();
   const { promise: isMined, resolve: mined } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
