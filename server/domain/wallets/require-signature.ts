@@ -1,7 +1,14 @@
 import type { Address, Hex } from "viem";
 import { recoverSigner, vOf } from "../../../protocol/messages/wallet-signature.ts";
+import type { ErrorCode } from "../../api/errors/catalogue.ts";
 import { Problem } from "../../api/errors/problem.ts";
 import type { Services } from "../../services.ts";
+
+/** The codes of {@link requireSignature}. */
+export const signatureErrors = [
+  "signature_invalid",
+  "signer_mismatch",
+] as const satisfies readonly ErrorCode[];
 
 /**
  * Accepts a wallet's signature over a digest: ECDSA with low s, or ERC-1271 where the wallet has code.

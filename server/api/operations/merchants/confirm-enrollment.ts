@@ -4,7 +4,7 @@ import { bindingErrors, requireBound } from "../../../domain/binding/require-bou
 import { assertPending, readFunding } from "../../../domain/merchants/merchant-steps.ts";
 import { markTransactionUsed } from "../../../domain/records/changes.ts";
 import { findMerchant } from "../../../domain/records/find.ts";
-import { requireSignature } from "../../../domain/wallets/require-signature.ts";
+import { requireSignature, signatureErrors } from "../../../domain/wallets/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import type { MerchantRecord } from "../../../store/records.ts";
@@ -26,14 +26,7 @@ export const confirmEnrollment = defineOperation({
   effect: false,
   body: confirmEnrollmentBody,
   responses: { 200: { description: "The enrolled merchant.", schema: merchantSchema } },
-  errors: [
-    "not_found",
-    "state_conflict",
-    "signature_invalid",
-    "signer_mismatch",
-    ...bindingErrors,
-    "deadline_passed",
-  ],
+  errors: ["not_found", "state_conflict", ...signatureErrors, ...bindingErrors, "deadline_passed"],
   events: ["merchant.enrolled"],
   async handle({ services, program, id, body, now }) {
     const { store } = services;

@@ -8,7 +8,7 @@ import { markTransactionUsed, updatePurchase } from "../../../domain/records/cha
 import { findPurchase, readOnChain } from "../../../domain/records/find.ts";
 import { nextId } from "../../../domain/records/next-id.ts";
 import { assertReconciled, claimOf, pickClaim } from "../../../domain/refunds/claims.ts";
-import { requireSignature } from "../../../domain/wallets/require-signature.ts";
+import { requireSignature, signatureErrors } from "../../../domain/wallets/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../../../store/records.ts";
@@ -30,14 +30,7 @@ export const fileClaim = defineOperation({
   effect: false,
   body: fileClaimBody,
   responses: { 201: { description: "The claim.", schema: claimSchema } },
-  errors: [
-    "not_found",
-    "state_conflict",
-    "signature_invalid",
-    "signer_mismatch",
-    ...bindingErrors,
-    "claim_window_closed",
-  ],
+  errors: ["not_found", "state_conflict", ...signatureErrors, ...bindingErrors, "claim_window_closed"],
   events: ["purchase.claimed"],
   async handle({ services, program, id, body, now }) {
     const { store, deployment } = services;

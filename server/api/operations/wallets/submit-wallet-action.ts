@@ -7,6 +7,7 @@ import {
   checkMerchantSubmission,
   checkPurchaseSubmission,
 } from "../../../domain/wallets/check-submission.ts";
+import { signatureErrors } from "../../../domain/wallets/require-signature.ts";
 import {
   findRecorded,
   type GivenEvidence,
@@ -52,8 +53,7 @@ const describe = (actions: readonly WalletAction[]) =>
 
 const errors = [
   "state_conflict",
-  "signature_invalid",
-  "signer_mismatch",
+  ...signatureErrors,
   ...bindingErrors,
   "deadline_passed",
 ] as const satisfies ErrorCode[];
