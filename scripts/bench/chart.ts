@@ -31,7 +31,7 @@ export function drawChart(rows: readonly Row[]): string {
   const drawn = bars.map((bar, index) => drawBar(bar, top + index * line, at));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title">`,
-    '<title id="title">Speed of each subject compared with its floor or peer, which is 1; further right is faster</title>',
+    '<title id="title">Speed of each subject compared with its baseline, which is 1; further right is faster</title>',
     "<style>",
     "text { font: 13px system-ui, sans-serif; fill: #1f2328 } .quiet { fill: #59636e }",
     ".plain { fill: #0969da } .met { fill: #1a7f37 } .missed { fill: #bc4c00 }",
@@ -40,7 +40,7 @@ export function drawChart(rows: readonly Row[]): string {
     "text { fill: #f0f6fc } .quiet { fill: #9198a1 } .plain { fill: #4493f8 } .met { fill: #3fb950 }",
     ".missed { fill: #db6d28 } .one { stroke: #9198a1 } .needed { stroke: #f0f6fc } }",
     "</style>",
-    '<text class="quiet" x="8" y="22">Speed compared with its floor or peer (dashed: equal; solid tick: the bar to hold)</text>',
+    '<text class="quiet" x="8" y="22">Speed compared with its baseline (dashed: equal; solid tick: the bar to meet)</text>',
     `<line class="one" x1="${round(at(1))}" x2="${round(at(1))}" y1="${top - 8}" y2="${height - 20}"/>`,
     ...drawn,
     "</svg>\n",
