@@ -115,8 +115,8 @@ export const clock: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "No new block of a reorg is before the reorg.",
-        find: "setInterval(node, now - kept)",
-        replace: "setInterval(node, step)",
+        find: "setTimestampInterval(node, now - kept)",
+        replace: "setTimestampInterval(node, step)",
       },
       {
         rule: "The later blocks of a reorg follow the first one.",
@@ -136,7 +136,7 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "A deterministic chain moves forward one second for each block after a reorg that Anvil refuses.",
-        find: "} else await setInterval(node, step);",
+        find: "} else await setTimestampInterval(node, step);",
         replace: "}",
         only: "that Anvil refuses",
       },

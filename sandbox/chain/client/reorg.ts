@@ -144,9 +144,9 @@ async function keepTime<Answer>(
   ]);
   const step = mode === "live" ? 0 : 1;
   try {
-    await setInterval(node, now - kept);
+    await setTimestampInterval(node, now - kept);
     const answer = await reorg();
-    await setInterval(node, step);
+    await setTimestampInterval(node, step);
     const later = placed.flatMap(([transaction, block]) =>
       Number(block) > 0 ? [[transaction, Number(block) - 1]] : [],
     );
@@ -156,11 +156,11 @@ async function keepTime<Answer>(
     if (mode === "live") {
       await ask(node, "anvil_removeBlockTimestampInterval", [], z.unknown());
       await raiseOffset(node, offset);
-    } else await setInterval(node, step);
+    } else await setTimestampInterval(node, step);
   }
 }
 
-async function setInterval(node: Node, seconds: number): Promise<void> {
+async function setTimestampInterval(node: Node, seconds: number): Promise<void> {
   await ask(node, "anvil_setBlockTimestampInterval", [seconds], z.unknown());
 }
 
