@@ -42,7 +42,7 @@ export const eventTypes = {
     }),
   },
   "purchase.activated": {
-    description: "The registrar's offer of a purchase was confirmed.",
+    description: "The program operator's offer of a purchase was confirmed.",
     data: z.object({ purchase_id: idSchema("pur"), transaction_hash: hashSchema }),
   },
   "purchase.registered": {
@@ -50,13 +50,13 @@ export const eventTypes = {
     data: z.object({ purchase_id: idSchema("pur"), transaction_hash: hashSchema }),
   },
   "purchase.reconciled": {
-    description: "Receipts of a purchase were recorded or taken back.",
+    description: "Payment receipts of a purchase were recorded or removed.",
     data: z.object({
       purchase_id: idSchema("pur"),
       applied: paymentLogs.meta({
-        description: "Payments that were recorded; the first ones when there are more.",
+        description: "Payments that were recorded; only the first ones if there are more.",
       }),
-      reverted: paymentLogs.meta({ description: "Payments that the chain no longer holds." }),
+      reverted: paymentLogs.meta({ description: "Payments that are no longer on the chain." }),
       affected_purchases: z.array(idSchema("pur")).max(eventListLimit),
       totals: z
         .object({
@@ -81,7 +81,7 @@ export const eventTypes = {
     }),
   },
   "refund.due": {
-    description: "An award was recorded whose collection is not confirmed yet.",
+    description: "An award was recorded. Its collection is not confirmed yet.",
     data: z.object(refund),
   },
   "refund.collected": {
@@ -89,7 +89,7 @@ export const eventTypes = {
     data: z.object({
       ...refund,
       transaction_hash: hashSchema,
-      claim_hash: hashSchema.meta({ description: "The claim that the chain has paid." }),
+      claim_hash: hashSchema.meta({ description: "The claim that was paid." }),
     }),
   },
   "wallet.submitted": {

@@ -84,7 +84,7 @@ test.skipIf(process.platform !== "linux")(
     expect(await control(first, "/clock", { seconds: 864_000 })).toEqual({
       status: 503,
       code: "storage_unavailable",
-      detail: "The data directory does not take writes.",
+      detail: "The data directory refuses writes.",
       again: "1",
     });
     expect(Number(await rpcOf(first.description)("eth_blockNumber"))).toBe(before);

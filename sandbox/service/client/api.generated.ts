@@ -7,23 +7,23 @@ export interface components {
     ProgramId: string;
     EventId: string;
     IssueAccess: {
-      /** The program of the credential; by default the account's own. */
+      /** The program of the credential; by default the account's program. */
       program?: components["schemas"]["ProgramId"];
-      /** What the credential may do; by default everything that the account may do. */
+      /** The scopes of the credential; by default all scopes of the account. */
       scopes?: ("records:read" | "merchants:write" | "purchases:write" | "claims:write" | "decisions:write" | "refunds:execute")[];
     };
-    /** Names this intent: new for each intent, the same for each retry. 8 to 100 visible ASCII characters. A repeat with the identical body gets the first answer, byte for byte. */
+    /** Identifies the intent: a new key for each intent, the same key for each retry. 8 to 100 visible ASCII characters. A repeat with the identical body gets the first answer, byte for byte. */
     IdempotencyKey: string;
     CreateMerchant: {
-      /** The wallet that is paid and that funds refunds. */
+      /** The wallet that receives payments and funds refunds. */
       wallet: `0x${string}`;
       /** The merchant's name. */
       name: string;
-      /** The most that all its refunds may collect. */
+      /** The largest total of all refunds of the merchant. */
       funding_cap: components["schemas"]["PositiveAmount"];
       /** The last second in which a refund can be collected; 365 days from now by default. */
       funding_valid_until?: components["schemas"]["UnixTime"];
-      /** The integrator's own reference; stored and shown, never interpreted. */
+      /** Your own reference. It is stored and returned, and not interpreted. */
       reference?: string;
     };
     /** Base units of the token, above zero. */
@@ -32,9 +32,9 @@ export interface components {
     UnixTime: number;
     MerchantId: string;
     ConfirmEnrollment: {
-      /** The wallet's enrollment on chain; by default the one that was submitted over the wallet route. */
+      /** The wallet's enrollment transaction; by default the one from the wallet route. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** The signature of `enrollment.message`; by default the one that was submitted over the wallet route. */
+      /** The signature of `enrollment.message`; by default the one from the wallet route. */
       signature?: components["schemas"]["Signature"];
     };
     /** 32 bytes: 0x and 64 lower-case hexadecimal characters. */
@@ -46,19 +46,19 @@ export interface components {
       merchant_id: components["schemas"]["MerchantId"];
       /** The wallet that pays. */
       buyer: `0x${string}`;
-      /** The wallet that may claim and gets the refund; by default the buyer. */
+      /** The wallet that may claim and receives the refund; by default the buyer. */
       beneficiary?: `0x${string}`;
-      /** What the buyer is to pay. */
+      /** The price that the buyer pays. */
       amount: components["schemas"]["PositiveAmount"];
       /** Any JSON object; the commitment has the hash of its RFC 8785 form. */
       terms: components["schemas"]["JsonObject"];
-      /** The last second to bring it on chain; 1 day from now by default. */
+      /** The last second to offer or register it on the chain; 1 day from now by default. */
       offer_deadline?: components["schemas"]["UnixTime"];
       /** The last second to pay; 7 days from now by default. */
       pay_deadline?: components["schemas"]["UnixTime"];
       /** The last second to claim; 30 days from now by default. */
       claim_deadline?: components["schemas"]["UnixTime"];
-      /** The integrator's own reference; stored and shown, never interpreted. */
+      /** Your own reference. It is stored and returned, and not interpreted. */
       reference?: string;
     };
     /** Any JSON value. */
@@ -69,36 +69,36 @@ export interface components {
     };
     PurchaseId: string;
     ActivatePurchase: {
-      /** The purchase's `commitment.hash`: the one that you mean. */
+      /** The purchase's `commitment.hash`. */
       commitment_hash: components["schemas"]["Hash"];
     };
     ConfirmRegistration: {
-      /** The merchant's registration on chain; by default the one that was submitted over the wallet route. */
+      /** The merchant's registration transaction; by default the one from the wallet route. */
       transaction_hash?: components["schemas"]["Hash"];
     };
     ReconcilePurchase: {
-      /** The payments to record; by default all of this purchase that the chain has. */
+      /** The transactions with the payments to record; by default all payments of this purchase on the chain. */
       transaction_hashes?: components["schemas"]["Hash"][];
     };
     FileClaim: {
-      /** The beneficiary's claim on chain; by default the one that the chain has. */
+      /** The beneficiary's claim transaction; by default that of the claim on the chain. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** What is claimed, at most what is reconciled; by default what was submitted over the wallet route. */
+      /** The claimed amount, at most the reconciled amount; by default the one from the wallet route. */
       requested_amount?: components["schemas"]["PositiveAmount"];
-      /** The reason that was signed; by default the one that was submitted over the wallet route. */
+      /** The signed reason; by default the one from the wallet route. */
       reason?: string;
-      /** The beneficiary's signature of the claim; by default the one that was submitted over the wallet route. */
+      /** The beneficiary's signature of the claim; by default the one from the wallet route. */
       signature?: components["schemas"]["Signature"];
     };
     /** The award is above zero when the claim is approved, and 0 when it is denied. */
     RecordDecision: {
       /** The purchase's claim. */
       claim_id: components["schemas"]["ClaimId"];
-      /** What the reviewer decided. */
+      /** The reviewer's decision. */
       outcome: "approved" | "denied";
-      /** What is refunded, at most what is claimed; `0` when it is denied. */
+      /** The amount to refund: at most the claimed amount, and `0` if denied. */
       award: components["schemas"]["Amount"];
-      /** When it was decided: not before the claim, not later than now. */
+      /** The time of the decision: not before the claim and not later than now. */
       decided_at: components["schemas"]["Timestamp"];
       /** RFC 7638 thumbprint of the reviewer's key. */
       reviewer_key_id: string;
@@ -116,7 +116,7 @@ export interface components {
     };
     DecisionId: string;
     DeliverNotification: {
-      /** The event; without it, the program's oldest undelivered one. */
+      /** The event to deliver; by default the program's oldest undelivered one. */
       event_id?: components["schemas"]["EventId"];
     };
     /** An outbox event; its bytes are frozen when it is written. */
@@ -165,7 +165,7 @@ export interface components {
         amount: components["schemas"]["PositiveAmount"];
       };
     };
-    /** The registrar's offer of a purchase was confirmed. */
+    /** The program operator's offer of a purchase was confirmed. */
     PurchaseActivatedEvent: {
       id: components["schemas"]["EventId"];
       type: "purchase.activated";
@@ -191,7 +191,7 @@ export interface components {
         transaction_hash: components["schemas"]["Hash"];
       };
     };
-    /** Receipts of a purchase were recorded or taken back. */
+    /** Payment receipts of a purchase were recorded or removed. */
     PurchaseReconciledEvent: {
       id: components["schemas"]["EventId"];
       type: "purchase.reconciled";
@@ -201,9 +201,9 @@ export interface components {
       created_at: components["schemas"]["Timestamp"];
       data: {
         purchase_id: components["schemas"]["PurchaseId"];
-        /** Payments that were recorded; the first ones when there are more. */
+        /** Payments that were recorded; only the first ones if there are more. */
         applied: components["schemas"]["EventPaymentLog"][];
-        /** Payments that the chain no longer holds. */
+        /** Payments that are no longer on the chain. */
         reverted: components["schemas"]["EventPaymentLog"][];
         affected_purchases: components["schemas"]["PurchaseId"][];
         /** How many there are of each; an event lists 50 at most. */
@@ -249,7 +249,7 @@ export interface components {
         award: components["schemas"]["Amount"];
       };
     };
-    /** An award was recorded whose collection is not confirmed yet. */
+    /** An award was recorded. Its collection is not confirmed yet. */
     RefundDueEvent: {
       id: components["schemas"]["EventId"];
       type: "refund.due";
@@ -277,7 +277,7 @@ export interface components {
         refund_id: components["schemas"]["RefundId"];
         award: components["schemas"]["PositiveAmount"];
         transaction_hash: components["schemas"]["Hash"];
-        /** The claim that the chain has paid. */
+        /** The claim that was paid. */
         claim_hash: components["schemas"]["Hash"];
       };
     };
@@ -299,28 +299,28 @@ export interface components {
       };
     };
     SubmitMerchantWalletAction: {
-      /** What the wallet did. */
+      /** The action of the wallet. */
       action: "enroll" | "fund";
       /** The transaction that the wallet sent. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** enroll, claim and pay_with_permit: what the wallet signed. */
+      /** enroll, claim and pay_with_permit: the wallet's signature. */
       signature?: components["schemas"]["Signature"];
     };
     SubmitPurchaseWalletAction: {
-      /** What the wallet did. */
+      /** The action of the wallet. */
       action: "register" | "approve" | "pay" | "claim" | "pay_with_permit";
       /** The transaction that the wallet sent. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** enroll, claim and pay_with_permit: what the wallet signed. */
+      /** enroll, claim and pay_with_permit: the wallet's signature. */
       signature?: components["schemas"]["Signature"];
-      /** approve, pay, pay_with_permit and claim: the amount, which must be the one on chain or in the permit. Without it the purchase's amount (approve), what the transaction says (pay), what is outstanding (pay_with_permit) or what was submitted before (claim). */
+      /** approve, pay, pay_with_permit and claim: the amount, which must equal the one on the chain or in the permit. By default the purchase's amount (approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount that was submitted before (claim). */
       amount?: components["schemas"]["PositiveAmount"];
-      /** claim: the reason that was signed; without it the one that was submitted before. */
+      /** claim: the signed reason; by default the one that was submitted before. */
       reason?: string;
     };
     RequestId: string;
     Problem: {
-      /** A page that explains this code. */
+      /** The page of this error code. */
       type: string;
       title: string;
       status: number;
@@ -335,14 +335,14 @@ export interface components {
         detail: string;
       }[];
       binding?: components["schemas"]["BindingReport"];
-      /** Of a refused transaction: where the control API explains it, field by field. */
+      /** For a refused transaction: the URL of the control API that explains it field by field. */
       explain?: string;
-      /** What the object is now. */
+      /** The current state of the object. */
       current_state?: string;
-      /** The steps that it takes by its state, its deadlines and what the chain has of it; its program, the merchant's funding and the gas budget do not count. */
+      /** The operations that the object's state, deadlines and records on the chain allow. The program, the merchant's funding and the gas budget are not considered. */
       allowed?: string[];
       reconciled?: components["schemas"]["Amount"];
-      /** Whose state it is, when it is not the asked one's. */
+      /** The purchase with this state, if it is not the one in the path. */
       purchase?: string;
       /** Payments that a reorg removed. */
       reverted?: components["schemas"]["JsonObject"][];
@@ -372,7 +372,7 @@ export interface components {
         actual: components["schemas"]["Json"];
       }[];
     };
-    /** One operation of the relayer. */
+    /** A relay operation. */
     Operation: {
       operation_id: components["schemas"]["OperationId"];
       program: components["schemas"]["ProgramId"];
@@ -382,7 +382,7 @@ export interface components {
         id: string;
       };
       sequence: number;
-      /** Counts from 1. The next attempt begins when the transaction before reverted or was withdrawn, or its nonce was taken and it was abandoned. */
+      /** Counts from 1. The next attempt starts after the previous transaction reverted, was withdrawn, or was abandoned because its nonce was taken. */
       attempt: number;
       status: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention";
       status_reason: (("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused" | "precondition_failed" | "reorged" | "foreign_nonce" | "nonce_taken" | "abandoned") | null);
@@ -437,7 +437,7 @@ export interface components {
     Capabilities: {
       service: "routing-sandbox";
       version: "1.4.0";
-      /** The sandbox's time, which the chain shares. */
+      /** The sandbox's time, which is also the time of the chain. */
       now: components["schemas"]["Timestamp"];
       routes: {
         id: "registrar_offer" | "merchant_direct";
@@ -465,7 +465,7 @@ export interface components {
         receipts: components["schemas"]["PublicKey"];
       };
     };
-    /** The chain; the epoch names this very chain, not another with the same id. */
+    /** The chain. The epoch distinguishes it from other chains with the same id. */
     Chain: {
       chain_id: number;
       epoch: components["schemas"]["Hash"];
@@ -550,7 +550,7 @@ export interface components {
         signature: components["schemas"]["Signature"];
       };
       enrollment: {
-        /** What the wallet signs with personal_sign (EIP-191). */
+        /** The message that the wallet signs with personal_sign (EIP-191). */
         message: string;
         transaction: components["schemas"]["TransactionRequest"];
         confirmed: ({
@@ -564,7 +564,7 @@ export interface components {
         collected: components["schemas"]["Amount"];
         remaining: components["schemas"]["Amount"];
         valid_until: components["schemas"]["UnixTime"];
-        /** What the wallet lets the funding source draw. */
+        /** The wallet's allowance to the funding source. */
         allowance: components["schemas"]["Amount"];
         balance: components["schemas"]["Amount"];
       };
@@ -594,7 +594,7 @@ export interface components {
       primaryType: string;
       message: components["schemas"]["JsonObject"];
     };
-    /** A transaction that a wallet has to send, exactly so. */
+    /** A transaction that a wallet sends without changes. */
     TransactionRequest: {
       chain_id: number;
       from: components["schemas"]["Address"];
@@ -612,9 +612,9 @@ export interface components {
       status: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
       route: ("registrar_offer" | "merchant_direct" | null);
       payment_status: "unpaid" | "partially_paid" | "paid";
-      /** Created or unpaid, and past its deadline. */
+      /** Whether the offer deadline passed before the purchase was active, or the pay deadline passed without a payment. */
       expired: boolean;
-      /** The operator has withdrawn the offer on chain, so that no more payments are taken. */
+      /** Whether the operator has withdrawn the offer on the chain, so that no more payments are accepted. */
       withdrawn: boolean;
       commitment: {
         typed_data: components["schemas"]["TypedData"];
@@ -639,7 +639,7 @@ export interface components {
         paid: components["schemas"]["Amount"];
         outstanding: components["schemas"]["Amount"];
         refunded: components["schemas"]["Amount"];
-        /** The part of paid that reconcile has recorded. */
+        /** The part of `paid` that was reconciled. */
         reconciled: components["schemas"]["Amount"];
         as_of: {
           block_number: number;
@@ -703,14 +703,14 @@ export interface components {
       decision_id: components["schemas"]["DecisionId"];
       status: "due" | "collected";
       award: components["schemas"]["PositiveAmount"];
-      /** The merchant's wallet, drawn through the funding source. */
+      /** The merchant's wallet; the funding source transfers from it. */
       from: components["schemas"]["Address"];
       /** The beneficiary. */
       to: components["schemas"]["Address"];
       operation_id: components["schemas"]["OperationId"];
-      /** The confirmed transaction. While the refund is due, it is null or the one that the relayer confirmed by itself: send operation 13 again, which records it. */
+      /** The confirmed transaction. While the refund is due, null or the transaction that the relayer confirmed by itself; send operation 13 again to record it. */
       transaction_hash: (components["schemas"]["Hash"] | null);
-      /** The claim that the chain had when the award was collected; null before. It is another one than the decided claim's only when a reorg replaced the claim just before the collection was mined; operation 13 then answers binding_mismatch. */
+      /** The claim on the chain when the award was collected; null before. It differs from the decided claim only if a reorg replaced the claim just before the collection was mined; operation 13 then answers binding_mismatch. */
       claim_hash: (components["schemas"]["Hash"] | null);
       created_at: components["schemas"]["Timestamp"];
       collected_at: (components["schemas"]["Timestamp"] | null);
@@ -725,7 +725,7 @@ export interface components {
       purchase: components["schemas"]["Purchase"];
       applied: components["schemas"]["PaymentReceipt"][];
       already_reconciled: components["schemas"]["PaymentReceipt"][];
-      /** Receipts that were recorded and that the chain no longer holds; taken back. */
+      /** Payment receipts that were removed because the chain no longer has their payments. */
       reverted: components["schemas"]["PaymentReceipt"][];
       affected_purchases: components["schemas"]["PurchaseId"][];
       /** Null when nothing changed. */
@@ -750,9 +750,9 @@ export interface components {
     DeliveryAttempt: {
       number: number;
       at: components["schemas"]["Timestamp"];
-      /** Null when no answer came. */
+      /** Null if the receiver did not answer. */
       status_code: number | null;
-      /** Why there was no answer, or no success. */
+      /** The reason why there was no answer or no success. */
       error: string | null;
       /** The beginning of the answer, as text. */
       response_body: string | null;
@@ -764,7 +764,7 @@ export interface components {
       receiver: string;
       body_sha256: components["schemas"]["Hash"];
       received_at: components["schemas"]["Timestamp"];
-      /** How many accepted deliveries the receiver has seen of this event. */
+      /** The number of deliveries of this event that the receiver has accepted. */
       deliveries: number;
       /** Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt. */
       jws: string;
@@ -805,21 +805,21 @@ export interface components {
         name: "enroll" | "fund" | "register" | "approve" | "pay" | "claim" | "pay_with_permit";
         allowed: boolean;
         why_not: string | null;
-        /** What to send; pay_with_permit has it once its signature was submitted. */
+        /** The transaction to send. pay_with_permit has one after its signature was submitted. */
         transaction?: components["schemas"]["TransactionRequest"];
-        /** approve, pay, pay_with_permit and claim: how much the bytes are about; submit it with them. */
+        /** approve, pay, pay_with_permit and claim: the amount in the bytes; submit the same one. */
         amount?: components["schemas"]["Amount"];
-        /** claim: the reason that the bytes are about; submit it with them. */
+        /** claim: the reason in the bytes; submit the same one. */
         reason?: string;
         sign?: ({
           method: "personal_sign";
           message: string;
-          /** The 32 bytes that are signed, as EIP-191 or EIP-712 hash them. */
+          /** The 32-byte digest (EIP-191 or EIP-712) that is signed. */
           digest: components["schemas"]["Hash"];
         } | {
           method: "eth_signTypedData_v4";
           typed_data: components["schemas"]["TypedData"];
-          /** The 32 bytes that are signed, as EIP-191 or EIP-712 hash them. */
+          /** The 32-byte digest (EIP-191 or EIP-712) that is signed. */
           digest: components["schemas"]["Hash"];
         });
       }[];
@@ -829,15 +829,15 @@ export interface components {
       action: "enroll" | "fund" | "register" | "approve" | "pay" | "claim" | "pay_with_permit";
       transaction_hash: (components["schemas"]["Hash"] | null);
       signature: (components["schemas"]["Signature"] | null);
-      /** How much was approved, paid or claimed. */
+      /** The amount that was approved, paid or claimed. */
       amount: (components["schemas"]["Amount"] | null);
-      /** Why it is claimed. */
+      /** The reason of the claim. */
       reason: string | null;
       submitted_at: components["schemas"]["Timestamp"];
     };
     WalletSubmissionResult: {
       submission: components["schemas"]["WalletSubmission"];
-      /** pay_with_permit: what to send now. */
+      /** pay_with_permit: the transaction to send. */
       transaction?: components["schemas"]["TransactionRequest"];
       event_id: components["schemas"]["EventId"];
     };

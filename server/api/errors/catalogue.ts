@@ -2,15 +2,15 @@ import { limitTexts } from "../limits.ts";
 
 const keyForm = `${limitTexts.idempotency_key_length} visible ASCII characters`;
 
-/** What is said of an error code wherever it appears: in answers, in the description and on its documentation page. */
+/** The texts of an error code in answers, in the OpenAPI description and on its documentation page. */
 export interface ErrorEntry {
   status: number;
   title: string;
   /** What happened. */
   what: string;
-  /** What to do about it. */
+  /** What to do. */
   remedy: string;
-  /** Whether the identical request may succeed later; null where the cause decides, so that each answer says it. */
+  /** Whether the identical request may succeed later; null if it depends on the cause, which each answer reports. */
   retryable: boolean | null;
 }
 
@@ -30,13 +30,13 @@ export const errorCatalogue = {
     400,
     "The request is malformed",
     "The bytes are not an HTTP request, or the Host header is missing or repeated.",
-    "Send HTTP/1.1 with one Host header; any HTTP client does.",
+    "Send HTTP/1.1 with one Host header, as every HTTP client does.",
   ),
   idempotency_key_missing: entry(
     400,
     "Idempotency-Key is missing",
-    "Writes under a program and wallet submissions need the header Idempotency-Key.",
-    `Send an Idempotency-Key of ${keyForm}, new for each intent, the same for each retry.`,
+    "Writes under a program and wallet submissions require the header Idempotency-Key.",
+    `Send an Idempotency-Key of ${keyForm}, a new one for each intent and the same one for each retry.`,
   ),
   idempotency_key_invalid: entry(
     400,
@@ -47,8 +47,8 @@ export const errorCatalogue = {
   body_malformed: entry(
     400,
     "The body is not acceptable JSON",
-    "The body is not valid UTF-8, not valid JSON, names a member twice, or holds a number that cannot be kept exactly.",
-    "Send one JSON object in UTF-8 with each name once; send amounts as strings.",
+    "The body is not valid UTF-8 or JSON, has a duplicate key, or has a number that cannot be represented exactly.",
+    "Send one JSON object in UTF-8 with each key once. Send amounts as strings.",
   ),
   credential_malformed: entry(
     400,
@@ -59,31 +59,31 @@ export const errorCatalogue = {
   credential_missing: entry(
     401,
     "A credential is required",
-    "This operation needs a credential and none was sent.",
-    "Send `Authorization: Bearer <credential>`; operation 2 issues one for an account key.",
+    "This operation requires a credential, and the request has none.",
+    "Send `Authorization: Bearer <credential>`. Operation 2 issues a credential for an account key.",
   ),
   credential_invalid: entry(
     401,
-    "The credential is not known",
+    "The credential is unknown",
     "No account key or credential with this value exists in this sandbox.",
-    "Check that the credential belongs to this sandbox and this seed; issue a new one with operation 2.",
+    "Check that the credential belongs to this sandbox and this seed, or issue a new one with operation 2.",
   ),
   credential_expired: entry(
     401,
     "The credential has expired",
     `Credentials are valid for ${limitTexts.credential_lifetime} of sandbox time.`,
-    "Issue a new credential with operation 2. Idempotency keys survive the renewal.",
+    "Issue a new credential with operation 2. Idempotency keys remain valid.",
   ),
   credential_revoked: entry(
     401,
     "The credential was revoked",
-    "A newer credential of the account was issued, which revoked this one.",
+    "A newer credential was issued for the account, which revoked this one.",
     "Use the newest credential of the account.",
   ),
   host_not_allowed: entry(
     403,
     "The host is not this sandbox",
-    "The Host header or the request target names another host than the sandbox.",
+    "The Host header or the request target names a host other than the sandbox.",
     "Use the URLs that the sandbox prints: 127.0.0.1 or localhost, with the port.",
   ),
   page_not_allowed: entry(
@@ -95,7 +95,7 @@ export const errorCatalogue = {
   scope_missing: entry(
     403,
     "The credential lacks a scope",
-    "The credential is valid but does not hold the scope that this operation needs.",
+    "The credential is valid but does not have the scope that this operation requires.",
     "Issue a credential with the named scope.",
   ),
   program_mismatch: entry(
@@ -107,25 +107,25 @@ export const errorCatalogue = {
   reviewer_not_designated: entry(
     403,
     "The reviewer is not the designated one",
-    "Only the program's designated reviewer may decide; the key id names another.",
-    "Sign with the reviewer key that the program shows under keys.reviewer.",
+    "Only the program's designated reviewer may decide. The key id names a different one.",
+    "Sign with the reviewer key in keys.reviewer of the program.",
   ),
   receiver_not_pinned: entry(
     403,
     "Another receiver is pinned",
-    "Operation 17 accepts events only while it is the pinned receiver itself; this sandbox was started with another receiver URL.",
-    "Send the event to receiver.url of the program, or start the sandbox without another receiver URL.",
+    "Operation 17 accepts events only while it is the pinned receiver. This sandbox was started with a different receiver URL.",
+    "Send the event to receiver.url of the program, or start the sandbox without a receiver URL.",
   ),
   not_found: entry(
     404,
     "Not found",
-    "Nothing with this identifier exists in this program. Foreign identifiers answer the same.",
+    "Nothing with this identifier exists in this program. Identifiers of other programs get the same answer.",
     "Check the identifier and the program in the path.",
   ),
   outbox_empty: entry(
     404,
     "There is no event to deliver",
-    "Every event of the program has been delivered or has had all its attempts.",
+    "Every event of the program was delivered or has no attempts left.",
     "Send the request again after the next write, or name an event in event_id.",
     true,
   ),
@@ -133,13 +133,13 @@ export const errorCatalogue = {
     404,
     "No such path",
     "The service has no resource at this path.",
-    "See /index.json for every path.",
+    "See /index.json for a list of all paths.",
   ),
   method_not_allowed: entry(
     405,
     "Method not allowed",
     "The path exists, but not with this method.",
-    "Use a method that the Allow header names.",
+    "Use a method of the Allow header.",
   ),
   request_timeout: entry(
     408,
@@ -150,7 +150,7 @@ export const errorCatalogue = {
   ),
   idempotency_in_flight: entry(
     409,
-    "The same request is under way",
+    "The same request is in progress",
     "A request with this Idempotency-Key has not finished yet.",
     "Send the identical request again after Retry-After seconds.",
     true,
@@ -158,95 +158,95 @@ export const errorCatalogue = {
   state_conflict: entry(
     409,
     "The step is not allowed now",
-    "The object is in a state that does not allow this step; current_state and allowed say which.",
-    "Read the object and take one of the allowed steps.",
+    "The state of the object does not allow this step. current_state and allowed have the state and the possible steps.",
+    "Read the object and use one of the allowed operations.",
   ),
   merchant_not_enrolled: entry(
     409,
     "The merchant is not enrolled",
-    "Purchases need a merchant whose wallet has enrolled on chain, whose enrollment is confirmed, and who has not revoked it.",
-    "Let the wallet enroll, then confirm it with operation 5. After a revocation it enrolls under a new merchant (operation 4).",
+    "A purchase requires a merchant whose enrollment is on the chain, confirmed by operation 5, and not revoked.",
+    "Enroll with the wallet, then confirm with operation 5. After a revocation, create a new merchant with operation 4 first.",
     null,
   ),
   transaction_not_found: entry(
     409,
     "The transaction is not on the chain",
     "The node knows no transaction with this hash.",
-    "Check the hash and that it was sent to this chain (chain id and epoch); send it again if it was dropped.",
+    "Check the hash, and that it was sent to this chain (chain id and epoch). Send it again if it was dropped.",
     true,
   ),
   transaction_unconfirmed: entry(
     409,
     "The transaction is not confirmed yet",
-    "The transaction is pending or has fewer confirmations than the service asks for.",
+    "The transaction is pending or has fewer than the required confirmations.",
     "Wait Retry-After seconds and send the identical request again.",
     true,
   ),
   transaction_already_used: entry(
     409,
-    "The transaction already serves another step",
-    "One transaction, or one of its logs, counts once.",
-    "Send a transaction of its own for this step.",
+    "The transaction is already used for another step",
+    "Each transaction, and each of its logs, can be used only once.",
+    "Send a separate transaction for this step.",
   ),
   claim_window_closed: entry(
     409,
     "The claim window is closed",
-    "The claim was not on chain at or before the claim deadline.",
-    "Nothing can be done for this purchase; claim before claim_deadline.",
+    "The claim was not on the chain by the claim deadline.",
+    "This purchase can no longer be claimed. Claim other purchases before claim_deadline.",
   ),
   deadline_passed: entry(
     409,
     "A deadline has passed",
-    "The step was due before now.",
-    "Create what the step belongs to again, with later deadlines: a purchase, or a merchant for its enrollment.",
+    "The deadline of this step is in the past.",
+    "Create the purchase (for an enrollment, the merchant) again with later deadlines.",
   ),
   registrar_bound_exceeded: entry(
     409,
     "The registrar's bounds do not allow this offer",
-    "The purchase is above the largest amount, the budget of open offers is used up, the bounds have ended, or the program is paused.",
-    "Use the direct merchant route unless the program is paused, or let the program's admin change the bounds, or wait until open offers are paid.",
+    "The amount is above the maximum, the budget of open offers is used up, the bounds have expired, or the program is paused.",
+    "Use the direct merchant route (not while the program is paused), ask the program's admin to change the bounds, or wait until open offers are paid.",
     true,
   ),
   gas_budget_exceeded: entry(
     409,
     "The gas budget does not cover this operation",
-    "The program's gas budget is reserved or spent.",
-    "See operation 16 for the budget; it is set when the sandbox starts.",
+    "All of the program's gas budget is reserved or spent.",
+    "Read the budget with operation 16. Set a larger one when you start the sandbox.",
     true,
   ),
   funding_source_insufficient: entry(
     409,
     "The funding does not cover the award",
-    "The merchant's cap, allowance to the funding source, balance or validity does not cover the award.",
-    "Let the merchant approve the funding source and hold the balance, then send the identical request again. " +
-      "Nothing more can be collected once the cap is used up or the validity has ended.",
+    "The merchant's cap, balance, allowance to the funding source, or funding period does not cover the award.",
+    "Approve the funding source and fund the merchant's wallet, then send the identical request again. " +
+      "Once the cap is used up or the funding has expired, nothing more can be collected.",
     null,
   ),
   delivery_exhausted: entry(
     409,
-    "No further delivery is attempted",
-    `The notification has had its ${limitTexts.delivery_attempts}, or its receiver has answered 410: it gets no further one.`,
+    "The delivery attempts are exhausted",
+    `The notification has had its ${limitTexts.delivery_attempts}, or its receiver has answered 410. It gets no further attempt.`,
     "Read the events from the program's resources instead.",
   ),
   approval_replayed: entry(
     409,
     "The approval was used before",
-    "This decision is already in another record.",
-    "Let the reviewer sign a decision for this claim.",
+    "This approval is already part of another decision.",
+    "Have the reviewer sign a decision for this claim.",
   ),
   outcome_unknown: entry(
     409,
     "The outcome is not known yet",
     "The operation had an effect whose outcome could not be determined.",
-    "Send the identical request with the identical key again; it resumes the same operation and never starts a second. " +
-      "If the operation's nonce was taken, first give it up with `routing-sandbox resume --abandon`.",
+    "Send the identical request with the identical key again: it resumes the same operation and never starts a second one. " +
+      "If the operation's nonce was taken, run `routing-sandbox resume --abandon` first.",
     true,
   ),
   body_too_large: entry(
     413,
     "The body is too large",
     "POST bodies are at most 32 KiB (32,768 bytes).",
-    "Send a smaller body; terms may hold a reference to a document instead of the document.",
+    "Send a smaller body. terms can reference a document instead of containing it.",
   ),
   content_type_unsupported: entry(
     415,
@@ -257,32 +257,32 @@ export const errorCatalogue = {
   content_encoding_unsupported: entry(
     415,
     "The content encoding is not supported",
-    "Bodies are taken as they are, without compression.",
+    "Compressed bodies are not supported.",
     "Send the body without Content-Encoding.",
   ),
   expectation_unsupported: entry(
     417,
     "The expectation is not supported",
-    "The Expect header asks for something else than 100-continue.",
+    "The Expect header has a value other than 100-continue.",
     "Send `Expect: 100-continue` or no Expect header.",
   ),
   idempotency_key_reused: entry(
     422,
     "The Idempotency-Key was used for another request",
     "The key was used for a request with another method, path or body.",
-    "Use a new key for a new intent, or resend the identical body.",
+    "Use a new key for a new intent, or send the identical request again.",
   ),
   validation_failed: entry(
     422,
-    "The request does not fit its schema",
-    "One or more fields are missing, unknown or out of bounds; errors lists each with a JSON pointer.",
-    "Correct the fields that errors names; the OpenAPI description has the schema.",
+    "The request does not match its schema",
+    "One or more fields are missing, unknown or invalid. errors lists each with a JSON pointer.",
+    "Correct the fields in errors. The OpenAPI description has the schema.",
   ),
   signature_invalid: entry(
     422,
-    "The signature does not verify",
-    "The signature is not one over exactly these bytes by the expected key.",
-    "Sign exactly what the resource shows (typed data, message or decision bytes) with the named key.",
+    "The signature is not valid",
+    "The signature is not a signature of exactly these bytes by the expected key.",
+    "Sign exactly the typed data, message or decision bytes of the resource with the named key.",
   ),
   signer_mismatch: entry(
     422,
@@ -292,72 +292,72 @@ export const errorCatalogue = {
   ),
   commitment_mismatch: entry(
     422,
-    "The commitment is another one",
-    "The commitment hash in the request is not the one of the purchase in the path.",
-    "Read the purchase, check that it is the one you mean, and send its commitment.hash.",
+    "The commitment does not match",
+    "The commitment hash in the request is not that of the purchase in the path.",
+    "Read the purchase, check that it is the intended one, and send its commitment.hash.",
   ),
   binding_mismatch: entry(
     422,
-    "The transaction is not the bound one",
-    "The transaction differs from what this step is bound to; binding.checks lists every check with both sides.",
-    "Send the transaction that the resource shows, unchanged, from the bound wallet.",
+    "The transaction does not match this step",
+    "The transaction differs from the expected one. binding.checks lists every check with the expected and the actual value.",
+    "Send the transaction of the resource unchanged from the bound wallet.",
   ),
   transaction_reverted: entry(
     422,
     "The contract refused the call",
-    "A transaction was mined and reverted, or the relayer did not send one because it would revert; detail says which, and why.",
-    "Remove the cause; then send a new transaction or, where the relayer sends it, the identical request again.",
+    "The transaction reverted, or the relayer did not send it because it would revert. detail has the reason.",
+    "Remove the cause. Then send a new transaction or, if the relayer sends it, the identical request again.",
     null,
   ),
   timestamp_out_of_tolerance: entry(
     422,
     "The timestamp is out of tolerance",
-    "The timestamp is too far from the sandbox's clock.",
-    "Use the sandbox's time: capabilities.now shows it.",
+    "The timestamp differs too much from the sandbox's clock.",
+    "Use the sandbox's time, which is in capabilities.now.",
   ),
   event_mismatch: entry(
     422,
     "The event is not the one in the outbox",
     "No outbox event has this id and exactly this body.",
-    "Send the event's body as it was frozen, byte for byte, under its own id.",
+    "Send the event's stored body, byte for byte, under its own id.",
   ),
   rate_limited: entry(
     429,
     "Too many requests",
-    "The sandbox was started with a rate limit.",
-    "Wait Retry-After seconds.",
+    "The sandbox was started with a rate limit, and this request exceeds it.",
+    "Wait Retry-After seconds and send the identical request again.",
     true,
   ),
   headers_too_large: entry(
     431,
     "The headers are too large",
-    "The request line and the headers have more than 16 KiB together.",
+    "The request line and the headers are larger than 16 KiB in total.",
     "Send fewer or shorter headers.",
   ),
   internal_error: entry(
     500,
     "Internal error",
-    "The service failed in a way it does not know. Nothing was committed.",
-    "Send the identical request again; if it stays, report it with the request id.",
+    "The service failed unexpectedly. Nothing was committed.",
+    "Send the identical request again. If it fails again, report it with the request id.",
     true,
   ),
   transfer_encoding_unsupported: entry(
     501,
     "The transfer coding is not supported",
-    "Transfer-Encoding names another coding than chunked.",
+    "Transfer-Encoding has a value other than chunked.",
     "Send the body with a Content-Length, or with `Transfer-Encoding: chunked` alone.",
   ),
   service_starting: entry(
     503,
     "The service is starting",
-    "The sandbox has its ports and is opening its chain and its store.",
+    "The sandbox is opening its chain and its store.",
     "Send the identical request again after Retry-After seconds.",
     true,
   ),
   service_closing: entry(
     503,
     "The service is closing",
-    "The process is ending. Delivery attempts that were made are recorded, and no further one is made.",
+    "The process is ending. Completed delivery attempts are recorded, and no further attempt is made.",
     "Start the service again, then send the identical request again.",
     true,
   ),
@@ -370,15 +370,15 @@ export const errorCatalogue = {
   ),
   chain_mismatch: entry(
     503,
-    "The chain is another one",
-    "The node serves a chain with another id or epoch than the one that this sandbox was started on.",
-    "Restart the sandbox; transactions of the other chain do not count here.",
+    "The node serves a different chain",
+    "The chain id or the chain epoch is not that of the chain that this sandbox was started with.",
+    "Restart the sandbox. Transactions of the other chain are not accepted.",
     true,
   ),
   storage_unavailable: entry(
     503,
-    "The data directory does not take writes",
-    "The change could not be made durable and was not made.",
+    "The data directory refuses writes",
+    "The change could not be written to disk and was not made.",
     "Free disk space or correct the permissions of the data directory, then send the identical request again.",
     true,
   ),

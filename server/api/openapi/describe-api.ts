@@ -60,7 +60,7 @@ export function describeApi(
         account_key: {
           type: "http",
           scheme: "bearer",
-          description: "An account's key; it only issues credentials.",
+          description: "An account's key, which only issues credentials.",
         },
         signed_event: {
           type: "apiKey",

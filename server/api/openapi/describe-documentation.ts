@@ -22,7 +22,7 @@ export function describeDocumentation(docsUrl: string) {
       contact: { name: "Routing sandbox documentation", url: `${docsUrl}/portal/docs.md` },
     },
     servers: [{ url: docsUrl, description: "This documentation host." }],
-    tags: [{ name: "Documentation", description: "What to read before and while integrating." }],
+    tags: [{ name: "Documentation", description: "Documents for integrators." }],
     security: [],
     paths: Object.fromEntries(
       documentationResources.map((resource) => [resource.path, { get: describeResource(resource) }]),
@@ -61,7 +61,7 @@ const problem = {
   description: "An error answer (RFC 9457).",
   required: ["type", "title", "status", "code", "detail", "instance", "request_id", "retryable"],
   properties: {
-    type: { type: "string", format: "uri", description: "A page that explains this code." },
+    type: { type: "string", format: "uri", description: "The page of this error code." },
     title: { type: "string" },
     status: { type: "integer" },
     code: { anyOf: [{ type: "string", enum: hostCodes }, { type: "string" }] },

@@ -12,7 +12,7 @@ export const idempotencyKeySchema = z
   .meta({
     id: "IdempotencyKey",
     description:
-      `Names this intent: new for each intent, the same for each retry. ${limitTexts.idempotency_key_length} visible ASCII characters. ` +
+      `Identifies the intent: a new key for each intent, the same key for each retry. ${limitTexts.idempotency_key_length} visible ASCII characters. ` +
       "A repeat with the identical body gets the first answer, byte for byte.",
   });
 
@@ -31,11 +31,11 @@ export const webhookHeaders = {
   }),
 };
 
-const challenge = z.string().meta({ description: "What is wrong with the credential (RFC 6750)." });
+const challenge = z.string().meta({ description: "The error of the credential (RFC 6750)." });
 
 /** The headers of answers, by the names that answers refer to them by. */
 export const answerHeaders = {
-  RequestId: idSchema("req").meta({ description: "Names this answer in the service's log." }),
+  RequestId: idSchema("req").meta({ description: "Identifies this answer in the service's log." }),
   CacheControl: z.string().optional().meta({ description: "`no-store`: the answer is for the caller only." }),
   RetryAfter: z
     .string()

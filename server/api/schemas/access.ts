@@ -9,13 +9,13 @@ export const issueAccessBody = z
   .strictObject({
     program: programIdSchema
       .optional()
-      .meta({ description: "The program of the credential; by default the account's own." }),
+      .meta({ description: "The program of the credential; by default the account's program." }),
     scopes: z
       .array(z.enum(scopes))
       .min(1)
       .max(scopes.length)
       .optional()
-      .meta({ description: "What the credential may do; by default everything that the account may do." }),
+      .meta({ description: "The scopes of the credential; by default all scopes of the account." }),
   })
   .meta({ id: "IssueAccess" });
 
@@ -39,7 +39,7 @@ export const capabilitiesSchema = z
   .object({
     service: z.literal("routing-sandbox"),
     version: z.literal(apiVersion),
-    now: timestampSchema.meta({ description: "The sandbox's time, which the chain shares." }),
+    now: timestampSchema.meta({ description: "The sandbox's time, which is also the time of the chain." }),
     routes: z.array(
       z.object({
         id: z.enum(["registrar_offer", "merchant_direct"]),

@@ -17,9 +17,11 @@ import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
 /** Body of operation 4. */
 export const createMerchantBody = z
   .strictObject({
-    wallet: addressSchema.meta({ description: "The wallet that is paid and that funds refunds." }),
+    wallet: addressSchema.meta({ description: "The wallet that receives payments and funds refunds." }),
     name: z.string().min(1).max(100).meta({ description: "The merchant's name.", example: "Corner Books" }),
-    funding_cap: positiveAmountSchema.meta({ description: "The most that all its refunds may collect." }),
+    funding_cap: positiveAmountSchema.meta({
+      description: "The largest total of all refunds of the merchant.",
+    }),
     funding_valid_until: unixTimeSchema.optional().meta({
       description: "The last second in which a refund can be collected; 365 days from now by default.",
     }),
@@ -31,12 +33,10 @@ export const createMerchantBody = z
 export const confirmEnrollmentBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({
-      description:
-        "The wallet's enrollment on chain; by default the one that was submitted over the wallet route.",
+      description: "The wallet's enrollment transaction; by default the one from the wallet route.",
     }),
     signature: signatureSchema.optional().meta({
-      description:
-        "The signature of `enrollment.message`; by default the one that was submitted over the wallet route.",
+      description: "The signature of `enrollment.message`; by default the one from the wallet route.",
     }),
   })
   .meta({ id: "ConfirmEnrollment" });
@@ -56,7 +56,9 @@ export const merchantSchema = z
       signature: signatureSchema,
     }),
     enrollment: z.object({
-      message: z.string().meta({ description: "What the wallet signs with personal_sign (EIP-191)." }),
+      message: z
+        .string()
+        .meta({ description: "The message that the wallet signs with personal_sign (EIP-191)." }),
       transaction: transactionRequestSchema,
       confirmed: z
         .object({ transaction_hash: hashSchema, signature: signatureSchema, confirmed_at: timestampSchema })
@@ -67,7 +69,7 @@ export const merchantSchema = z
       collected: amountSchema,
       remaining: amountSchema,
       valid_until: unixTimeSchema,
-      allowance: amountSchema.meta({ description: "What the wallet lets the funding source draw." }),
+      allowance: amountSchema.meta({ description: "The wallet's allowance to the funding source." }),
       balance: amountSchema,
     }),
     wallet_url: z.url(),

@@ -64,7 +64,7 @@ export const deliverNotificationBody = z
   .strictObject({
     event_id: idSchema("evt")
       .optional()
-      .meta({ description: "The event; without it, the program's oldest undelivered one." }),
+      .meta({ description: "The event to deliver; by default the program's oldest undelivered one." }),
   })
   .meta({ id: "DeliverNotification" });
 
@@ -73,11 +73,14 @@ const deliveryAttemptSchema = z
   .object({
     number: z.int().min(1).max(limits.delivery_attempts),
     at: timestampSchema,
-    status_code: z.int().nullable().meta({ description: "Null when no answer came.", example: 200 }),
+    status_code: z
+      .int()
+      .nullable()
+      .meta({ description: "Null if the receiver did not answer.", example: 200 }),
     error: z
       .string()
       .nullable()
-      .meta({ description: "Why there was no answer, or no success.", example: null }),
+      .meta({ description: "The reason why there was no answer or no success.", example: null }),
     response_body: z
       .string()
       .nullable()
@@ -106,7 +109,7 @@ export const deliveryReceiptSchema = z
     received_at: timestampSchema,
     deliveries: z
       .int()
-      .meta({ description: "How many accepted deliveries the receiver has seen of this event." }),
+      .meta({ description: "The number of deliveries of this event that the receiver has accepted." }),
     jws: jwsSchema,
   })
   .meta({ id: "DeliveryReceipt" });

@@ -174,7 +174,7 @@ export const programIdSchema = z
 
 /** A reference of the integrator's own. */
 export const referenceSchema = z.string().min(1).max(100).meta({
-  description: "The integrator's own reference; stored and shown, never interpreted.",
+  description: "Your own reference. It is stored and returned, and not interpreted.",
   example: "order-1001",
 });
 

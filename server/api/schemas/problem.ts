@@ -24,13 +24,16 @@ const bindingReportSchema = z
 
 /** What single codes add; docs/api.md and the page of a code say which. */
 const problemMembers = {
-  current_state: z.string().optional().meta({ description: "What the object is now." }),
+  current_state: z.string().optional().meta({ description: "The current state of the object." }),
   allowed: z.array(z.string()).optional().meta({
     description:
-      "The steps that it takes by its state, its deadlines and what the chain has of it; its program, the merchant's funding and the gas budget do not count.",
+      "The operations that the object's state, deadlines and records on the chain allow. The program, the merchant's funding and the gas budget are not considered.",
   }),
   reconciled: amountSchema.optional(),
-  purchase: z.string().optional().meta({ description: "Whose state it is, when it is not the asked one's." }),
+  purchase: z
+    .string()
+    .optional()
+    .meta({ description: "The purchase with this state, if it is not the one in the path." }),
   reverted: z.array(jsonObjectSchema).optional().meta({ description: "Payments that a reorg removed." }),
   transaction_hash: hashSchema.optional(),
   confirmations: z.int().optional(),
@@ -52,7 +55,7 @@ const problemMembers = {
 /** An error answer (RFC 9457). */
 export const problemSchema = z
   .object({
-    type: z.url().meta({ description: "A page that explains this code." }),
+    type: z.url().meta({ description: "The page of this error code." }),
     title: z.string(),
     status: z.int(),
     code: openEnum(errorCodes),
@@ -62,10 +65,9 @@ export const problemSchema = z
     retryable: z.boolean(),
     errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })).optional(),
     binding: bindingReportSchema.optional(),
-    explain: z
-      .url()
-      .optional()
-      .meta({ description: "Of a refused transaction: where the control API explains it, field by field." }),
+    explain: z.url().optional().meta({
+      description: "For a refused transaction: the URL of the control API that explains it field by field.",
+    }),
   })
   .extend(problemMembers)
   .loose()

@@ -12,7 +12,7 @@ export const chainSchema = z
   .object({ chain_id: z.int().meta({ example: 31337 }), epoch: hashSchema, rpc_url: z.url() })
   .meta({
     id: "Chain",
-    description: "The chain; the epoch names this very chain, not another with the same id.",
+    description: "The chain. The epoch distinguishes it from other chains with the same id.",
   });
 
 /** The contracts that the service is bound to. */

@@ -37,15 +37,15 @@ export const createPurchaseBody = z
     buyer: addressSchema.meta({ description: "The wallet that pays." }),
     beneficiary: addressSchema
       .optional()
-      .meta({ description: "The wallet that may claim and gets the refund; by default the buyer." }),
-    amount: positiveAmountSchema.meta({ description: "What the buyer is to pay." }),
+      .meta({ description: "The wallet that may claim and receives the refund; by default the buyer." }),
+    amount: positiveAmountSchema.meta({ description: "The price that the buyer pays." }),
     terms: jsonObjectSchema.meta({
       description: "Any JSON object; the commitment has the hash of its RFC 8785 form.",
       example: { sku: "course-42", title: "A course" },
     }),
-    offer_deadline: unixTimeSchema
-      .optional()
-      .meta({ description: "The last second to bring it on chain; 1 day from now by default." }),
+    offer_deadline: unixTimeSchema.optional().meta({
+      description: "The last second to offer or register it on the chain; 1 day from now by default.",
+    }),
     pay_deadline: unixTimeSchema
       .optional()
       .meta({ description: "The last second to pay; 7 days from now by default." }),
@@ -63,7 +63,7 @@ export type CreatePurchase = z.infer<typeof createPurchaseBody>;
 export const activatePurchaseBody = z
   .strictObject({
     commitment_hash: hashSchema.meta({
-      description: "The purchase's `commitment.hash`: the one that you mean.",
+      description: "The purchase's `commitment.hash`.",
     }),
   })
   .meta({ id: "ActivatePurchase" });
@@ -72,8 +72,7 @@ export const activatePurchaseBody = z
 export const confirmRegistrationBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({
-      description:
-        "The merchant's registration on chain; by default the one that was submitted over the wallet route.",
+      description: "The merchant's registration transaction; by default the one from the wallet route.",
     }),
   })
   .meta({ id: "ConfirmRegistration" });
@@ -81,12 +80,10 @@ export const confirmRegistrationBody = z
 /** Body of operation 10; without hashes, every receipt of this purchase on the chain. */
 export const reconcilePurchaseBody = z
   .strictObject({
-    transaction_hashes: z
-      .array(hashSchema)
-      .min(1)
-      .max(50)
-      .optional()
-      .meta({ description: "The payments to record; by default all of this purchase that the chain has." }),
+    transaction_hashes: z.array(hashSchema).min(1).max(50).optional().meta({
+      description:
+        "The transactions with the payments to record; by default all payments of this purchase on the chain.",
+    }),
   })
   .meta({ id: "ReconcilePurchase" });
 
@@ -116,9 +113,14 @@ export const purchaseSchema = z
     status: z.enum(purchaseStatuses),
     route: z.enum(["registrar_offer", "merchant_direct"]).nullable().meta({ example: null }),
     payment_status: z.enum(["unpaid", "partially_paid", "paid"]),
-    expired: z.boolean().meta({ description: "Created or unpaid, and past its deadline.", example: false }),
+    expired: z.boolean().meta({
+      description:
+        "Whether the offer deadline passed before the purchase was active, or the pay deadline passed without a payment.",
+      example: false,
+    }),
     withdrawn: z.boolean().meta({
-      description: "The operator has withdrawn the offer on chain, so that no more payments are taken.",
+      description:
+        "Whether the operator has withdrawn the offer on the chain, so that no more payments are accepted.",
       example: false,
     }),
     commitment: z.object({
@@ -143,7 +145,7 @@ export const purchaseSchema = z
       paid: amountSchema,
       outstanding: amountSchema,
       refunded: amountSchema,
-      reconciled: amountSchema.meta({ description: "The part of paid that reconcile has recorded." }),
+      reconciled: amountSchema.meta({ description: "The part of `paid` that was reconciled." }),
       as_of: z.object({ block_number: z.int(), block_hash: hashSchema, timestamp: timestampSchema }),
     }),
     receipts: z.array(paymentReceiptSchema),
@@ -167,9 +169,9 @@ export const reconciliationSchema = z
     purchase: purchaseSchema,
     applied: z.array(paymentReceiptSchema),
     already_reconciled: z.array(paymentReceiptSchema),
-    reverted: z
-      .array(paymentReceiptSchema)
-      .meta({ description: "Receipts that were recorded and that the chain no longer holds; taken back." }),
+    reverted: z.array(paymentReceiptSchema).meta({
+      description: "Payment receipts that were removed because the chain no longer has their payments.",
+    }),
     affected_purchases: z.array(idSchema("pur")),
     event_id: idSchema("evt").nullable().meta({ description: "Null when nothing changed." }),
   })

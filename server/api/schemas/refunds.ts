@@ -15,19 +15,18 @@ import { relayOperationSchema } from "./transactions.ts";
 export const fileClaimBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({
-      description: "The beneficiary's claim on chain; by default the one that the chain has.",
+      description: "The beneficiary's claim transaction; by default that of the claim on the chain.",
     }),
     requested_amount: positiveAmountSchema.optional().meta({
       description:
-        "What is claimed, at most what is reconciled; by default what was submitted over the wallet route.",
+        "The claimed amount, at most the reconciled amount; by default the one from the wallet route.",
     }),
     reason: z.string().min(1).max(2000).optional().meta({
-      description: "The reason that was signed; by default the one that was submitted over the wallet route.",
+      description: "The signed reason; by default the one from the wallet route.",
       example: "Arrived broken.",
     }),
     signature: signatureSchema.optional().meta({
-      description:
-        "The beneficiary's signature of the claim; by default the one that was submitted over the wallet route.",
+      description: "The beneficiary's signature of the claim; by default the one from the wallet route.",
     }),
   })
   .meta({ id: "FileClaim" });
@@ -70,12 +69,12 @@ const approvalSchema = z
 export const recordDecisionBody = z
   .strictObject({
     claim_id: idSchema("clm").meta({ description: "The purchase's claim." }),
-    outcome: z.enum(["approved", "denied"]).meta({ description: "What the reviewer decided." }),
+    outcome: z.enum(["approved", "denied"]).meta({ description: "The reviewer's decision." }),
     award: amountSchema.meta({
-      description: "What is refunded, at most what is claimed; `0` when it is denied.",
+      description: "The amount to refund: at most the claimed amount, and `0` if denied.",
     }),
     decided_at: timestampSchema.meta({
-      description: "When it was decided: not before the claim, not later than now.",
+      description: "The time of the decision: not before the claim and not later than now.",
     }),
     reviewer_key_id: reviewerKeySchema,
     approval: approvalSchema,
@@ -128,17 +127,17 @@ export const refundSchema = z
     status: z.enum(["due", "collected"]),
     award: positiveAmountSchema,
     from: checksumAddressSchema.meta({
-      description: "The merchant's wallet, drawn through the funding source.",
+      description: "The merchant's wallet; the funding source transfers from it.",
     }),
     to: checksumAddressSchema.meta({ description: "The beneficiary." }),
     operation_id: idSchema("op"),
     transaction_hash: hashSchema.nullable().meta({
       description:
-        "The confirmed transaction. While the refund is due, it is null or the one that the relayer confirmed by itself: send operation 13 again, which records it.",
+        "The confirmed transaction. While the refund is due, null or the transaction that the relayer confirmed by itself; send operation 13 again to record it.",
     }),
     claim_hash: hashSchema.nullable().meta({
       description:
-        "The claim that the chain had when the award was collected; null before. It is another one than the decided claim's only when a reorg replaced the claim just before the collection was mined; operation 13 then answers binding_mismatch.",
+        "The claim on the chain when the award was collected; null before. It differs from the decided claim only if a reorg replaced the claim just before the collection was mined; operation 13 then answers binding_mismatch.",
     }),
     created_at: timestampSchema,
     collected_at: timestampSchema.nullable(),

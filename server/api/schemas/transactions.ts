@@ -30,7 +30,7 @@ export const transactionRequestSchema = z
     function: z.string().meta({ example: "pay" }),
     args: jsonObjectSchema.meta({ description: "The arguments by name; integers as decimal strings." }),
   })
-  .meta({ id: "TransactionRequest", description: "A transaction that a wallet has to send, exactly so." });
+  .meta({ id: "TransactionRequest", description: "A transaction that a wallet sends without changes." });
 
 const typeMembersSchema = z.array(
   z.object({ name: z.string().meta({ example: "name" }), type: z.string().meta({ example: "string" }) }),
@@ -67,7 +67,7 @@ export const relayOperationSchema = z
     sequence: z.int(),
     attempt: z.int().meta({
       description:
-        "Counts from 1. The next attempt begins when the transaction before reverted or was withdrawn, or its nonce was taken and it was abandoned.",
+        "Counts from 1. The next attempt starts after the previous transaction reverted, was withdrawn, or was abandoned because its nonce was taken.",
       example: 1,
     }),
     status: z.enum(relayOperationStatuses),
@@ -114,7 +114,7 @@ export const relayOperationSchema = z
     mined_at: timestampSchema.nullable(),
     confirmed_at: timestampSchema.nullable(),
   })
-  .meta({ id: "Operation", description: "One operation of the relayer." });
+  .meta({ id: "Operation", description: "A relay operation." });
 
 /** The gas budget of a program; limit = available + reserved + spent. */
 const gasBudgetSchema = z

@@ -25,7 +25,7 @@ export const readMerchantWalletQuery = z.strictObject({});
 export const readPurchaseWalletQuery = z.strictObject({
   amount: positiveAmountSchema.optional().meta({
     description:
-      "How much to approve, pay or claim; without it all that is outstanding, approved or reconciled.",
+      "The amount to approve, pay or claim; by default everything that is outstanding, approved or reconciled.",
   }),
   reason: z.string().min(1).max(2000).optional().meta({ description: "claim: the reason." }),
 });
@@ -36,25 +36,25 @@ const transaction = { transaction_hash: hashSchema };
 const evidence = {
   transaction_hash: hashSchema.optional().meta({ description: "The transaction that the wallet sent." }),
   signature: signatureSchema.optional().meta({
-    description: "enroll, claim and pay_with_permit: what the wallet signed.",
+    description: "enroll, claim and pay_with_permit: the wallet's signature.",
   }),
 };
 
 const amount = positiveAmountSchema.optional().meta({
   description:
-    "approve, pay, pay_with_permit and claim: the amount, which must be the one on chain or in the permit. Without it the purchase's amount " +
-    "(approve), what the transaction says (pay), what is outstanding (pay_with_permit) or what was submitted before (claim).",
+    "approve, pay, pay_with_permit and claim: the amount, which must equal the one on the chain or in the permit. By default the purchase's amount " +
+    "(approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount that was submitted before (claim).",
 });
 
 const reason = z.string().min(1).max(2000).optional().meta({
-  description: "claim: the reason that was signed; without it the one that was submitted before.",
+  description: "claim: the signed reason; by default the one that was submitted before.",
   example: "Arrived broken.",
 });
 
 /** Body of a submission by a merchant's wallet; a field that the action does not use is refused. */
 export const submitMerchantActionBody = z
   .strictObject({
-    action: z.enum(merchantActions).meta({ description: "What the wallet did." }),
+    action: z.enum(merchantActions).meta({ description: "The action of the wallet." }),
     ...evidence,
   })
   .meta({ id: "SubmitMerchantWalletAction" })
@@ -71,7 +71,7 @@ export type SubmitMerchantAction = z.output<typeof submitMerchantActionBody>;
 /** Body of a submission by a wallet of a purchase; a field that the action does not use is refused. */
 export const submitPurchaseActionBody = z
   .strictObject({
-    action: z.enum(purchaseActions).meta({ description: "What the wallet did." }),
+    action: z.enum(purchaseActions).meta({ description: "The action of the wallet." }),
     ...evidence,
     amount,
     reason,
@@ -95,14 +95,17 @@ const submissionSchema = z
     action: z.enum([...merchantActions, ...purchaseActions]),
     transaction_hash: hashSchema.nullable(),
     signature: signatureSchema.nullable(),
-    amount: amountSchema.nullable().meta({ description: "How much was approved, paid or claimed." }),
-    reason: z.string().nullable().meta({ description: "Why it is claimed.", example: "Arrived broken." }),
+    amount: amountSchema.nullable().meta({ description: "The amount that was approved, paid or claimed." }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: "The reason of the claim.", example: "Arrived broken." }),
     submitted_at: timestampSchema,
   })
   .meta({ id: "WalletSubmission" });
 
 const digestSchema = hashSchema.meta({
-  description: "The 32 bytes that are signed, as EIP-191 or EIP-712 hash them.",
+  description: "The 32-byte digest (EIP-191 or EIP-712) that is signed.",
 });
 
 /** The wallet route as JSON. */
@@ -115,14 +118,14 @@ export const walletSchema = z
         allowed: z.boolean(),
         why_not: z.string().nullable(),
         transaction: transactionRequestSchema.optional().meta({
-          description: "What to send; pay_with_permit has it once its signature was submitted.",
+          description: "The transaction to send. pay_with_permit has one after its signature was submitted.",
         }),
         amount: amountSchema.optional().meta({
           description:
-            "approve, pay, pay_with_permit and claim: how much the bytes are about; submit it with them.",
+            "approve, pay, pay_with_permit and claim: the amount in the bytes; submit the same one.",
         }),
         reason: z.string().optional().meta({
-          description: "claim: the reason that the bytes are about; submit it with them.",
+          description: "claim: the reason in the bytes; submit the same one.",
           example: "Arrived broken.",
         }),
         sign: z
@@ -146,7 +149,7 @@ export const walletSubmissionSchema = z
   .object({
     submission: submissionSchema,
     transaction: transactionRequestSchema.optional().meta({
-      description: "pay_with_permit: what to send now.",
+      description: "pay_with_permit: the transaction to send.",
     }),
     event_id: idSchema("evt"),
   })

@@ -343,6 +343,6 @@ export interface LoadedStore {
 
 function unavailable(cause: unknown): StoreUnavailableError {
   const message =
-    cause instanceof StoreUnavailableError ? cause.message : "The data directory does not take writes.";
+    cause instanceof StoreUnavailableError ? cause.message : "The data directory refuses writes.";
   return new StoreUnavailableError(message, { cause });
 }

@@ -17,9 +17,9 @@ export const capabilities = defineOperation({
   id: "capabilities",
   method: "get",
   path: "/v1/routing/capabilities",
-  summary: "Enabled route metadata",
+  summary: "Read the service's metadata",
   description:
-    "Says which routes are enabled, on which chain and contracts, with which limits, scopes, operations and keys.",
+    "Returns the enabled routes, the chain and its contracts, the limits, scopes, operations and keys.",
   authorization: { kind: "public" },
   idempotent: false,
   effect: false,

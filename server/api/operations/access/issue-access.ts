@@ -18,13 +18,15 @@ export const issueAccess = defineOperation({
   id: "issueAccess",
   method: "post",
   path: "/v1/routing/access",
-  summary: "Issue seven-day access",
-  description: `Issues the account's credential. It is valid for ${limitTexts.credential_lifetime} of sandbox time; issuing again revokes the prior one at once. Without a body it is for the account's program, with all scopes.`,
+  summary: "Issue a credential",
+  description: `Issues the account's credential, valid for ${limitTexts.credential_lifetime} of sandbox time, and revokes the previous one. Without a body the credential is for the account's program, with all scopes.`,
   authorization: { kind: "account" },
   idempotent: false,
   effect: false,
   body: issueAccessBody.optional(),
-  responses: { 201: { description: "The credential; its value is shown this once.", schema: accessSchema } },
+  responses: {
+    201: { description: "The credential. Its value is returned only once.", schema: accessSchema },
+  },
   errors: ["program_mismatch"],
   events: [],
   async handle({ services, caller, body, now }) {

@@ -19,8 +19,8 @@ export const confirmEnrollment = defineOperation({
   path: "/v1/routing/programs/{program}/merchants/{id}/enrollment",
   summary: "Confirm a merchant's enrollment",
   description:
-    "Confirms the wallet's enroll transaction by the binding check and its personal signature (EIP-191) over the enrollment message. " +
-    "Each may have been submitted over the wallet route instead.",
+    "Confirms the wallet's enroll transaction, by the binding check, and its signature (EIP-191) of the enrollment message. " +
+    "Omit the fields that the wallet has submitted over the wallet route.",
   authorization: { kind: "scope", scope: "merchants:write" },
   idempotent: true,
   effect: false,

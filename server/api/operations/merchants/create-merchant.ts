@@ -27,13 +27,18 @@ export const createMerchant = defineOperation({
   path: "/v1/routing/programs/{program}/merchants",
   summary: "Create a merchant",
   description:
-    "Creates a merchant: the program's signer authorizes its wallet to fund refunds up to a cap, and the wallet link lets the wallet enroll. " +
-    "A wallet that is enrolled in the program already is refused, as the contract would refuse it.",
+    "Creates a merchant: the program's signer authorizes its wallet to fund refunds up to a cap. The wallet enrolls over `wallet_url`. " +
+    "A wallet that is already enrolled in the program is refused, as the contract would refuse it.",
   authorization: { kind: "scope", scope: "merchants:write" },
   idempotent: true,
   effect: false,
   body: createMerchantBody,
-  responses: { 201: { description: "The merchant, pending its enrollment.", schema: merchantSchema } },
+  responses: {
+    201: {
+      description: "The merchant, with status `pending` until its enrollment is confirmed.",
+      schema: merchantSchema,
+    },
+  },
   errors: [],
   events: ["merchant.created"],
   async handle({ services, program, body, now }) {

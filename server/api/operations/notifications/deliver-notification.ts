@@ -19,7 +19,7 @@ export const deliverNotification = defineOperation({
   description:
     `Attempts up to ${limits.delivery_attempts} signed HTTP deliveries of an outbox event (the oldest undelivered one by default) to the pinned receiver. ` +
     "Only a 2xx is a success; redirects are not followed, a 410 ends it at once, between attempts it waits in sandbox time. " +
-    "No request names another destination, and no call makes a further attempt.",
+    "A request cannot name another destination, and a repeated call makes no further attempt.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: true,

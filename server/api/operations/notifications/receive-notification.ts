@@ -17,8 +17,8 @@ export const receiveNotification = defineOperation({
   path: "/v1/routing/notification-receiver",
   summary: "Receive a signed event",
   description:
-    `Accepts one signed outbox event (Standard Webhooks): the Ed25519 signature verifies against the pinned key, the time is within ${limitTexts.event_tolerance} and ` +
-    "the body is the outbox's, byte for byte. A duplicate gets the first receipt again. While another URL is pinned as the receiver, every event is refused.",
+    `Accepts one signed outbox event (Standard Webhooks). The Ed25519 signature must verify with the pinned key, the time must be within ${limitTexts.event_tolerance}, and ` +
+    "the body must equal the outbox event byte for byte. A duplicate gets the first receipt again. While another URL is the pinned receiver, every event is refused.",
   authorization: { kind: "signed_event" },
   idempotent: false,
   effect: false,

@@ -11,10 +11,10 @@ export const readProgram = defineOperation({
   path: "/v1/routing/programs/{program}",
   summary: "Read the program",
   description:
-    "Returns the scoped program and the public contract and key metadata that it is pinned to. " +
-    "Operator, commitment signer and bounds are those that the chain has now. " +
-    "While the commitment signer is another one than the `commitment.signer` of a purchase, the contract refuses the signatures that " +
-    "operations 4 and 6 answer with.",
+    "Returns the program with its contracts and public keys. " +
+    "Operator, commitment signer and bounds are as they are on the chain now. " +
+    "If the commitment signer differs from the `commitment.signer` of a purchase, the contract refuses signatures " +
+    "from operations 4 and 6.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,

@@ -33,10 +33,10 @@ export const activatePurchase = defineOperation({
   id: "activatePurchase",
   method: "post",
   path: "/v1/routing/programs/{program}/purchases/{id}/activate",
-  summary: "Activate a purchase by the registrar",
+  summary: "Activate a purchase by a relayed offer",
   description:
-    "The relayer submits the bounded registrar's offer of exactly this purchase. While its transaction is not confirmed the answer is 202; " +
-    "the identical request with the identical key continues with the same operation.",
+    "The relayer submits the program operator's offer of exactly this purchase. While its transaction is not confirmed, the answer is 202. " +
+    "The identical request with the identical key continues the same operation.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: true,
@@ -44,7 +44,7 @@ export const activatePurchase = defineOperation({
   responses: {
     200: { description: "The purchase is active.", schema: activationSchema },
     202: {
-      description: "The relayed transaction is not confirmed yet; send the identical request again.",
+      description: "The relayed transaction is not confirmed yet. Send the identical request again.",
       schema: activationSchema,
     },
   },

@@ -19,7 +19,7 @@ export const confirmRegistration = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}/registration",
   summary: "Confirm a direct registration",
   description:
-    "Confirms, by the binding check, that the merchant's own wallet registered exactly this purchase on chain.",
+    "Confirms, by the binding check, that the merchant's wallet has registered exactly this purchase on the chain.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: false,

@@ -30,8 +30,8 @@ export const createPurchase = defineOperation({
   path: "/v1/routing/programs/{program}/purchases",
   summary: "Create a purchase",
   description:
-    "Creates a purchase: the program's signer signs its commitment (EIP-712), which never changes again, and the wallet link lets the buyer pay. " +
-    "Deadlines default to 1, 7 and 30 days from now.",
+    "Creates a purchase: the program's signer signs its immutable commitment (EIP-712). The buyer pays over `wallet_url`. " +
+    "The default deadlines are 1, 7 and 30 days from now.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: false,

@@ -26,17 +26,17 @@ export const reconcilePurchase = defineOperation({
   id: "reconcilePurchase",
   method: "post",
   path: "/v1/routing/programs/{program}/purchases/{id}/reconcile",
-  summary: "Reconcile receipts",
+  summary: "Reconcile payments",
   description:
-    "Records every payment log of the named transactions, of all purchases that they touch, in one write; none if one of them does not hold. " +
-    "Without hashes, every payment of this purchase on the chain. Receipts that a reorganization removed are taken back in the same write.",
+    "Records every payment in the named transactions, of all purchases that they pay, in one write. If one payment is refused, nothing is recorded. " +
+    "Without hashes, records every payment of this purchase on the chain. Payment receipts that a reorg removed are deleted in the same write.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: false,
   body: reconcilePurchaseBody,
   responses: {
     200: {
-      description: "What was recorded, was recorded before, and was taken back.",
+      description: "The payment receipts that were recorded now, were recorded before, and were removed.",
       schema: reconciliationSchema,
     },
   },

@@ -40,8 +40,8 @@ export const executeRefund = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}/refunds",
   summary: "Execute a refund",
   description:
-    "Records the award of an approved decision and has the relayer collect it from the merchant's wallet, through the funding source, to the beneficiary. " +
-    "While the collection is not confirmed the answer is 202 and the purchase is refund_due.",
+    "Records the award of an approved decision. The relayer collects it from the merchant's wallet, through the funding source, and the beneficiary receives it. " +
+    "While the collection is not confirmed, the answer is 202 and the purchase is `refund_due`.",
   authorization: { kind: "scope", scope: "refunds:execute" },
   idempotent: true,
   effect: true,
@@ -49,7 +49,8 @@ export const executeRefund = defineOperation({
   responses: {
     201: { description: "The refund is collected.", schema: refundExecutionSchema },
     202: {
-      description: "The award is recorded; send the identical request again.",
+      description:
+        "The award is recorded and its collection is not confirmed yet. Send the identical request again.",
       schema: refundExecutionSchema,
     },
   },

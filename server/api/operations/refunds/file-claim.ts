@@ -23,8 +23,8 @@ export const fileClaim = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}/claims",
   summary: "File a claim",
   description:
-    "Verifies the beneficiary's EIP-712 signature over the claim and, by the binding check, its claim transaction at or before the claim deadline. " +
-    "A claim needs a reconciled payment. What the body leaves out is taken from the wallet route's submission.",
+    "Verifies the beneficiary's EIP-712 signature of the claim and, by the binding check, its claim transaction, which must be on the chain by the claim deadline. " +
+    "A claim requires a reconciled payment. Omitted fields are read from the submission over the wallet route.",
   authorization: { kind: "scope", scope: "claims:write" },
   idempotent: true,
   effect: false,

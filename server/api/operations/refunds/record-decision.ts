@@ -31,8 +31,8 @@ export const recordDecision = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}/decisions",
   summary: "Record a decision",
   description:
-    "Verifies the designated reviewer's Ed25519 approval over the decision bytes and records the outcome of the claim. " +
-    "The claim and the payments that it counts on must still be on the chain.",
+    "Verifies the designated reviewer's Ed25519 signature of the decision bytes and records the outcome of the claim. " +
+    "The claim and its payments must still be on the chain.",
   authorization: { kind: "scope", scope: "decisions:write" },
   idempotent: true,
   effect: false,

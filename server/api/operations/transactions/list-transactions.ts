@@ -12,12 +12,12 @@ export const listTransactions = defineOperation({
   path: "/v1/routing/programs/{program}/transactions",
   summary: "List relayed transactions",
   description:
-    "Returns the relayer's operations with every hash, oldest first, and the program's gas budget.",
+    "Returns the relay operations with all their transaction hashes, oldest first, and the program's gas budget.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,
   query: listTransactionsQuery,
-  responses: { 200: { description: "A page of operations.", schema: transactionsSchema } },
+  responses: { 200: { description: "A page of relay operations.", schema: transactionsSchema } },
   errors: ["validation_failed"],
   events: [],
   async handle({ services, program, query }) {

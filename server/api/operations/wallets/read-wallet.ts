@@ -43,10 +43,10 @@ function readWallet(type: "merchant" | "purchase") {
     id: type === "merchant" ? "readMerchantWallet" : "readPurchaseWallet",
     method: "get",
     path: `/wallet/{program}/${type}/{id}`,
-    summary: `What the wallet of a ${type} has to do`,
+    summary: `Read the wallet actions of a ${type}`,
     description:
-      "Lists every permitted action with exactly what will be signed or sent, and for the others why not. Needs no credential. " +
-      "A browser, which prefers text/html, gets the wallet page instead.",
+      "Lists every action of the bound wallets: the bytes to sign or send, and the reason if the action is not possible now. No credential is required. " +
+      "A client that prefers text/html, such as a browser, gets the wallet page.",
     authorization: { kind: "wallet" },
     idempotent: false,
     effect: false,

@@ -41,14 +41,14 @@ const common = {
   authorization: { kind: "wallet" },
   idempotent: true,
   effect: false,
-  responses: { 200: { description: "The submission as it was recorded.", schema: walletSubmissionSchema } },
+  responses: { 200: { description: "The recorded submission.", schema: walletSubmissionSchema } },
   events: ["wallet.submitted"],
 } as const;
 
 const describe = (actions: readonly WalletAction[]) =>
-  "Checks a transaction or a signature exactly as the program operation would, and records it for that operation. " +
+  "Checks a transaction or a signature in the same way as the program operation, and records it for that operation. " +
   `Actions: ${actions.join(", ")}. ` +
-  "Needs no credential: only what the bound wallet itself sent or signed is accepted. " +
+  "No credential is required: only transactions and signatures of the bound wallet are accepted. " +
   "A transaction or a signature is recorded once: a second submission, under any Idempotency-Key, gets the first answer.";
 
 const errors = [
@@ -58,12 +58,12 @@ const errors = [
   "deadline_passed",
 ] as const satisfies ErrorCode[];
 
-/** What the wallet of a merchant did. */
+/** Records a wallet action of a merchant. */
 export const submitMerchantWalletAction = defineOperation({
   ...common,
   id: "submitMerchantWalletAction",
   path: "/wallet/{program}/merchant/{id}",
-  summary: "Submit what the wallet of a merchant did",
+  summary: "Submit a wallet action of a merchant",
   description: describe(merchantActions),
   body: submitMerchantActionBody,
   errors,
@@ -75,7 +75,7 @@ export const submitPurchaseWalletAction = defineOperation({
   ...common,
   id: "submitPurchaseWalletAction",
   path: "/wallet/{program}/purchase/{id}",
-  summary: "Submit what the wallet of a purchase did",
+  summary: "Submit a wallet action of a purchase",
   description: describe(purchaseActions),
   body: submitPurchaseActionBody,
   errors: [...errors, "claim_window_closed"],
