@@ -43,16 +43,20 @@ const deeds: Deeds = {
   async perform({ name, amount: shown }) {
     const own = state.actions[name];
     await untilPlanned(own);
-    const { connection, capabilities } = state;
-    const action = own.planned ?? state.wallet?.actions.find((offered) => offered.name === name);
+    const { connection, capabilities, wallet } = state;
+    const action = own.planned ?? wallet?.actions.find((offered) => offered.name === name);
     if (own.busy || own.mistake !== null || isAmountMissing(own.wish)) return;
-    if (!action?.allowed || connection === null || capabilities === null) return;
+    if (!action?.allowed || connection === null || capabilities === null || wallet === null) return;
     // What is done is what was typed last or, where nothing was typed, what was shown.
     if (own.wish.amount === undefined && action.amount !== shown) return;
     const { chain, contracts } = capabilities;
     own.wish = { ...own.wish, ...writeWish(action, contracts.token) };
     own.uncertain = false;
-    await run(name, async (report) => await perform({ action, connection, sandbox, chain, report }));
+    const { submissions: submitted } = wallet;
+    await run(
+      name,
+      async (report) => await perform({ action, connection, sandbox, chain, submitted, report }),
+    );
   },
   async enterHash(name, hash) {
     const own = state.actions[name];

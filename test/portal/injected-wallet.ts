@@ -48,6 +48,8 @@ export class InjectedWallet {
   substitute: { data?: Hex } = {};
   /** What happens between the sending and the answer; the page may be closed meanwhile. */
   onSent: (hash: Hex) => Promise<void> = async () => {};
+  /** What happens between a signature and the answer. */
+  onSigned: () => Promise<void> = async () => {};
   #page: Page | null = null;
 
   constructor(rpcUrl: string, ...wallets: Wallet[]) {
@@ -115,7 +117,9 @@ export class InjectedWallet {
       }
       case "eth_signTypedData_v4": {
         const [from, text] = typedData.parse(params);
-        return await this.#walletOf(from).signTypedData(typedDataBody.parse(JSON.parse(text)));
+        const signature = await this.#walletOf(from).signTypedData(typedDataBody.parse(JSON.parse(text)));
+        await this.onSigned();
+        return signature;
       }
       default:
         return await this.#askChain(method, params);

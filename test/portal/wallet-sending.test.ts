@@ -420,6 +420,57 @@ describe("a click", () => {
   });
 });
 
+describe("just before the wallet is asked", () => {
+  test("a click in a second tab finds that the first one has paid", async () => {
+    const { purchase, wallet, page, pay } = await pages.openApproved();
+    const other = await page.context().newPage();
+    await wallet.install(other);
+    await other.goto(purchase.wallet_url);
+    await other.getByRole("button", { name: "Amber Wallet" }).click();
+    const elsewhere = other.locator("#action-pay");
+    // The second click waits for the bytes of its amount until the first tab is done.
+    const { asked, release } = await holdAnswer(other, 5_000_000);
+    await elsewhere.getByLabel("Amount in USDC").fill("5");
+    await asked;
+    await elsewhere.getByRole("button", { name: "Pay" }).click();
+    await pay.getByLabel("Amount in USDC").fill("5");
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await accepted(page, "pay");
+    const hash = await pay.getByText("Transaction").locator("code").first().textContent();
+    release();
+    const said = `This was done already on another page, by the transaction ${hash}. Nothing was signed or sent here.`;
+    await elsewhere.getByText(said).waitFor();
+    expect(wallet.signed).toEqual(["eth_sendTransaction"]);
+    await elsewhere.getByLabel("Amount in USDC").fill("1");
+    await elsewhere.getByRole("button", { name: "Pay" }).click();
+    await accepted(other, "pay");
+    expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "6000000" });
+  });
+
+  test("a deadline that has passed since the page was opened is found, and nothing is sent", async () => {
+    const { wallet, pay } = await pages.openApproved();
+    await pay.getByRole("button", { name: "Pay", disabled: false }).waitFor();
+    await kit.sandbox.clock.travel({ days: 9 });
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await pay.getByText(/^Not now: The transaction would revert: .*deadline.* Nothing was sent\.$/).waitFor();
+    expect(wallet.signed).toEqual([]);
+  });
+
+  test("a deadline that passes while the wallet signs is found, and nothing is sent", async () => {
+    const { purchase } = await kit.sandbox.given.purchase({ state: "reconciled" });
+    const wallet = pages.walletOf("beneficiary");
+    const page = await pages.openWith(wallet, purchase.wallet_url);
+    const claim = page.locator("#action-claim");
+    await claim.getByLabel("Reason").fill("late");
+    wallet.onSigned = async () => {
+      await kit.sandbox.clock.travel({ days: 60 });
+    };
+    await claim.getByRole("button", { name: "Sign and claim" }).click();
+    await claim.getByText(/^Not now: .*deadline.* Nothing was sent\.$/).waitFor();
+    expect(wallet.signed).toEqual(["eth_signTypedData_v4"]);
+  });
+});
+
 describe("what was typed", () => {
   test("at one action stays while another one is accepted", async () => {
     const { purchase, page, pay } = await pages.openApproved(10_000_000n);

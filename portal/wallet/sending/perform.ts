@@ -6,8 +6,10 @@ import {
   type Hex,
   ownerOf,
   type Problem,
+  readWallet,
   type Submission,
   submit,
+  type Wallet,
 } from "../wallet-api.ts";
 import { type Attempt, findAttempt, forgetAttempt, keepAttempt } from "./attempt.ts";
 
@@ -29,6 +31,8 @@ export interface Doing {
   connection: Connection;
   sandbox: Provider;
   chain: Capabilities["chain"];
+  /** What wallets had submitted when the action was shown. */
+  submitted: Wallet["submissions"];
   report: (progress: Progress) => void;
 }
 
@@ -61,11 +65,39 @@ export async function perform(doing: Doing): Promise<void> {
 
 function beginOrResume({ action }: Doing): Attempt {
   const { name, amount, reason } = action;
-  const subject = `${action.transaction?.data} ${action.sign?.digest}`;
+  const subject = subjectOf(action);
   const before = findAttempt(name);
   if (before?.subject === subject) return before;
   const wish = { ...(amount === undefined ? {} : { amount }), ...(reason === undefined ? {} : { reason }) };
   return { action: name, key: crypto.randomUUID(), subject, ...wish };
+}
+
+/** The bytes that an action has signed or sent. */
+function subjectOf({ transaction, sign }: Action): string {
+  return `${transaction?.data} ${sign?.digest}`;
+}
+
+/**
+ * Asks the service for an action again, just before the wallet is asked: another page may have done it since it was shown, and its deadline
+ * may have passed.
+ */
+async function refuseOutdated({ action, submitted }: Doing): Promise<void> {
+  const { name, amount, reason } = action;
+  const choice = { ...(amount === undefined ? {} : { amount }), ...(reason === undefined ? {} : { reason }) };
+  const { actions, submissions } = await readWallet(choice);
+  const known = new Set(submitted.map((submission) => JSON.stringify(submission)));
+  const isOwn = (of: string) => of === name || (name === "pay_with_permit" && of === "pay");
+  const done = submissions.find(
+    (submission) => isOwn(submission.action) && !known.has(JSON.stringify(submission)),
+  );
+  if (done !== undefined) {
+    const by = done.transaction_hash === null ? "" : `, by the transaction ${done.transaction_hash}`;
+    throw new Error(`This was done already on another page${by}. Nothing was signed or sent here.`);
+  }
+  const now = actions.find((offered) => offered.name === name);
+  if (!now?.allowed) throw new Error(`Not now: ${now?.why_not} Nothing was sent.`);
+  if (subjectOf(now) !== subjectOf(action))
+    throw new Error("What there is to sign has changed since it was shown. Look at it, and start again.");
 }
 
 async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
@@ -74,19 +106,20 @@ async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
   const owner = ownerOf(action);
   if (owner === undefined) throw new Error("There is nothing to sign or to send for this action now.");
   const { provider } = connection.wallet;
-  // Account and chain may have changed since the page showed them.
-  const refuseWrongWallet = async () => {
+  // What there is to do, account and chain may have changed since the page showed them.
+  const lookAgain = async () => {
+    await refuseOutdated(doing);
     const obstacle = obstacleTo(action, await look(connection.wallet, sandbox), chain);
     if (obstacle !== null) throw new Error(obstacle.text);
   };
   if (sign !== undefined && attempt.signature === undefined) {
-    await refuseWrongWallet();
+    await lookAgain();
     report({ at: "signing" });
     attempt.signature = asHex(await provider.request(signatureRequest(sign, owner)));
     keepAttempt(attempt);
   }
   if (transaction !== undefined && attempt.transaction_hash === undefined) {
-    await refuseWrongWallet();
+    await lookAgain();
     report({ at: "sending" });
     attempt.sending = true;
     keepAttempt(attempt);

@@ -1,5 +1,5 @@
-import type { Address, LocalAccount } from "viem";
-import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import { type Address, BaseError, type LocalAccount } from "viem";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import {
   approveCall,
   type Call,
@@ -25,6 +25,7 @@ import {
   tokenDomain,
 } from "../../../protocol/messages/permit.ts";
 import { hashId } from "../../../protocol/values/id.ts";
+import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { requireAmount, requireArgument } from "../../lib/errors/require-argument.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -44,7 +45,7 @@ export interface WalletContracts {
 
 /** How a purchase is paid. */
 export interface PaymentOptions {
-  /** Base units; what was outstanding when the purchase was read by default. */
+  /** Base units; what is outstanding now by default. */
   amount?: bigint;
   /** Pays under a permit instead of an approval: one that the wallet signs now, or one that it signed before. */
   permit?: boolean | SignedPermit;
@@ -122,17 +123,17 @@ export class TestWallet extends Wallet {
     );
   }
 
-  /** Lets the registrar contract draw an amount of base units for payments; what is outstanding by default. */
+  /** Lets the registrar contract draw an amount of base units for payments; what is outstanding now by default. */
   async approve(purchase: Purchase, amount?: bigint): Promise<SentCall> {
     requireArgument("approve", "purchase", purchase);
     const { token, registrar } = this.#contracts;
-    const allowed = amount ?? BigInt(purchase.figures.outstanding);
+    const allowed = amount ?? (await this.#outstanding(purchase));
     requireAmount("approve", allowed);
     return await this.sendCall(approveCall(token, registrar, allowed));
   }
 
   /**
-   * Pays an amount of base units of a purchase; what was outstanding when it was read by default.
+   * Pays an amount of base units of a purchase; what is outstanding now by default, also when the purchase was read before a payment.
    *
    * @param payment - the amount, or how to pay: with `permit`, the wallet signs an EIP-2612 permit and needs no approval.
    * @example await wallets.buyer.pay(purchase, 10_000_000n)
@@ -141,7 +142,7 @@ export class TestWallet extends Wallet {
   async pay(purchase: Purchase, payment: bigint | PaymentOptions = {}): Promise<SentCall> {
     requireArgument("pay", "purchase", purchase);
     const options = typeof payment === "bigint" ? { amount: payment } : payment;
-    const { amount = BigInt(purchase.figures.outstanding), permit = false } = options;
+    const { amount = await this.#owed("pay", purchase), permit = false } = options;
     requireAmount("pay", amount);
     const { registrar } = this.#contracts;
     const { hash } = purchase.commitment;
@@ -151,26 +152,49 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Signs an EIP-2612 permit that pays an amount of base units of a purchase until its payment deadline, and sends nothing.
+   * Signs an EIP-2612 permit that pays an amount of base units of a purchase until its payment deadline, and sends nothing; what is outstanding
+   * now by default.
    *
    * @example const permit = await wallets.buyer.signPermit(purchase, 10_000_000n)
    */
   async signPermit(purchase: Purchase, amount?: bigint): Promise<SignedPermit> {
     requireArgument("signPermit", "purchase", purchase);
-    const value = amount ?? BigInt(purchase.figures.outstanding);
+    const value = amount ?? (await this.#owed("signPermit", purchase));
     requireAmount("signPermit", value);
     const { token, registrar: spender } = this.#contracts;
     const { address: owner } = this;
-    const nonce = await this.client.readContract({
-      address: token,
-      abi: testUsdcAbi,
-      functionName: "nonces",
-      args: [owner],
-    });
+    const nonce = await this.client
+      .readContract({
+        address: token,
+        abi: testUsdcAbi,
+        functionName: "nonces",
+        args: [owner],
+      })
+      .catch(throwSilence);
     const domain = tokenDomain(purchase.commitment.typed_data.domain.chainId, token);
     const deadline = BigInt(purchase.deadlines.pay_deadline);
     const permit = permitTypedData(domain, { owner, spender, value, nonce, deadline });
     return signedPermit(deadline, await this.signTypedData(permit));
+  }
+
+  /** What is outstanding of a purchase on the chain now, in base units. */
+  async #outstanding({ amount, commitment }: Purchase): Promise<bigint> {
+    const { registrar: address } = this.#contracts;
+    const figures = { address, abi: purchaseRegistrarAbi, functionName: "figures" } as const;
+    const { paid } = await this.client
+      .readContract({ ...figures, args: [commitment.hash] })
+      .catch(throwSilence);
+    return BigInt(amount) - paid;
+  }
+
+  /** What is outstanding of a purchase. @throws SandboxError argument_invalid when nothing is. */
+  async #owed(method: string, purchase: Purchase): Promise<bigint> {
+    const outstanding = await this.#outstanding(purchase);
+    if (outstanding > 0n) return outstanding;
+    throw new SandboxError(
+      "argument_invalid",
+      `${method} has nothing to pay: ${purchase.id} is paid in full. Pass an amount to send a payment all the same.`,
+    );
   }
 
   /** Pays several purchases in one transaction, all or none. */
@@ -255,4 +279,11 @@ export class TestWallet extends Wallet {
     requireAmount("faucet", amount);
     return await this.sendCall(faucetCall(this.#contracts.token, to, amount));
   }
+}
+
+/** Throws what a read of a contract failed by; viem keeps it below errors of its own. */
+function throwSilence(error: unknown): never {
+  const silence =
+    error instanceof BaseError ? error.walk((cause) => cause instanceof AnvilSilentError) : null;
+  throw silence ?? error;
 }
