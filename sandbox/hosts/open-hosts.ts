@@ -45,7 +45,13 @@ function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
   const { anvil, client, request, journal, gate: miningGate } = chain;
   const node = connect(request);
   return new RpcFront(() => anvil.url, gate, {
-    awaitBlock: async () => await awaitAutomine(node),
+    interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
+    async mineBy(run) {
+      await awaitAutomine(node);
+      const answer = await miningGate.runShared(run);
+      await journal?.announce();
+      return answer;
+    },
     async mine(blocks) {
       await mineBlocks(client, blocks);
       await journal?.announce();
@@ -58,7 +64,7 @@ function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
     change: async (call, run, isDone) => {
       if (journal === null) return await run();
       const record = async () => await journal.call(call, run, isDone);
-      return isPlaced(call.method) ? await miningGate.runBetweenTransactions(record) : await record();
+      return isPlaced(call.method) ? await miningGate.runExclusive(record) : await record();
     },
   });
 }

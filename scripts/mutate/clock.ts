@@ -321,6 +321,35 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "sandbox/chain/client/interval-miner.ts",
+    tests: ["test/sandbox/state/interval-order.test.ts"],
+    mutants: [
+      {
+        rule: "A block that is due waits for a call that changes an account.",
+        find: "await this.#admit(async () => await this.#make(running));",
+        replace: "await this.#make(running);",
+      },
+    ],
+  },
+  {
+    file: "sandbox/hosts/open-hosts.ts",
+    tests: ["test/end-to-end/refusing-disk.test.ts"],
+    mutants: [
+      {
+        rule: "A call that mines and shows its blocks is answered when they are durable.",
+        find: "      const answer = await miningGate.runShared(run);\n      await journal?.announce();",
+        replace: "      const answer = await miningGate.runShared(run);",
+      },
+      {
+        rule: "Blocks that a call shows come after that of a transaction that was sent before them.",
+        find: "      await awaitAutomine(node);\n",
+        replace: "",
+        tests: ["test/sandbox/chain/clock/mining.test.ts"],
+        only: "blocks that are shown",
+      },
+    ],
+  },
+  {
     file: "sandbox/chain/genesis/start-chain.ts",
     tests: ["test/sandbox/state/first-block.test.ts"],
     mutants: [

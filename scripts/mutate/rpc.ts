@@ -30,13 +30,6 @@ export const rpc: readonly MutantGroup[] = [
         only: "that Anvil refuses",
       },
       {
-        rule: "Blocks that a call shows come after that of a transaction that was sent before them.",
-        find: "          await this.#chain.awaitBlock();\n          return",
-        replace: "          return",
-        tests: ["test/sandbox/chain/clock/mining.test.ts"],
-        only: "blocks that are shown",
-      },
-      {
         rule: "Code that runs without a transaction has a time limit.",
         find: "await endsWithin(ran, until - performance.now())",
         replace: "await endsWithin(ran, 600_000)",

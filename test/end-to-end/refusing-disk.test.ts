@@ -58,6 +58,8 @@ test.skipIf(process.platform !== "linux")(
     expect(await height()).toBe(before + 5);
     expect(await control(first, "/clock", { seconds: 60 })).toEqual(problem);
     expect(await height()).toBe(before + 6);
+    expect(await ask(first, "evm_mine_detailed", [{ blocks: 2 }])).toMatchObject(error);
+    expect(await height()).toBe(before + 8);
     expect(await control(first, "/mining", { every: "never" })).toEqual(problem);
     expect(await rpc("anvil_getAutomine")).toBe(false);
     expect(await ask(first, "anvil_dropAllTransactions", [])).toMatchObject(error);

@@ -30,7 +30,7 @@ export interface RecordedChain {
   transport: Transport;
   /** Makes a call and records it. */
   call: <T>(call: { method: string; params: readonly unknown[] }, run: () => Promise<T>) => Promise<T>;
-  /** Whether a call has to run while the node makes no block for a transaction. */
+  /** Whether a call has to run while the node makes no block. */
   isBetween: (method: string) => boolean;
 }
 
@@ -66,26 +66,14 @@ export class MiningGate {
     }
   }
 
-  /** Does work when all shared work has ended, while the node makes no block. */
+  /** Does work when all shared work has ended, while the node makes no block. Blocks that are made by interval are shared work. */
   async runExclusive<T>(work: () => Promise<T>): Promise<T> {
-    return await this.#run(async () => await withoutMining(this.#node, work));
-  }
-
-  /**
-   * Does work when all shared work has ended, while the node makes no block for a transaction. One that mines so many seconds apart may make one: stopping
-   * it begins its interval again, so that frequent work would keep it from mining.
-   */
-  async runBetweenTransactions<T>(work: () => Promise<T>): Promise<T> {
-    return await this.#run(async () => await withoutAutomine(this.#node, work));
-  }
-
-  async #run<T>(work: () => Promise<T>): Promise<T> {
     return await this.#exclusive.runExclusive(async () => {
       if (this.#underWay > 0) {
         this.#allEnded = Promise.withResolvers();
         await this.#allEnded.promise;
       }
-      return await work();
+      return await withoutAutomine(this.#node, work);
     });
   }
 }
@@ -119,7 +107,7 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
           );
         });
       if (recorded?.isBetween(method))
-        return await gate.runBetweenTransactions(async () => await passed.request(question));
+        return await gate.runExclusive(async () => await passed.request(question));
       return await gate.runShared(async () => await passed.request(question));
     };
     return { ...inner, request };
@@ -165,8 +153,8 @@ async function setTimestampInterval(node: Node, seconds: number): Promise<void> 
 }
 
 /**
- * Does something while the node makes no block: a block that is made during a reorg leaves the chain without another, and one that is made
- * during a dump leaves it torn. What waits is mined afterwards, as the node mined before.
+ * Does something while the node makes no block, outside the gate: one that is made during a dump leaves it torn. What waits is mined
+ * afterwards, as the node mined before.
  */
 export async function withoutMining<Answer>(node: Node, step: () => Promise<Answer>): Promise<Answer> {
   return await withoutAutomine(node, async () => {
@@ -181,6 +169,7 @@ export async function withoutMining<Answer>(node: Node, step: () => Promise<Answ
   });
 }
 
+/** A block that is made during a reorg leaves the chain without another. */
 async function withoutAutomine<Answer>(node: Node, step: () => Promise<Answer>): Promise<Answer> {
   if (!(await isAutomining(node))) return await step();
   await stopAutomine(node);

@@ -6,6 +6,7 @@ import { AnvilError } from "../anvil/anvil-error.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
 import { SupervisedAnvil } from "../anvil/supervised-anvil.ts";
 import { type ChainClient, createChainClient } from "../client/chain-client.ts";
+import { IntervalMiner } from "../client/interval-miner.ts";
 import { nodeSocket } from "../client/node-socket.ts";
 import { guardReorgs, MiningGate } from "../client/reorg.ts";
 import { type ClockMode, createClock, type SandboxClock } from "../clock/clock.ts";
@@ -148,8 +149,11 @@ async function start(
       : await makeAgain(kept, signal),
   );
   const socket = nodeSocket(() => anvil.url);
+  const miner = new IntervalMiner(socket.transport, () => anvil.url);
+  const { transport } = miner;
   const stop = async () => {
     socket.close();
+    await miner.stop();
     await anvil.stop();
   };
   // What waits for an answer waits no longer, neither here nor in what starts after this.
@@ -158,20 +162,21 @@ async function start(
   try {
     let epochBlock = kept?.deployment.epochBlock.number ?? 0;
     const beginning = () => ({ loadedBlock: anvil.loadedBlock, epochBlock });
-    const bare = createChainClient(anvil.url, socket.transport);
+    const bare = createChainClient(anvil.url, transport);
     const journal = journaled ? await openJournal(bare, anvil, kept) : null;
     const gate = new MiningGate(connect(bare.request));
+    miner.admitBy(async (make) => await gate.runShared(make));
     const recorded =
       journal === null
         ? {}
         : {
             recorded: {
-              transport: recordCalls(socket.transport, journal),
+              transport: recordCalls(transport, journal),
               call: journal.call.bind(journal),
               isBetween: isPlaced,
             },
           };
-    const guarded = guardReorgs(socket.transport, { mode, beginning, gate, ...recorded });
+    const guarded = guardReorgs(transport, { mode, beginning, gate, ...recorded });
     const client = createChainClient(anvil.url, guarded);
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);

@@ -29,8 +29,10 @@ interface PlannedCall {
 
 /** What the front needs of the chain besides answers. */
 export interface FrontedChain {
-  /** Waits for the block that is being made. */
-  awaitBlock: () => Promise<unknown>;
+  /** Reads how many seconds apart blocks are made; null when they are not made by interval. */
+  interval: () => Promise<number | null>;
+  /** Makes a call that mines, when no block is being made. @throws StoreUnavailableError when its blocks cannot be kept. */
+  mineBy: (run: () => Promise<RpcResponse>) => Promise<RpcResponse>;
   /** Mines so many blocks. */
   mine: (blocks: number) => Promise<void>;
   /** Makes other blocks in the place of the newest ones. */
@@ -105,10 +107,12 @@ export class RequestAnswerer {
       case "trace":
         return await this.#run(first, until, async () => await this.#trace(first, plan));
       case "awaits_block":
-        return await runShared(async () => {
-          await this.#chain.awaitBlock();
-          return await this.#ask(group);
-        });
+        return await runShared(
+          async () =>
+            await this.#kept(async () => await this.#chain.mineBy(async () => await this.#ask(group))),
+        );
+      case "interval":
+        return await runShared(async () => writeResult(id, await this.#chain.interval()));
       case "reorg":
         return await runShared(async () => await this.#reorganize(id, plan.params));
       case "mine":

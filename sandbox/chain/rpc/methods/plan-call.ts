@@ -29,6 +29,8 @@ export type Plan =
   | { kind: "trace"; measuring: readonly unknown[]; params: readonly unknown[] }
   /** When no block is being made. */
   | { kind: "awaits_block"; params: readonly unknown[] }
+  /** Not to Anvil, whose own interval is off: its answer is what the sandbox mines by. */
+  | { kind: "interval" }
   /** While nothing else happens to the chain, and if that can go back so many blocks. */
   | { kind: "reorg"; params: readonly unknown[] }
   /** So many blocks, in portions. */
@@ -63,6 +65,7 @@ export function planCall(call: RpcCall): Plan {
     };
   try {
     if (mines.has(method)) return planMining(call);
+    if (method === "anvil_getIntervalMining") return { kind: "interval" };
     if (method === "anvil_reorg") return planReorg(params);
     const bounded = bounders.get(method)?.(params) ?? params;
     if (subscribes.has(method)) return { kind: "subscribe", params: bounded };

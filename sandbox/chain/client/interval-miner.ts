@@ -1,0 +1,101 @@
+import type { EIP1193RequestFn, Transport } from "viem";
+import { z } from "zod";
+import { connect, type Node } from "../../../relayer/node/node.ts";
+
+const secondsSchema = z.tuple([z.int().nonnegative()]);
+const enabledSchema = z.tuple([z.boolean()]);
+
+const intervalMethods: ReadonlySet<string> = new Set(["evm_setIntervalMining", "anvil_setIntervalMining"]);
+const automineMethods: ReadonlySet<string> = new Set(["evm_setAutomine", "anvil_setAutomine"]);
+
+/** What makes blocks for one Anvil. */
+interface RunningInterval {
+  seconds: number;
+  timer: NodeJS.Timeout;
+  url: string;
+}
+
+/**
+ * Makes blocks so many seconds apart in the place of Anvil, whose own interval stays off: nobody could hold its blocks back. What asks Anvil
+ * about its interval, or sets it, is answered as Anvil would.
+ */
+export class IntervalMiner {
+  readonly #urlNow: () => string;
+  readonly #node: Node;
+  #running: RunningInterval | null = null;
+  /** The block that is being made, if any. */
+  #making: Promise<unknown> = Promise.resolve();
+  #admit = async (make: () => Promise<void>) => await make();
+
+  /** What is asked through it goes on to the node. */
+  readonly transport: Transport;
+
+  /** @param urlNow - where the node is; another one that takes its place has no interval until one is set. */
+  constructor(transport: Transport, urlNow: () => string) {
+    this.#urlNow = urlNow;
+    this.#node = connect(transport({}).request);
+    this.transport = (parameters) => {
+      const inner = transport(parameters);
+      const request: EIP1193RequestFn = async (question) =>
+        await this.#answer(question, async (params) =>
+          params === undefined
+            ? await inner.request(question)
+            : await inner.request({ method: question.method, params } as never),
+        );
+      return { ...inner, request };
+    };
+  }
+
+  /** Sets what each block that is due waits for. */
+  admitBy(admit: (make: () => Promise<void>) => Promise<void>): void {
+    this.#admit = admit;
+  }
+
+  /** Makes no more blocks; resolves when none is being made. */
+  async stop(): Promise<void> {
+    clearInterval(this.#running?.timer);
+    this.#running = null;
+    await this.#making;
+  }
+
+  get #seconds(): number | null {
+    return this.#running?.url === this.#urlNow() ? this.#running.seconds : null;
+  }
+
+  async #answer(
+    { method, params }: { method: string; params?: unknown },
+    pass: (params?: readonly unknown[]) => Promise<unknown>,
+  ): Promise<never> {
+    if (method === "anvil_getIntervalMining") return this.#seconds as never;
+    const interval = intervalMethods.has(method) ? secondsSchema.safeParse(params).data : undefined;
+    if (interval !== undefined) {
+      await this.stop();
+      const answer = await pass([0]);
+      if (interval[0] > 0) this.#start(interval[0]);
+      return answer as never;
+    }
+    // As in Anvil, a node that mines each transaction at once has no interval.
+    if (automineMethods.has(method) && enabledSchema.safeParse(params).data?.[0] === true) await this.stop();
+    return (await pass()) as never;
+  }
+
+  #start(seconds: number): void {
+    let isDue = false;
+    const timer = setInterval(async () => {
+      if (isDue) return;
+      isDue = true;
+      await this.#admit(async () => await this.#make(running));
+      isDue = false;
+    }, seconds * 1_000);
+    timer.unref();
+    const running = { seconds, timer, url: this.#urlNow() };
+    this.#running = running;
+  }
+
+  async #make(running: RunningInterval): Promise<void> {
+    if (this.#running !== running || running.url !== this.#urlNow()) return;
+    // One that a node which ends does not make is none.
+    this.#making = this.#node("evm_mine", []).catch(() => undefined);
+    await this.#making;
+  }
+}
