@@ -16,8 +16,8 @@ interface RunningInterval {
 }
 
 /**
- * Makes blocks so many seconds apart in the place of Anvil, whose own interval stays off: nobody could hold its blocks back. What asks Anvil
- * about its interval, or sets it, is answered as Anvil would.
+ * Mines at an interval in the place of Anvil, whose own interval stays off because its blocks cannot be delayed. Requests that read or set
+ * Anvil's interval are answered as Anvil would.
  */
 export class IntervalMiner {
   readonly #urlNow: () => string;
@@ -27,7 +27,7 @@ export class IntervalMiner {
   #making: Promise<unknown> = Promise.resolve();
   #admit = async (make: () => Promise<void>) => await make();
 
-  /** What is asked through it goes on to the node. */
+  /** Passes requests to the node. */
   readonly transport: Transport;
 
   /** @param urlNow - where the node is; another one that takes its place has no interval until one is set. */
