@@ -46,6 +46,8 @@ export class InjectedWallet {
   readonly declines = new Set<string>();
   /** What it sends in place of what it was asked to send. */
   substitute: { data?: Hex } = {};
+  /** What happens once its owner has agreed to send, before it sends. */
+  onSending: () => Promise<void> = async () => {};
   /** What happens between the sending and the answer; the page may be closed meanwhile. */
   onSent: (hash: Hex) => Promise<void> = async () => {};
   /** What happens between a signature and the answer. */
@@ -106,6 +108,7 @@ export class InjectedWallet {
       case "eth_sendTransaction": {
         const [{ from, to, data }] = transactions.parse(params);
         const wallet = this.#walletOf(from);
+        await this.onSending();
         // Asked about a hash before its block is made, the service answers 409, which the browser logs as an error.
         const { transaction_hash: hash } = await wallet.send({ to, data, ...this.substitute });
         await this.onSent(hash);

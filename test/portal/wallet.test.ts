@@ -277,10 +277,13 @@ describe("with an injected wallet", () => {
     const purchase = await kit.activePurchase();
     const { buyer } = kit.sandbox.wallets;
     await buyer.approve(purchase);
-    const page = await pages.openWith(pages.walletOf("buyer"), purchase.wallet_url, /422/);
+    const wallet = pages.walletOf("buyer");
+    const page = await pages.openWith(wallet, purchase.wallet_url, /422/);
     const pay = page.locator("#action-pay");
     await pay.getByText("25.00 USDC").waitFor();
-    await buyer.approve(purchase, 0n);
+    wallet.onSending = async () => {
+      await buyer.approve(purchase, 0n);
+    };
     await pay.getByRole("button", { name: "Pay" }).click();
     const alert = pay.getByRole("alert").filter({ hasText: "The contract refused the call" });
     await alert.getByText(errorCatalogue.transaction_reverted.remedy).waitFor();
