@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Hex, isHex } from "viem";
 import { z } from "zod";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { describeFileError } from "../server/lib/describe-file-error.ts";
 
 /** A compiled contract, as Hardhat and Foundry write it. */
 export interface Artifact {
@@ -26,9 +27,10 @@ const artifactSchema = z.union([
  */
 export async function readArtifact(file: string): Promise<Artifact> {
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new Error(`There is no artifact at ${file}; compile the contract and name its JSON file.`, {
-      cause,
-    });
+    throw new Error(
+      `The artifact ${file} cannot be read: ${describeFileError(cause)}. Compile the contract and name its JSON file.`,
+      { cause },
+    );
   });
   const parsed = artifactSchema.safeParse(parseJson(text, file));
   if (!parsed.success)

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import type { ContractReport, Progress } from "../../check-contract/check-contract.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { jsonOption } from "../options.ts";
 
 interface CheckFlags {
@@ -36,7 +37,12 @@ export function checkContractCommand(): Command {
         if (!json) process.stdout.write(`${renderReport(report, color)}\n`);
       }
       if (json) process.stdout.write(`${JSON.stringify(reports)}\n`);
-      if (junit !== undefined) await writeFile(junit, toJunit(reports));
+      if (junit !== undefined)
+        await writeFile(junit, toJunit(reports)).catch((cause: unknown) => {
+          throw new Error(`${junit} cannot be written: ${describeFileError(cause)}. Name another file.`, {
+            cause,
+          });
+        });
       if (reports.some(({ passed }) => !passed)) process.exitCode = 1;
     });
 }

@@ -7,6 +7,7 @@ import { journalIn, readBeginning } from "../../sandbox/state/data-directory/beg
 import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { requireState } from "../../sandbox/state/data-directory/open-journal.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
@@ -38,7 +39,7 @@ async function examineWriting(folder: string): Promise<Finding> {
       for (let path = folder; path.startsWith(made); path = dirname(path)) await rmdir(path);
     return healthy(check, `${folder} can be written to.`);
   } catch (error) {
-    const reason = messageOf(error);
+    const reason = describeFileError(error);
     return broken(
       check,
       `${folder} cannot be written to: ${reason}.`,

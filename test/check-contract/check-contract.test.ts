@@ -194,7 +194,11 @@ test("the command answers a script by its exit code, as JSON and in a JUnit file
 });
 
 test.each<[string, string | null, RegExp]>([
-  ["a missing file", null, /^There is no artifact at /],
+  [
+    "a missing file",
+    null,
+    /^The artifact .* cannot be read: there is no such file \(ENOENT, .*\)\. Compile the contract and name its JSON file\.$/,
+  ],
   ["a file that is not JSON", "{", /is not JSON/],
   ["an interface", '{"contractName":"I","bytecode":"0x"}', /no artifact with complete bytecode/],
   [

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { parseDocument, stringify } from "yaml";
 import { check } from "../../../server/http/request/validate.ts";
+import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type Scenario, scenarioSchema } from "./scenario.ts";
 
@@ -13,7 +14,7 @@ export async function readScenario(file: string): Promise<Scenario> {
   const refused = (reason: string, cause?: unknown) =>
     new SandboxError("scenario_refused", `${file} ${reason}`, { cause });
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw refused(`cannot be read: ${String(cause)}`, cause);
+    throw refused(`cannot be read: ${describeFileError(cause)}. Name a scenario file.`, cause);
   });
   const document = parseDocument(text);
   const [broken] = document.errors;
@@ -27,11 +28,18 @@ export async function readScenario(file: string): Promise<Scenario> {
 /**
  * Writes a scenario file; what is there is replaced.
  *
+ * @throws SandboxError scenario_refused when the file cannot be written.
  * @example await writeScenario("refund.yaml", await sandbox.stopRecording())
  */
 export async function writeScenario(file: string, scenario: Scenario): Promise<void> {
   const title = scenario.title.replaceAll(/\s+/g, " ");
   const comment = ` ${title}. Play it: routing-sandbox scenario play <this file>`;
   const text = stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false });
-  await writeFile(file, `#${comment}\n${text}`);
+  await writeFile(file, `#${comment}\n${text}`).catch((cause: unknown) => {
+    throw new SandboxError(
+      "scenario_refused",
+      `${file} cannot be written: ${describeFileError(cause)}. Name another file.`,
+      { cause },
+    );
+  });
 }

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
 import { z } from "zod";
-import { messageOf } from "../../../protocol/coded-error.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
+import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
@@ -66,10 +66,10 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
   try {
     await replaceFile(file, content);
   } catch (cause) {
-    const reason = messageOf(cause);
+    const reason = describeFileError(cause);
     throw new SandboxError(
       "snapshot_refused",
-      `${file} cannot be written: ${reason}. Make it writable, with room on its disk, or name another file.`,
+      `${file} cannot be written: ${reason}. Correct that, or name another file.`,
       { cause },
     );
   }
@@ -86,7 +86,7 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
   const refused = (reason: string, cause?: unknown) =>
     new SandboxError("snapshot_refused", `${file} ${reason}`, { cause });
   const content = await readFile(file).catch((cause: unknown) => {
-    throw refused(`cannot be read: ${String(cause)}`, cause);
+    throw refused(`cannot be read: ${describeFileError(cause)}. Name a snapshot file.`, cause);
   });
   const end = content.indexOf("\n");
   const { data: head } = header.safeParse(readJson(content.subarray(0, Math.max(end, 0)).toString()));

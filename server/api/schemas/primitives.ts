@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isAmount } from "../../../protocol/values/amount.ts";
 import type { IdPrefix } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
+import { requireThat } from "../../http/request/describe-issue.ts";
 
 /** Marks a list of values that answers may add to, for the API description. */
 export const openEnumMark = "x-open-enum";
@@ -12,9 +13,17 @@ export function openEnum<const T extends readonly string[]>(codes: T) {
   return z.enum(codes).meta({ [openEnumMark]: true });
 }
 
+/** The error of a schema for a value of another type, which says what is wanted in place of the name of a type. */
+function wanting(wanted: string) {
+  return {
+    error: ({ code, input }: z.core.$ZodRawIssue) =>
+      code === "invalid_type" ? requireThat(wanted, input) : undefined,
+  };
+}
+
 function amountText() {
   return z
-    .string()
+    .string(wanting('a decimal string of base units, such as "25000000"'))
     .regex(/^(0|[1-9][0-9]{0,38})$/, {
       error: "must be a decimal string of base units: at most 39 digits, without sign or leading zeros",
       abort: true,
@@ -41,7 +50,7 @@ export const positiveAmountSchema = amountText()
 
 /** An account address: checksummed (EIP-55) or all lower case in, checksummed out. */
 export const addressSchema = z
-  .string()
+  .string(wanting("an address: a string of 0x and 40 hexadecimal characters"))
   .regex(/^0x[0-9a-fA-F]{40}$/, { error: "must be 0x and 40 hexadecimal characters", abort: true })
   .refine(
     (text) => text === text.toLowerCase() || isAddress(text),
@@ -89,7 +98,7 @@ export const signatureSchema = z
 
 /** A time as RFC 3339 in UTC. */
 export const timestampSchema = z
-  .string()
+  .string(wanting('RFC 3339 in UTC, such as "2026-01-01T00:00:00Z"'))
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/, {
     error: "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z",
     abort: true,
@@ -104,7 +113,7 @@ export const timestampSchema = z
 
 /** A second on chain. */
 export const unixTimeSchema = z
-  .int()
+  .int(wanting("Unix seconds, such as 1767830400"))
   .min(0)
   .max(253_402_300_799)
   .meta({ id: "UnixTime", description: "Unix time in seconds.", example: 1_767_830_400 });

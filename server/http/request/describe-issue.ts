@@ -22,7 +22,8 @@ const units: { [origin: string]: string } = { string: "character", array: "item"
  * @example schema.safeParse(body, { error: describeIssue }) // "must be a string, not a number"
  */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === "invalid_type") return describeType(issue.expected, issue.input);
+  if (issue.code === "invalid_type")
+    return requireThat(typeNames[issue.expected] ?? `of the type ${issue.expected}`, issue.input);
   if (issue.code === "invalid_value") return describeValues(issue.values, issue.input);
   if (issue.code === "too_small")
     return describeBound(issue.origin, issue.inclusive === false ? "more than" : "at least", issue.minimum);
@@ -30,8 +31,13 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   return issue.code === "unrecognized_keys" ? "is not a field of this request" : undefined;
 }
 
-function describeType(expected: string, input: unknown): string {
-  const wanted = typeNames[expected] ?? `of the type ${expected}`;
+/**
+ * Says that a value is missing, or is of another type.
+ *
+ * @param wanted - what it must be.
+ * @example requireThat("Unix seconds", "soon") // "must be Unix seconds, not a string"
+ */
+export function requireThat(wanted: string, input: unknown): string {
   return input === undefined ? `is missing; send ${wanted}` : `must be ${wanted}, not ${nameOf(input)}`;
 }
 

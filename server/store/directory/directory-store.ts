@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Json } from "../../../protocol/values/json.ts";
+import { describeFileError } from "../../lib/describe-file-error.ts";
 import { renameFile, syncDirectory } from "../../lib/replace-file.ts";
 import { openEphemeralStore } from "../journaled/ephemeral-store.ts";
 import { JournaledStore, type LoadedStore } from "../journaled/journaled-store.ts";
@@ -183,7 +184,7 @@ async function removeReplaced(directory: string): Promise<void> {
 export function unwritable(what: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "syscall" in cause)) return cause;
   return new StoreUnavailableError(
-    `${what} cannot be opened: ${cause.message}. Make it writable, with room on its disk, or choose another one with --data-dir.`,
+    `${what} cannot be opened: ${describeFileError(cause)}. Make it writable, with room on its disk, or choose another one with --data-dir.`,
     { cause },
   );
 }
@@ -191,7 +192,7 @@ export function unwritable(what: string, cause: unknown): unknown {
 function unreadable(directory: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "syscall" in cause)) return cause;
   return new StoreUnavailableError(
-    `The store in ${directory} cannot be read: ${cause.message}. Make it readable for this user, or choose another one with --data-dir.`,
+    `The store in ${directory} cannot be read: ${describeFileError(cause)}. Make it readable for this user, or choose another one with --data-dir.`,
     { cause },
   );
 }

@@ -41,9 +41,9 @@ test("a data directory of the first version is refused with what to do, and left
 });
 
 test.for([
-  ["below a file", "file/inside", "ENOTDIR"],
-  ["that is a file", "file", "EEXIST"],
-  ["with a directory in place of its lock", "locked", "EISDIR"],
+  ["below a file", "file/inside", "a part of the path is a file \\(ENOTDIR, "],
+  ["that is a file", "file", "a file has this name \\(EEXIST, "],
+  ["with a directory in place of its lock", "locked", "a directory has this name \\(EISDIR, "],
 ] as const)(
   "a data directory %s is refused with the path, the reason and what to do",
   async ([, name, reason]) => {
@@ -55,7 +55,7 @@ test.for([
       code: "storage_unavailable",
       message: expect.stringMatching(
         new RegExp(
-          `^The data directory ${dataDirectory} cannot be opened: ${reason}: .*\\. Make it writable, with room on its disk, or choose another one with --data-dir\\.$`,
+          `^The data directory ${dataDirectory} cannot be opened: ${reason}.*\\)\\. Make it writable, with room on its disk, or choose another one with --data-dir\\.$`,
         ),
       ),
     });
@@ -415,7 +415,7 @@ test.skipIf(!userRuns)(
     const fresh = spawnSync(process.execPath, [cli, "start", "--fresh", "--data-dir", dataDirectory], user);
     expect([fresh.status, String(fresh.stderr)]).toEqual([
       1,
-      `The store in ${store} cannot be opened: EACCES: permission denied, access '${store}'. Make it writable, with room on its disk, or choose another one with --data-dir.\n`,
+      `The store in ${store} cannot be opened: this user has no permission (EACCES, ${store}). Make it writable, with room on its disk, or choose another one with --data-dir.\n`,
     ]);
     await chmod(store, 0o755);
     await using first = await createSandbox({ dataDirectory });
@@ -500,7 +500,7 @@ test.runIf(existsSync("/dev/full"))(
       code: "storage_unavailable",
       message: expect.stringMatching(
         new RegExp(
-          `^${description} cannot be opened: ENOSPC: .*\\. Make it writable, with room on its disk,`,
+          `^${description} cannot be opened: the disk is full \\(ENOSPC\\)\\. Make it writable, with room on its disk,`,
         ),
       ),
     });

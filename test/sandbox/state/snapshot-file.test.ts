@@ -147,7 +147,7 @@ test("a file that is damaged, foreign, or of another version is refused, and the
     await expect(createSandbox({ from: file, dataDirectory })).rejects.toThrow(reason);
   }
   await expect(createSandbox({ from: join(folder, "none"), dataDirectory })).rejects.toThrow(
-    "cannot be read",
+    `${join(folder, "none")} cannot be read: there is no such file (ENOENT, ${join(folder, "none")}). Name a snapshot file.`,
   );
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
 });
@@ -201,7 +201,7 @@ test.runIf(existsSync("/dev/full"))(
     await symlink("/dev/full", `${file}.next`);
     await expect(sandbox.save(file)).rejects.toMatchObject({
       code: "snapshot_refused",
-      message: `${file} cannot be written: ENOSPC: no space left on device, write. Make it writable, with room on its disk, or name another file.`,
+      message: `${file} cannot be written: the disk is full (ENOSPC). Correct that, or name another file.`,
     });
     expect(await readdir(folder)).toEqual(["saved.snapshot"]);
     expect(await readFile(file, "utf8")).toBe("what was there");

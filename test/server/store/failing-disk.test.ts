@@ -612,7 +612,9 @@ test("a data directory that this user may not write to is refused with a sentenc
   await asOtherUser([], async () => {
     await expect(openDirectoryStore(folder)).rejects.toMatchObject({
       ...refusal,
-      message: expect.stringMatching(/^The store in .* cannot be opened: EACCES.*\. Make it writable/),
+      message: expect.stringMatching(
+        /^The store in .* cannot be opened: this user has no permission \(EACCES.*\)\. Make it writable/,
+      ),
     });
   });
 });

@@ -79,7 +79,7 @@ const malformedAmounts = [
   [" 1", "invalid_format", isAmount],
   ["1\n", "invalid_format", isAmount],
   ["\uff11", "invalid_format", isAmount],
-  [1, "invalid_type", isType("a string", "1")],
+  [1, "invalid_type", isType('a decimal string of base units, such as "25000000"', "1")],
   [(2n ** 128n).toString(), "custom", "must be at most 2^128 - 1"],
   ["9".repeat(39), "custom", "must be at most 2^128 - 1"],
   [`1${"0".repeat(39)}`, "invalid_format", isAmount],
@@ -111,8 +111,8 @@ const malformedAddresses = [
 const malformedTimes = [
   [-1, "too_small", "must be at least 0"],
   [253_402_300_800, "too_big", "must be at most 253402300799"],
-  [1.5, "invalid_type", isType("a whole number", "1.5")],
-  ["1767830400", "invalid_type", isType("a whole number", "a string")],
+  [1.5, "invalid_type", isType("Unix seconds, such as 1767830400", "1.5")],
+  ["1767830400", "invalid_type", isType("Unix seconds, such as 1767830400", "a string")],
 ] as const;
 const malformedSignatures = [
   ["", "invalid_format", isSignature],
@@ -351,6 +351,11 @@ const rules: readonly Rule[] = [
         "2026-01-01T00:00:00Z\n",
         "12026-01-01T00:00:00Z",
       ].map((text) => [text, "invalid_format", isTimestamp] as const),
+      [
+        1_767_225_600,
+        "invalid_type",
+        isType('RFC 3339 in UTC, such as "2026-01-01T00:00:00Z"', "1767225600"),
+      ] as const,
     ],
   },
   {
