@@ -16,7 +16,7 @@ export interface PortFlags {
 }
 
 /** `--data-dir <folder>`: the data directory that a command works with. */
-export function dataDirectoryOption(description = "where the running sandbox is kept"): Option {
+export function dataDirectoryOption(description = "the data directory of the running sandbox"): Option {
   return new Option("--data-dir <folder>", description).default(".sandbox").argParser((folder) => {
     if (folder === "")
       throw new InvalidArgumentError("It is empty. Name a folder, or leave it out for .sandbox.");
@@ -30,7 +30,7 @@ export function freshOption(description: string): Option {
 }
 
 /** `--program <id>`: the program that a command is about. */
-export function programOption(description = "the program, the first one by default"): Option {
+export function programOption(description = "the program; by default the first one"): Option {
   return new Option("--program <id>", description);
 }
 
@@ -45,7 +45,7 @@ export function addPortOptions(command: Command): Command {
     .addOption(portOption("--api-port", "port of the routing API, 0 for any free one", 4020))
     .addOption(portOption("--docs-port", "port of the documentation host", 4021))
     .addOption(portOption("--control-port", "port of the control API", 4022))
-    .addOption(portOption("--rpc-port", "port of the chain's RPC", 8545));
+    .addOption(portOption("--rpc-port", "port of the chain RPC", 8545));
 }
 
 /** One port to listen on. */
@@ -63,7 +63,7 @@ export function storeOption(): Option {
 
 /** How long a start may take. */
 export function startTimeoutOption(): Option {
-  return new Option("--start-timeout <milliseconds>", "how long the start may take until everything answers")
+  return new Option("--start-timeout <milliseconds>", "the deadline of the start")
     .argParser(wholeNumber(1, mostStartTimeoutMs))
     .default(defaultStartTimeoutMs);
 }

@@ -60,10 +60,10 @@ export function createProgram(): Command {
   const require = createRequire(import.meta.url);
   const program = new Command("routing-sandbox")
     .description(
-      "Stablecoin commerce on one machine: a chain, a relayer and a routing API that reset as one.",
+      "Stablecoin commerce on one machine: a chain, a relayer and a routing API that are reset together.",
     )
     .version(manifest.parse(require("routing-sandbox/package.json")).version)
-    .showHelpAfterError("Run with --help to see what there is.")
+    .showHelpAfterError("Run with --help to list commands and options.")
     .addCommand(startCommand())
     .addCommand(joinCommand())
     .addCommand(demoCommand())

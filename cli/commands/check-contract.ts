@@ -13,11 +13,8 @@ interface CheckFlags {
 /** `routing-sandbox check-contract`: the lifecycle, the rules and every attack against a registrar of your own. */
 export function checkContractCommand(): Command {
   return new Command("check-contract")
-    .description("run the lifecycle, the rules and every attack against a registrar with the same interface")
-    .requiredOption(
-      "--artifact <path...>",
-      "the compiled contract (JSON of Hardhat or Foundry); several are checked in turn",
-    )
+    .description("run the lifecycle, the rules and every attack against your registrar contract")
+    .requiredOption("--artifact <path...>", "one or more compiled contracts (JSON of Hardhat or Foundry)")
     .addOption(jsonOption("print the reports as JSON"))
     .option("--junit <file>", "write the reports as JUnit XML")
     .action(async ({ artifact: files, json, junit }: CheckFlags) => {

@@ -11,15 +11,13 @@ const checkpoints = {
 
 /** `routing-sandbox data verify`: whether a data directory is whole. */
 export function dataCommand(): Command {
-  return new Command("data").description("look after a data directory").addCommand(verifyCommand());
+  return new Command("data").description("check a data directory").addCommand(verifyCommand());
 }
 
 function verifyCommand(): Command {
   return new Command("verify")
-    .description(
-      "read all of a data directory, make its chain again and compare every block, without serving",
-    )
-    .addOption(dataDirectoryOption("the data directory, in which no sandbox may run"))
+    .description("read a data directory, mine its chain again and compare every block, without serving")
+    .addOption(dataDirectoryOption("the data directory; no sandbox may run in it"))
     .addOption(jsonOption())
     .action(async ({ dataDir, json }: SandboxFlags) => {
       const { verifyDirectory } = await import("../../sandbox/state/data-directory/verify.ts");

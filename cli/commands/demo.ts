@@ -5,11 +5,9 @@ import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.t
 /** `routing-sandbox demo`: runs the whole lifecycle step by step. */
 export function demoCommand(): Command {
   return new Command("demo")
-    .description(
-      "run the whole lifecycle step by step, on the running sandbox or on a fresh one that is gone afterwards",
-    )
-    .addOption(dataDirectoryOption("where a running sandbox is looked for"))
-    .addOption(jsonOption("print one JSON object a line"))
+    .description("run a purchase from enrollment to refund, on the running sandbox or on a temporary one")
+    .addOption(dataDirectoryOption("the data directory of a running sandbox"))
+    .addOption(jsonOption("print one JSON object per line"))
     .action(async ({ dataDir, json }: SandboxFlags) => {
       const { jsonPrinter, terminalPrinter } = await import("../../testkit/demo/printer.ts");
       const { runDemo } = await import("../../testkit/demo/run-demo.ts");

@@ -13,8 +13,10 @@ import {
 export function doctorCommand(): Command {
   return addPortOptions(
     new Command("doctor")
-      .description("find what keeps a sandbox from running on this machine, and say what to do about it")
-      .addOption(dataDirectoryOption("the data directory to look at")),
+      .description(
+        "find problems that prevent a sandbox from running on this machine, and print the remedy for each",
+      )
+      .addOption(dataDirectoryOption("the data directory to check")),
   )
     .addOption(jsonOption())
     .action(async (flags: SandboxFlags & PortFlags) => {

@@ -5,7 +5,7 @@ import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.t
 /** `routing-sandbox explain <hash>`: whether a transaction would be accepted and for what, and if not why. */
 export function explainCommand(): Command {
   return new Command("explain")
-    .description("say of a transaction whether it would be accepted and for what, and if not why")
+    .description("print whether a transaction would be accepted, for which step, and why not")
     .argument("<hash>", "the transaction's hash")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())

@@ -36,7 +36,7 @@ interface FaultFlags extends SandboxFlags {
 /** `routing-sandbox fault set broadcast drop`, `fault list`, `fault clear`: what shall go wrong in the relayer. */
 export function faultCommand(): Command {
   return new Command("fault")
-    .description("make something go wrong in the relayer")
+    .description("set and clear faults of the relayer")
     .addCommand(setCommand())
     .addCommand(listCommand())
     .addCommand(clearCommand());
@@ -44,15 +44,15 @@ export function faultCommand(): Command {
 
 function setCommand(): Command {
   return new Command("set")
-    .description("set a fault; where an action can act is in docs/faults.md")
-    .addArgument(new Argument("<point>", "where on an operation's way it acts").choices(faultPoints))
-    .addArgument(new Argument("<action>", "what happens there").choices(faultActions))
+    .description("set a fault. docs/faults.md lists the points of each action")
+    .addArgument(new Argument("<point>", "the step at which the fault acts").choices(faultPoints))
+    .addArgument(new Argument("<action>", "the fault's action").choices(faultActions))
     .option("--operation <id>", "only on this operation")
     .addOption(programOption("only on operations of this program"))
     .addOption(new Option("--kind <kind>", "only on operations of this kind").choices(relayOperationKinds))
     .option("--subject <id>", "only on operations of this purchase or refund")
-    .option("--count <times>", "how often it acts, or always; once if not given", times)
-    .option("--depth <blocks>", "how many blocks a reorg takes; 1 if not given", positive)
+    .option("--count <times>", "how many times it acts, or always; by default once", times)
+    .option("--depth <blocks>", "how many blocks a reorg removes; by default 1", positive)
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (point: string, action: string, flags: FaultFlags) => {
@@ -67,7 +67,7 @@ function setCommand(): Command {
 
 function listCommand(): Command {
   return new Command("list")
-    .description("list the faults that are set, used-up ones included")
+    .description("list the faults, including used-up ones")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (flags: SandboxFlags) => {

@@ -22,14 +22,14 @@ const purchaseAnswer = merchantAnswer.extend({
 /** `routing-sandbox given purchase --state paid`: makes a merchant or a purchase in a state, in the running sandbox. */
 export function givenCommand(): Command {
   return new Command("given")
-    .description("make a merchant or a purchase in a state, in the running sandbox")
+    .description("create a merchant or a purchase in a state, in the running sandbox")
     .addCommand(givenMerchantCommand())
     .addCommand(givenPurchaseCommand());
 }
 
 function givenMerchantCommand(): Command {
   return new Command("merchant")
-    .description("make a merchant, or find the one that the wallet is enrolled as")
+    .description("create a merchant in a state, or use the one that the wallet is enrolled as")
     .addOption(stateOption(merchantStates))
     .addOption(programOption())
     .addOption(walletOption("wallet", "the wallet that enrolls", "merchant"))
@@ -46,18 +46,18 @@ function givenMerchantCommand(): Command {
 
 function givenPurchaseCommand(): Command {
   return new Command("purchase")
-    .description("make a purchase, with a merchant where there is none")
+    .description("create a purchase in a state, and a merchant if there is none")
     .addOption(stateOption(purchaseStates))
-    .addOption(new Option("--route <route>", "how it comes on chain").choices(routes))
+    .addOption(new Option("--route <route>", "the route to the chain").choices(routes))
     .addOption(programOption())
-    .option("--merchant <id>", "an enrolled merchant; the one of the wallet merchant by default")
+    .option("--merchant <id>", "an enrolled merchant; by default that of the wallet merchant")
     .addOption(walletOption("buyer", "the wallet that pays", "buyer"))
     .addOption(walletOption("beneficiary", "the wallet that claims", "beneficiary"))
-    .option("--amount <amount>", "the amount in base units, 25000000 by default")
-    .option("--paid <amount>", "what is paid of it")
-    .option("--permit", "pay under a permit, in one transaction")
-    .option("--claimed <amount>", "what is claimed, all that is paid by default")
-    .option("--award <amount>", "what is awarded, all that is claimed by default")
+    .option("--amount <amount>", "the amount in base units; by default 25000000")
+    .option("--paid <amount>", "the amount to pay")
+    .option("--permit", "pay with a permit, in one transaction")
+    .option("--claimed <amount>", "the amount to claim; by default everything paid")
+    .option("--award <amount>", "the amount to award; by default everything claimed")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async ({ dataDir, json, ...purchase }: SandboxFlags) => {
@@ -77,5 +77,5 @@ function stateOption(states: readonly string[]): Option {
 }
 
 function walletOption(name: string, description: string, wallet: string): Option {
-  return new Option(`--${name} <wallet>`, `${description}, ${wallet} by default`).choices(walletNames);
+  return new Option(`--${name} <wallet>`, `${description}; by default ${wallet}`).choices(walletNames);
 }

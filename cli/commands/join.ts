@@ -12,13 +12,11 @@ interface JoinFlags extends Pick<SandboxFlags, "json"> {
 /** `routing-sandbox join`: one more process that answers the API of a sandbox on a database. */
 export function joinCommand(): Command {
   return new Command("join")
-    .description(
-      "answer the API of a sandbox that runs with --store, in one more process, until Ctrl-C or the chain's end",
-    )
+    .description("run one more API process of a sandbox with --store, until Ctrl-C or until the sandbox ends")
     .addOption(storeOption().makeOptionMandatory())
     .addOption(portOption("--api-port", "port of its routing API, 0 for any free one", 0))
     .addOption(startTimeoutOption())
-    .addOption(jsonOption("print where it answers as JSON"))
+    .addOption(jsonOption("print its URL as JSON"))
     .action(async (flags: JoinFlags) => await join(flags));
 }
 

@@ -9,10 +9,10 @@ const rotated = z.object({ rotated: z.array(z.string()) });
 
 /** `routing-sandbox keys rotate notifications`: signs with new keys from now on. */
 export function keysCommand(): Command {
-  return new Command("keys").description("change the keys that the service signs with").addCommand(
+  return new Command("keys").description("manage the signing keys of the service").addCommand(
     new Command("rotate")
-      .description("sign with new keys from now on; the old public keys stay published")
-      .addArgument(new Argument("[uses...]", "what the keys are for; all if none is named").choices(keyUses))
+      .description("rotate signing keys; the old public keys remain published")
+      .addArgument(new Argument("[uses...]", "the purpose of the keys; by default all").choices(keyUses))
       .addOption(dataDirectoryOption())
       .addOption(jsonOption())
       .action(async (uses: string[], { dataDir, json }: SandboxFlags) => {

@@ -19,20 +19,16 @@ interface ListenFlags extends SandboxFlags {
 export function listenCommand(): Command {
   return new Command("listen")
     .description(
-      "receive notifications in this terminal, print them, and let the first ones fail if asked to",
+      "receive and print notifications in this terminal; options can make the first deliveries fail",
     )
     .addOption(portOption("--port", "port to listen on, 0 for any free one", 4040))
-    .addOption(dataDirectoryOption("the sandbox whose secret verifies the deliveries"))
+    .addOption(dataDirectoryOption("the data directory of the sandbox whose secret verifies the deliveries"))
     .option("--secret <whsec>", "the secret that verifies the deliveries, instead of the sandbox's", secret)
-    .option("--fail <number>", "how many deliveries fail at first", wholeNumber())
-    .option("--status <code>", "what a failing delivery is answered with, 300 to 599", failure, 500)
-    .option(
-      "--delay <milliseconds>",
-      "let failing deliveries wait instead of answering a status",
-      wholeNumber(),
-    )
+    .option("--fail <number>", "how many deliveries fail before the first success", wholeNumber())
+    .option("--status <code>", "the status of a failing delivery, 300 to 599", failure, 500)
+    .option("--delay <milliseconds>", "delay failing deliveries instead of answering a status", wholeNumber())
     .option("--drop", "drop the connection of failing deliveries instead of answering")
-    .addOption(jsonOption("print one JSON object a line"))
+    .addOption(jsonOption("print one JSON object per line"))
     .action(async (flags: ListenFlags) => await hear(flags));
 }
 

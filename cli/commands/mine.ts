@@ -15,11 +15,11 @@ const mined = z.object({ block_number: z.int() });
 /** `routing-sandbox mine 3`: mines blocks, so that confirmations come; `--every` says when they come by themselves. */
 export function mineCommand(): Command {
   return new Command("mine")
-    .description("mine blocks, or say when they are mined")
-    .argument("[blocks]", "how many", wholeNumber(1, mostBlocks), 1)
+    .description("mine blocks, or set when blocks are mined")
+    .argument("[blocks]", "the number of blocks", wholeNumber(1, mostBlocks), 1)
     .option(
       "--every <pace>",
-      "from now on: transaction, never (only by this command), or so many seconds",
+      "when to mine from now on: transaction, never (only by this command), or an interval in seconds",
       pace,
     )
     .addOption(dataDirectoryOption())

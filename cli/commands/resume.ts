@@ -18,9 +18,9 @@ interface ResumeFlags extends SandboxFlags {
 /** `routing-sandbox resume <operation>`: lets an operation that needs attention continue, or gives it up, once a person has looked. */
 export function resumeCommand(): Command {
   return new Command("resume")
-    .description("let a relayer's operation continue that needs a person's attention")
-    .argument("<operation>", "the operation's id, as the API lists it under transactions")
-    .option("--abandon", "give it up when its nonce was taken; the next request begins its next attempt")
+    .description("continue a relay operation that needs attention")
+    .argument("<operation>", "the id of the relay operation, as operation 16 lists it")
+    .option("--abandon", "abandon it because its nonce was taken; the next request starts its next attempt")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (operation: string, { abandon = false, dataDir, json }: ResumeFlags) => {

@@ -12,16 +12,16 @@ interface RecordFlags extends SandboxFlags {
 /** `routing-sandbox scenario record FILE`, `scenario play FILE`: what was done once, done again and compared to the last hash. */
 export function scenarioCommand(): Command {
   return new Command("scenario")
-    .description("write down what is done to a sandbox, and repeat it with every hash compared")
+    .description("record the steps of a sandbox, and repeat them with every hash compared")
     .addCommand(recordCommand())
     .addCommand(playCommand());
 }
 
 function recordCommand(): Command {
   return new Command("record")
-    .description("write down what is done to the running sandbox, which must be fresh, until Ctrl-C")
-    .argument("<file>", "where to; what is there is replaced")
-    .option("--title <text>", "what it is about; the file's name if not given")
+    .description("record the steps of the running sandbox, which must be fresh, until Ctrl-C")
+    .argument("<file>", "the file to write; an existing file is replaced")
+    .option("--title <text>", "the title; by default the file's name")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (file: string, { dataDir, title = basename(file), json }: RecordFlags) => {
@@ -48,7 +48,7 @@ function recordCommand(): Command {
 function playCommand(): Command {
   return new Command("play")
     .description("repeat scenarios, each on a fresh sandbox, and compare every hash")
-    .argument("<files...>", "what scenario record has written")
+    .argument("<files...>", "the scenario files")
     .addOption(jsonOption("print one JSON object for each file"))
     .action(async (files: string[], { json }: Pick<SandboxFlags, "json">) => {
       const { playScenario } = await import("../../testkit/play-scenario.ts");

@@ -10,15 +10,17 @@ interface LoadFlags extends SandboxFlags {
 /** `routing-sandbox snapshot save FILE`, `snapshot load FILE`: a whole sandbox in one file, for another machine or another day. */
 export function snapshotCommand(): Command {
   return new Command("snapshot")
-    .description("keep a whole sandbox in one file, and continue from it elsewhere")
+    .description("save a whole sandbox to one file, and continue from it elsewhere")
     .addCommand(saveCommand())
     .addCommand(loadCommand());
 }
 
 function saveCommand(): Command {
   return new Command("save")
-    .description("save the running sandbox: chain, store, journal, clock, counters and faults as one")
-    .argument("<file>", "where to; what is there is replaced")
+    .description(
+      "save the running sandbox to a snapshot file: chain, store, journal, clock, counters and faults",
+    )
+    .argument("<file>", "the file to write; an existing file is replaced")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (file: string, { dataDir, json }: SandboxFlags) => {
@@ -36,10 +38,10 @@ function saveCommand(): Command {
 
 function loadCommand(): Command {
   return new Command("load")
-    .description("make a data directory from a snapshot file, from which start continues")
-    .argument("<file>", "what snapshot save has written")
-    .addOption(dataDirectoryOption("the data directory, which must not hold a sandbox yet"))
-    .addOption(freshOption("replace the sandbox that the data directory holds"))
+    .description("create a data directory from a snapshot file; run start to continue from it")
+    .argument("<file>", "the snapshot file")
+    .addOption(dataDirectoryOption("the data directory, which must not contain a sandbox"))
+    .addOption(freshOption("replace the sandbox in the data directory"))
     .addOption(jsonOption())
     .action(async (from: string, { dataDir, fresh = false, json }: LoadFlags) => {
       const { createSandbox } = await import("../../sandbox/create-sandbox.ts");

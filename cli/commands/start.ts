@@ -35,21 +35,21 @@ interface StartFlags extends SandboxFlags, PortFlags {
 /** `routing-sandbox start`: runs a sandbox until it is interrupted. */
 export function startCommand(): Command {
   const command = new Command("start")
-    .description("run a sandbox until Ctrl-C; a second start in the same data directory resumes it")
-    .addOption(dataDirectoryOption("where the sandbox is kept"))
-    .addOption(freshOption("forget what the data directory holds"))
-    .option("--from <file>", "continue from what snapshot save has written")
+    .description("run a sandbox until Ctrl-C; a start in the same data directory resumes it")
+    .addOption(dataDirectoryOption("the data directory"))
+    .addOption(freshOption("delete the sandbox in the data directory first"))
+    .option("--from <file>", "continue from a snapshot file")
     .addOption(storeOption())
-    .option("--seed <text>", "makes ids and keys; equal seeds give equal sandboxes (default: sandbox)")
+    .option("--seed <text>", "determines ids and keys; equal seeds give equal sandboxes (default: sandbox)")
     .addOption(
       new Option(
         "--mode <mode>",
-        "live: time runs with the wall clock; deterministic: with blocks only (default: live)",
+        "live: time follows the wall clock; deterministic: only blocks advance it (default: live)",
       ).choices(["live", "deterministic"]),
     )
     .addOption(
       programOption(
-        "a program to serve, as in prg_books or prg_books=Book store; can be given again (default: prg_demo, prg_other)",
+        "a program to serve, such as prg_books or prg_books=Book store; can be repeated (default: prg_demo, prg_other)",
       ).argParser(addProgram),
     );
   return addPortOptions(command)
@@ -58,10 +58,10 @@ export function startCommand(): Command {
       "required confirmations (default: 1, the block that includes it)",
       wholeNumber(),
     )
-    .option("--gas-budget <wei>", "what each program's relayer may spend on gas (default: 1 ether)", wei)
+    .option("--gas-budget <wei>", "the gas budget of each program (default: 1 ether)", wei)
     .option(
       "--receiver-url <url>",
-      "the one URL that notifications go to (default: the sandbox's own receiver)",
+      "the URL that receives notifications (default: the sandbox's own receiver)",
     )
     .option("--auto-deliver", "deliver events as they happen")
     .addOption(startTimeoutOption())

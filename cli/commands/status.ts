@@ -5,9 +5,9 @@ import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.t
 /** `routing-sandbox status`: what runs in a data directory. */
 export function statusCommand(): Command {
   return new Command("status")
-    .description("say what runs in a data directory")
+    .description("print whether a sandbox runs in a data directory, with its URLs")
     .addOption(dataDirectoryOption())
-    .addOption(jsonOption("print it on one line"))
+    .addOption(jsonOption("print JSON on one line"))
     .action(async ({ dataDir, json }: SandboxFlags) => {
       const status = await callControl(dataDir, "GET", "/status");
       process.stdout.write(`${JSON.stringify(status, null, json ? 0 : 2)}\n`);

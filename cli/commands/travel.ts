@@ -11,8 +11,8 @@ const travelled = z.object({ now: z.int() });
 /** `routing-sandbox travel 8d`: moves chain and API ahead together. */
 export function travelCommand(): Command {
   return new Command("travel")
-    .description("move the time of chain and API ahead, as in 8d, 36h, 90m, 30s or 1d12h")
-    .argument("<duration>", "how far", duration)
+    .description("move the time of chain and API forward, for example by 8d, 36h, 90m, 30s or 1d12h")
+    .argument("<duration>", "the duration", duration)
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (seconds: number, { dataDir, json }: SandboxFlags) => {
