@@ -260,7 +260,7 @@ export const requestExamples: { readonly [operation: string]: RequestExample } =
       "one_event": {
         "summary": "The event of a write.",
         "value": {
-          "event_id": "evt_dfv3wpvegstkcx7dlv6x"
+          "event_id": "evt_cjqebneuobbqqhswvrnx"
         }
       }
     }
